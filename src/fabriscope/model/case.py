@@ -1,0 +1,91 @@
+"""A case is one point of an experiment, fully explicit; an entry is what is launched and compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+LAYERS = ("tcp", "mpi", "shm", "null")
+PLACEMENTS = ("inter", "intra")
+
+
+@dataclass(frozen=True)
+class SocketOptions:
+    """TCP socket options of a case; None leaves the system's default."""
+
+    send_buffer_bytes: int | None = None
+    receive_buffer_bytes: int | None = None
+    tcp_nodelay: bool = True
+    busy_poll_us: int | None = None
+    congestion_control: str | None = None
+    interface: str | None = None
+    """Interface that the socket is bound to (SO_BINDTODEVICE)."""
+
+    def label(self) -> str:
+        """Return what differs from the defaults, e.g. `sndbuf 64 KiB`; empty when nothing does."""
+        parts = []
+        if self.send_buffer_bytes is not None:
+            parts.append(f"send buffer {self.send_buffer_bytes} B")
+        if self.receive_buffer_bytes is not None:
+            parts.append(f"receive buffer {self.receive_buffer_bytes} B")
+        if not self.tcp_nodelay:
+            parts.append("Nagle on")
+        if self.busy_poll_us is not None:
+            parts.append(f"busy poll {self.busy_poll_us} us")
+        if self.congestion_control is not None:
+            parts.append(self.congestion_control)
+        if self.interface is not None:
+            parts.append(f"bound to {self.interface}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one launch runs: one instrument over one layer of one fabric, at one placement."""
+
+    layer: str
+    """`tcp`, `mpi`, `shm`, or `null` (the instrument's floor)."""
+    fabric: str | None
+    """Fabric name; None for shm and null, which use none."""
+    placement: str
+    """`inter` (two hosts) or `intra` (both ranks on one host)."""
+    hosts: tuple[str, ...]
+    """Host of each rank."""
+    mpi: str | None = None
+    """Name of the MPI stack, for the layer mpi."""
+    instrument: str = "engine"
+
+    @property
+    def entry_id(self) -> str:
+        """Return a name that is unique in a run and readable: `gige.mpi.mpich.inter`."""
+        parts = [self.fabric, self.layer, self.mpi, self.placement]
+        if self.instrument != "engine":
+            parts.append(self.instrument)
+        return ".".join(part for part in parts if part)
+
+    def label(self) -> str:
+        """Return how reports call it: `gige · MPI (mpich)`."""
+        layer = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null"}[self.layer]
+        layer = f"{layer} ({self.mpi})" if self.mpi else layer
+        name = f"{self.fabric} · {layer}" if self.fabric else layer
+        return name if self.instrument == "engine" else f"{name} by {self.instrument}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One point: what is measured (benchmark, size, window, options) by which entry."""
+
+    entry: Entry
+    benchmark: str
+    """`ping_pong`, `bandwidth`, `bidirectional_bandwidth`, `empty` ..."""
+    message_size_bytes: int
+    window_size: int = 1
+    """Messages in flight; 1 for ping_pong."""
+    socket: SocketOptions = field(default_factory=SocketOptions)
+
+    @property
+    def case_id(self) -> str:
+        """Return the first 12 hex digits of the SHA-256 of the case's content."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]

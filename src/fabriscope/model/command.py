@@ -1,0 +1,37 @@
+"""A process to start, and what came back: data only, no shell string."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Command:
+    """One process on one host, or one MPI job (then `rank_hosts` is not empty)."""
+
+    argv: tuple[str, ...]
+    host: str
+    """Name of the host that it runs on; for an MPI job, of the host that mpirun runs on."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes | None = None
+    ready_pattern: str | None = None
+    """The next command starts after a line of stdout matched this regular expression; its named groups
+    replace `{group}` in the argv of the commands that follow. None: the next one starts at once."""
+    is_server: bool = False
+    """Ended by us once every command that is no server has ended; its exit status does not matter."""
+    rank_hosts: tuple[str, ...] = ()
+    """Host of each rank of an MPI job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one command did. `exit_status` is negative for the signal that ended it, None if we had to end it."""
+
+    command: Command
+    exit_status: int | None
+    stdout: bytes
+    stderr: bytes
+    started_unix_ns: int
+    elapsed_ns: int
+    timed_out: bool = False

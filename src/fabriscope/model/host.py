@@ -1,0 +1,36 @@
+"""What a host is, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Host:
+    """One machine that can run a rank, real or of the lab."""
+
+    name: str
+    access: tuple[str, ...] = ()
+    """argv prefix that runs a command on the host; empty for the machine we are on."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Interface name to IPv4 address, as far as they were given or are known."""
+    management_interface: str | None = None
+    """Interface for wiring processes up (rendezvous, MPI's out-of-band channel); None: any."""
+    kind: str = "machine"
+    """`machine`, or the lab's `namespace` (later `guest`)."""
+
+    @property
+    def management_address(self) -> str | None:
+        """Return the address of the management interface, or None where none is set."""
+        return self.addresses.get(self.management_interface or "")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is true of a host; an unknown keeps the reason why it is unknown."""
+
+    name: str
+    """Dotted: `cpu.model`, `interface.eth0.mtu_bytes`."""
+    value: str | int | float | bool | None
+    unknown_because: str | None = None

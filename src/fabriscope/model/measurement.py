@@ -1,0 +1,71 @@
+"""What a run consists of: launches, and for every case of a launch a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fabriscope.model.case import Case, Entry
+
+STATUSES = ("ok", "failed", "skipped")
+PHASES = ("warmup", "measure")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One process start of one entry: the replicate of every statistic."""
+
+    launch_id: int
+    """Counts from 1 in the order of execution."""
+    block: int
+    """Every block launches every entry once, in its own random order; comparisons are paired inside a block."""
+    entry: Entry
+    cases: tuple[Case, ...]
+    seed: int
+    budget_ns: int
+    """Time for measuring inside the launch, set-up excluded."""
+
+
+@dataclass(frozen=True)
+class SampleBlock:
+    """The numbers that one burst of one case recorded, in order."""
+
+    case_id: str
+    values: Sequence[int] | Sequence[float]
+    """In the unit that the quantity's name ends in."""
+    quantity: str = "operation_ns"
+    """`operation_ns` for our engine (metrics.py says what an operation is), or a metric id for other tools."""
+    operations_per_sample: int = 1
+    """How many operations each value of operation_ns covers; the value is their sum."""
+    phase: str = "measure"
+    """`warmup` or `measure`."""
+    round: int = 0
+    """Round-robin pass over all cases of the launch, from 0."""
+    burst: int = 0
+    """Burst inside the launch, from 0."""
+    start_ns: int = 0
+    """Start of the burst on the launch's own clock."""
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """How one case of a launch ended."""
+
+    case_id: str
+    status: str
+    """`ok`, `failed` or `skipped`."""
+    reason: str | None = None
+    """Why it is not ok."""
+
+
+@dataclass(frozen=True)
+class ParsedLaunch:
+    """What an adapter read out of the outcomes of one launch."""
+
+    blocks: tuple[SampleBlock, ...]
+    results: tuple[CaseResult, ...]
+    """One for every case of the launch."""
+    details: dict[str, object] = field(default_factory=dict)
+    """What the tool said of itself: versions, clock cost, effective socket buffers ..."""
+    hung_case_id: str | None = None
+    """The case in which the launch stopped making progress; the others may be tried again without it."""

@@ -1,0 +1,41 @@
+"""An MPI library as it is installed somewhere, and a job for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class MpiStack:
+    """One MPI installation."""
+
+    name: str
+    """How plans and reports call it, e.g. `mpich-5.0.2`."""
+    kind: str
+    """Which launcher speaks to it: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`."""
+    version: str
+    mpirun: str
+    """Absolute path of mpirun or mpiexec."""
+    mpicxx: str | None
+    """Absolute path of the C++ compiler wrapper; None when the installation has none."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment that it needs (I_MPI_ROOT, LD_LIBRARY_PATH ...)."""
+    device: str | None = None
+    """What it is built on where that matters: MPICH's `ch4:ofi` or `ch4:ucx`."""
+
+
+@dataclass(frozen=True)
+class MpiJob:
+    """One MPI program to start over hosts, one entry of `rank_hosts` for each rank in order."""
+
+    argv: tuple[str, ...]
+    rank_hosts: tuple[str, ...]
+    fabric_interface: str | None
+    """Interface that must carry the bytes between hosts; None for shared memory inside one host."""
+    transport: str
+    """`tcp` (forced onto the interface) or `shm`."""
+    management_interface: str | None = None
+    remote_shell: str | None = None
+    """Program used instead of ssh; None when the job stays on one host or uses ssh."""
+    env: Mapping[str, str] = field(default_factory=dict)

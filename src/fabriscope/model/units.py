@@ -1,0 +1,74 @@
+"""Reading quantities that people write: sizes, rates, durations.
+
+Inside fabriscope sizes are bytes, times are integer nanoseconds, rates are bits or bytes per second; the name
+of a variable says which. Text is turned into them here and in the adapters, and back only where a report formats.
+"""
+
+from __future__ import annotations
+
+import re
+
+BYTES_PER_KIB = 1 << 10
+BYTES_PER_MIB = 1 << 20
+BYTES_PER_MB = 10**6
+NS_PER_S = 10**9
+NS_PER_US = 10**3
+
+_SIZE_FACTORS = {
+    "": 1, "b": 1,
+    "kb": 10**3, "mb": 10**6, "gb": 10**9,
+    "k": 2**10, "m": 2**20, "g": 2**30,
+    "kib": 2**10, "mib": 2**20, "gib": 2**30,
+}  # fmt: skip
+_RATE_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_DURATION_FACTORS = {
+    "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}  # fmt: skip
+_NUMBER = r"\s*(\d+(?:\.\d+)?)\s*"
+
+
+def parse_size_bytes(text: str | int) -> int:
+    """Return a size in bytes from `4096`, `64KiB`, `64K` (both 2^10) or `64KB` (10^3).
+
+    Raises ValueError for anything else, fractions of a byte and negative numbers included.
+    """
+    if isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a size")
+    if isinstance(text, int):
+        if text < 0:
+            raise ValueError(f"a size cannot be negative: {text}")
+        return text
+    match = re.fullmatch(_NUMBER + r"([A-Za-z]*)\s*", str(text))
+    if not match or match[2].lower() not in _SIZE_FACTORS:
+        raise ValueError(f"{text!r} is not a size such as 4096, 64KiB or 1MiB")
+    size = float(match[1]) * _SIZE_FACTORS[match[2].lower()]
+    if size != int(size):
+        raise ValueError(f"{text!r} is not a whole number of bytes")
+    return int(size)
+
+
+def parse_rate_bits_per_s(text: str | int) -> int:
+    """Return a rate in bits per second from `1Gb/s`, `100 Mbit/s`, `1Gbps` or a plain number; 0 means unlimited."""
+    if isinstance(text, bool) or (isinstance(text, int) and text < 0):
+        raise ValueError(f"{text!r} is not a rate")
+    if isinstance(text, int):
+        return text
+    match = re.fullmatch(_NUMBER + r"([KMGTkmgt]?)(?:b/s|bit/s|bps|bit|b)?\s*", str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a rate in bits such as 1Gb/s or 100Mb/s")
+    return round(float(match[1]) * _RATE_FACTORS[match[2].lower()])
+
+
+def parse_duration_ns(text: str | int | float) -> int:
+    """Return a duration in nanoseconds from `5us`, `200ms`, `2s`, `3min`, or a plain number of seconds."""
+    if isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a duration")
+    if isinstance(text, int | float):
+        if text < 0:
+            raise ValueError(f"a duration cannot be negative: {text}")
+        return round(text * NS_PER_S)
+    match = re.fullmatch(_NUMBER + r"([A-Za-zµ]+)\s*", str(text))
+    if not match or match[2].lower() not in _DURATION_FACTORS:
+        raise ValueError(f"{text!r} is not a duration such as 5us, 200ms, 2s or 3min")
+    return round(float(match[1]) * _DURATION_FACTORS[match[2].lower()])

@@ -1,0 +1,89 @@
+"""Finds the plug-ins of a room: a file in its folder, an entry point of a package, or a file of the user's own folder.
+
+A plug-in file defines one constant named after what it is (`ADAPTER`, `LAUNCHER`, `REPORT`, `COMMAND` ...), an object
+with a `name`. Files whose names begin with an underscore, and those that define no such constant, are ignored.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fabriscope.model.errors import FabriscopeError
+
+PLUGIN_FOLDERS_VARIABLE = "FABRISCOPE_PLUGINS"
+
+
+@dataclass
+class Room:
+    """The plug-ins of one room, and why others are unavailable on this machine."""
+
+    name: str
+    plugins: dict[str, Any] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    def get(self, name: str) -> Any:
+        """Return the plug-in of that name; raises FabriscopeError that lists the known names."""
+        if name in self.plugins:
+            return self.plugins[name]
+        if name in self.unavailable:
+            raise FabriscopeError(f"{self.name} {name!r} is unavailable: {self.unavailable[name]}")
+        known = ", ".join(sorted(self.plugins)) or "none"
+        raise FabriscopeError(f"there is no {self.name} {name!r}", fix=f"known: {known}")
+
+    def add(self, plugin: Any, origin: str) -> None:
+        """Add one plug-in; raises FabriscopeError if its name is taken."""
+        name = plugin.name
+        if name in self.plugins:
+            raise FabriscopeError(f"two files define {self.name} {name!r}", where=origin)
+        self.plugins[name] = plugin
+
+
+def discover(package: str, constant: str) -> Room:
+    """Return the plug-ins of `fabriscope.<package>`, its entry-point group, and `$FABRISCOPE_PLUGINS/<package>`.
+
+    A module that needs a package which is not installed is unavailable with that reason; an error inside one of
+    our own modules is raised.
+    """
+    room = Room(constant.lower())
+    for origin, module in _modules(package, room):
+        if hasattr(module, constant):
+            room.add(getattr(module, constant), origin)
+    for point in entry_points(group=f"fabriscope.{package}"):
+        room.add(point.load(), point.value)
+    return room
+
+
+def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
+    parent = importlib.import_module(f"fabriscope.{package}")
+    for info in pkgutil.iter_modules(parent.__path__):
+        if info.name.startswith("_"):
+            continue
+        full_name = f"fabriscope.{package}.{info.name}"
+        try:
+            yield full_name, importlib.import_module(full_name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("fabriscope"):
+                raise
+            room.unavailable[info.name] = f"the Python package {error.name} is not installed"
+    for folder in os.environ.get(PLUGIN_FOLDERS_VARIABLE, "").split(os.pathsep):
+        if folder:
+            yield from _user_modules(Path(folder) / package)
+
+
+def _user_modules(folder: Path) -> Iterator[tuple[str, ModuleType]]:
+    for path in sorted(folder.glob("[!_]*.py")):
+        spec = importlib.util.spec_from_file_location(f"fabriscope_plugin_{path.stem}", path)
+        if spec is None or spec.loader is None:  # pragma: no cover - only for unreadable suffixes
+            continue
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield str(path), module
