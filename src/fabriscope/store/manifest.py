@@ -1,0 +1,132 @@
+"""The manifest: what a run is, written once before the first launch."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.errors import StoreError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi import MpiStack
+from fabriscope.store.files import plain
+
+FORMAT = "fabriscope-run"
+VERSION = 1
+MANIFEST_NAME = "manifest.json"
+PARTS = {
+    "plan": dict, "cases": dict, "entries": dict, "fabrics": dict, "mpi": dict, "schedule": list, "hosts": dict,
+    "versions": dict,
+}  # fmt: skip
+
+
+def describe(
+    cases: Iterable[Case], launches: Iterable[Launch], fabrics: Iterable[Fabric] = (), mpi: Iterable[MpiStack] = ()
+) -> dict[str, Any]:
+    """Return the manifest's parts `cases`, `entries`, `schedule`, `fabrics` and `mpi` from the nouns themselves."""
+    launches = tuple(launches)
+    all_cases = {case.case_id: case for case in cases}
+    for launch in launches:
+        all_cases.update({case.case_id: case for case in launch.cases})
+    entries = {case.entry.entry_id: case.entry for case in all_cases.values()}
+    entries.update({launch.entry.entry_id: launch.entry for launch in launches})
+    return {
+        "cases": {case_id: plain(case) for case_id, case in all_cases.items()},
+        "entries": {entry_id: {**plain(entry), "label": entry.label()} for entry_id, entry in entries.items()},
+        "fabrics": {fabric.name: plain(fabric) for fabric in fabrics},
+        "mpi": {stack.name: plain(stack) for stack in mpi},
+        "schedule": [
+            {
+                "launch_id": launch.launch_id,
+                "block": launch.block,
+                "entry_id": launch.entry.entry_id,
+                "case_ids": [case.case_id for case in launch.cases],
+                "seed": launch.seed,
+                "budget_ns": launch.budget_ns,
+            }
+            for launch in launches
+        ],
+    }
+
+
+def launches_of(manifest: Mapping[str, Any]) -> tuple[Launch, ...]:
+    """Return the schedule as launches, in order: what a resumed run goes on with."""
+    entries = {entry_id: _entry(fields) for entry_id, fields in manifest["entries"].items()}
+    cases = {case_id: _case(fields) for case_id, fields in manifest["cases"].items()}
+    return tuple(
+        Launch(
+            launch_id=line["launch_id"],
+            block=line["block"],
+            entry=entries[line["entry_id"]],
+            cases=tuple(cases[case_id] for case_id in line["case_ids"]),
+            seed=line["seed"],
+            budget_ns=line["budget_ns"],
+        )
+        for line in manifest["schedule"]
+    )
+
+
+def complete(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest with the format, the version, and whatever part was not given, filled in."""
+    filled: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "run_id": uuid.uuid4().hex,
+        "created_unix_ns": time.time_ns(),
+        "fabriscope_version": _our_version(),
+        "name": "run",
+        "seed": None,
+        "lab": None,
+    }
+    filled.update({part: kind() for part, kind in PARTS.items()})
+    filled.update(manifest)
+    return filled
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run folder; raises StoreError for anything that we cannot rely on."""
+    path = folder / MANIFEST_NAME
+    try:
+        manifest = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StoreError("this is not a run folder: it has no manifest.json", where=str(folder)) from None
+    except OSError as error:
+        raise StoreError(f"the manifest cannot be read: {error.strerror}", where=str(path)) from error
+    except ValueError as error:
+        raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StoreError("this manifest was not written by fabriscope", where=str(path))
+    version = manifest.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise StoreError(f"the manifest is damaged: its version is {version!r}", where=str(path))
+    if version > VERSION:
+        raise StoreError(
+            f"the run has format version {version}, this fabriscope reads up to {VERSION}",
+            where=str(folder),
+            fix="read it with a newer fabriscope",
+        )
+    for part, kind in PARTS.items():
+        if not isinstance(manifest.setdefault(part, kind()), kind):
+            raise StoreError(f"the manifest is damaged: {part!r} is not a {kind.__name__}", where=str(path))
+    return manifest
+
+
+def _entry(fields: Mapping[str, Any]) -> Entry:
+    known = {name: value for name, value in fields.items() if name in Entry.__dataclass_fields__}
+    return Entry(**{**known, "hosts": tuple(known["hosts"])})
+
+
+def _case(fields: Mapping[str, Any]) -> Case:
+    known = {name: value for name, value in fields.items() if name in Case.__dataclass_fields__}
+    return Case(**{**known, "entry": _entry(known["entry"]), "socket": SocketOptions(**known["socket"])})
+
+
+def _our_version() -> str:
+    import fabriscope
+
+    return fabriscope.__version__

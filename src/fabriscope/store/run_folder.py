@@ -1,0 +1,167 @@
+"""One run's folder on the disk.
+
+Whatever ends the process, at most the launch that was being written is lost: its samples and raw output are written
+and synced first, and only the journal's line makes the launch count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabriscope.model.command import Outcome
+from fabriscope.model.errors import StoreError
+from fabriscope.model.measurement import SampleBlock
+from fabriscope.model.run_data import RunData
+from fabriscope.store import journal, manifest, samples
+from fabriscope.store.files import sync_folder, to_json, write_whole
+
+PLAN_NAME = "plan.yaml"
+JOURNAL_NAME = "journal.jsonl"
+SAMPLES_NAME = "samples"
+RAW_NAME = "raw"
+LOCK_NAME = ".lock"
+
+
+def create(path: str | Path, contents: Mapping[str, Any], plan_text: str) -> RunFolder:
+    """Create the folder with its manifest and plan, and return it.
+
+    The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists and is not
+    empty, or cannot be written.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+        (folder / SAMPLES_NAME).mkdir()
+        (folder / RAW_NAME).mkdir()
+        write_whole(folder / PLAN_NAME, plan_text.encode())
+        filled = manifest.complete(contents)
+        write_whole(folder / manifest.MANIFEST_NAME, to_json(filled, indent=1) + b"\n")
+        sync_folder(folder.absolute().parent)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    return open_run(folder)
+
+
+def open_run(path: str | Path) -> RunFolder:
+    """Return an existing run; raises StoreError if it is missing, foreign, damaged or of a newer version."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise StoreError("there is no such run folder", where=str(folder))
+    return RunFolder(folder, manifest.load(folder))
+
+
+class RunFolder:
+    """A run on the disk: appended to by one process at a time, read by any number."""
+
+    def __init__(self, path: Path, contents: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = contents
+        self._is_locked = False
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder for writing; raises StoreError at once if another process holds it.
+
+        The system lets go of the lock with the process, so a killed run never leaves the folder locked.
+        """
+        if self._is_locked:
+            yield
+            return
+        try:
+            descriptor = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreError(
+                    "another process is writing to this run", where=str(self.path), fix="wait until it has ended"
+                ) from None
+            self._is_locked = True
+            yield
+        finally:
+            self._is_locked = False
+            os.close(descriptor)
+
+    def append(
+        self, record: Mapping[str, Any], blocks: Sequence[SampleBlock] = (), raw: Sequence[Outcome] = ()
+    ) -> None:
+        """Store one launch: what every process said, its samples, then its line of the journal.
+
+        `record` holds at least `launch_id` and `block`; `samples` is set here, and `commands` from `raw` where it is
+        missing. Raises StoreError if the launch is recorded already, or if the disk is full; what was there stays.
+        """
+        launch_id, block = int(record["launch_id"]), int(record["block"])
+        with self.lock():
+            if launch_id in self.done():
+                raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
+            line = {"commands": [_command(outcome) for outcome in raw], **record, "samples": None}
+            try:
+                self._write_raw(launch_id, raw)
+                if any(len(one.values) for one in blocks):
+                    line["samples"] = f"{SAMPLES_NAME}/launch-{launch_id:04d}.parquet"
+                    write_whole(self.path / line["samples"], samples.encode(launch_id, block, blocks))
+                journal.append(self.path / JOURNAL_NAME, line)
+                sync_folder(self.path)
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
+
+    def done(self) -> dict[int, dict[str, Any]]:
+        """Return launch id to journal record of every launch that was stored whole."""
+        return {record["launch_id"]: record for record in self._records()}
+
+    def read(self) -> RunData:
+        """Return the run as it is now; samples are read when they are asked for.
+
+        Raises StoreError if the journal is damaged or names samples that are not there.
+        """
+        records = self._records()
+        paths = [self.path / record["samples"] for record in records if record.get("samples")]
+        for path in paths:
+            if not path.is_file():
+                raise StoreError("the journal names these samples, but the file is missing", where=str(path))
+        return RunData(str(self.path), self.manifest, records, samples.scan(paths))
+
+    def _records(self) -> tuple[dict[str, Any], ...]:
+        return journal.read(self.path / JOURNAL_NAME)[0]
+
+    def _write_raw(self, launch_id: int, raw: Sequence[Outcome]) -> None:
+        folder = self.path / RAW_NAME / f"launch-{launch_id:04d}"
+        if folder.exists():  # left by an attempt that ended before its journal line
+            shutil.rmtree(folder)
+        if not raw:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, outcome in enumerate(raw):
+            host = re.sub(r"[^A-Za-z0-9._-]", "_", outcome.command.host) or "host"
+            for stream, content in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
+                # Without a time stamp the same output gives the same file.
+                write_whole(folder / f"{number}-{host}.{stream}.gz", gzip.compress(content, mtime=0))
+
+
+def _command(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "host": outcome.command.host,
+        "argv": list(outcome.command.argv),
+        "exit_status": outcome.exit_status,
+        "elapsed_ns": outcome.elapsed_ns,
+    }
+
+
+def _cannot_write(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot be written: {error.strerror or error}",
+        where=str(folder),
+        fix="what was stored before is whole; make room or mend the permissions, then resume",
+    )

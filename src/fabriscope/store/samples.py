@@ -1,0 +1,69 @@
+"""Samples as parquet: one file for each launch, the columns of `model.run_data.SAMPLE_COLUMNS`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabriscope.model.measurement import SampleBlock
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def schema() -> dict[str, Any]:
+    """Return column name to polars type."""
+    import polars as pl
+
+    return {
+        "launch_id": pl.Int32,
+        "block": pl.Int32,
+        "case_id": pl.String,
+        "quantity": pl.String,
+        "phase": pl.String,
+        "round": pl.Int32,
+        "burst": pl.Int32,
+        "start_ns": pl.Int64,
+        "operations_per_sample": pl.Int32,
+        "value": pl.Float64,
+    }
+
+
+def encode(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> bytes:
+    """Return the parquet file of one launch; blocks without values leave no trace."""
+    import numpy as np
+    import polars as pl
+
+    kept = [one for one in blocks if len(one.values) > 0]
+    about_blocks = pl.DataFrame(
+        {
+            "launch_id": [launch_id] * len(kept),
+            "block": [block] * len(kept),
+            "case_id": [one.case_id for one in kept],
+            "quantity": [one.quantity for one in kept],
+            "phase": [one.phase for one in kept],
+            "round": [one.round for one in kept],
+            "burst": [one.burst for one in kept],
+            "start_ns": [one.start_ns for one in kept],
+            "operations_per_sample": [one.operations_per_sample for one in kept],
+        },
+        schema={name: kind for name, kind in schema().items() if name != "value"},
+    )
+    counts = [len(one.values) for one in kept]
+    values = np.concatenate([np.asarray(one.values, dtype=np.float64) for one in kept]) if kept else np.empty(0)
+    rows = np.repeat(np.arange(len(kept), dtype=np.int64), counts)
+    frame = about_blocks[rows].with_columns(pl.Series("value", values, dtype=pl.Float64))
+    stream = io.BytesIO()
+    frame.write_parquet(stream, compression="zstd")
+    return stream.getvalue()
+
+
+def scan(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return all samples of these files as one lazy frame, in their order; an empty one for no files."""
+    import polars as pl
+
+    if not paths:
+        return pl.LazyFrame(schema=schema())
+    return pl.scan_parquet([str(path) for path in paths], glob=False).select(list(schema()))

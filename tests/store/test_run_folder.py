@@ -1,0 +1,240 @@
+"""The run folder keeps what it was given, and survives what can happen to it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabriscope import store
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import StoreError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch, SampleBlock
+from fabriscope.model.run_data import SAMPLE_COLUMNS
+
+STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
+ENTRY = Entry("tcp", "gige", "inter", ("n0", "n1"))
+CASE = Case(ENTRY, "ping_pong", 8)
+LAUNCHES = tuple(Launch(number, number, ENTRY, (CASE,), seed=7, budget_ns=10**9) for number in (1, 2, 3))
+
+
+def contents() -> dict[str, Any]:
+    fabric = Fabric("gige", {"n0": "eth0", "n1": "eth0"}, line_rate_bits_per_s=10**9, mtu_bytes=1500)
+    return {**store.describe((CASE,), LAUNCHES, (fabric,)), "name": "test", "seed": 7}
+
+
+def record(launch_id: int) -> dict[str, Any]:
+    return {
+        "launch_id": launch_id,
+        "block": launch_id,
+        "entry_id": ENTRY.entry_id,
+        "status": "ok",
+        "reason": None,
+        "results": {CASE.case_id: {"status": "ok", "reason": None}},
+        "started_unix_ns": 1,
+        "elapsed_ns": 2,
+        "details": {"clock": float("nan")},
+        "fabric_counters": {},
+    }
+
+
+def blocks() -> list[SampleBlock]:
+    return [
+        SampleBlock(CASE.case_id, [5, 6], phase="warmup"),
+        SampleBlock(CASE.case_id, []),
+        SampleBlock(CASE.case_id, [7, 8, 9], round=1, burst=2, start_ns=2**40),
+    ]
+
+
+def outcome(host: str = "n0") -> Outcome:
+    return Outcome(Command(("engine", "--x"), host), 0, b"said\n", b"\xff", 1, 2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> store.RunFolder:
+    return store.create(tmp_path / "run", contents(), "name: test\n")
+
+
+def test_what_went_in_comes_back(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks(), [outcome(), outcome("../n1")])
+    folder.append(record(2), [], [])
+    run = store.open_run(folder.path).read()
+    frame = run.samples.collect()
+    assert tuple(frame.columns) == SAMPLE_COLUMNS
+    assert frame["value"].to_list() == [5, 6, 7, 8, 9]
+    assert frame["phase"].to_list() == ["warmup", "warmup", "measure", "measure", "measure"]
+    assert frame["start_ns"].to_list()[-1] == 2**40
+    assert [line["launch_id"] for line in run.journal] == [1, 2]
+    assert run.journal[0]["samples"] == "samples/launch-0001.parquet"
+    assert run.journal[0]["details"] == {"clock": None}
+    assert run.journal[0]["commands"][0]["argv"] == ["engine", "--x"]
+    assert run.journal[1]["samples"] is None
+    raw = sorted(path.name for path in (folder.path / "raw" / "launch-0001").iterdir())
+    assert raw == ["0-n0.stderr.gz", "0-n0.stdout.gz", "1-.._n1.stderr.gz", "1-.._n1.stdout.gz"]
+    assert gzip.decompress((folder.path / "raw/launch-0001/0-n0.stdout.gz").read_bytes()) == b"said\n"
+    assert (folder.path / "plan.yaml").read_text() == "name: test\n"
+
+
+def test_the_schedule_comes_back_as_launches(folder: store.RunFolder) -> None:
+    assert store.launches_of(store.open_run(folder.path).manifest) == LAUNCHES
+
+
+def test_an_empty_run_has_an_empty_frame(folder: store.RunFolder) -> None:
+    frame = folder.read().samples.collect()
+    assert tuple(frame.columns) == SAMPLE_COLUMNS
+    assert frame.height == 0
+    assert folder.done() == {}
+
+
+def test_create_refuses_a_folder_with_content(folder: store.RunFolder) -> None:
+    with pytest.raises(StoreError, match="not empty"):
+        store.create(folder.path, contents(), "")
+
+
+def test_create_says_why_it_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.create(tmp_path / "file" / "run", contents(), "")
+
+
+def test_a_launch_is_recorded_once(folder: store.RunFolder) -> None:
+    folder.append(record(1))
+    with pytest.raises(StoreError, match="recorded already"):
+        folder.append(record(1))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"version": 2}, "newer fabriscope"),
+        ({"format": "other"}, "not written by fabriscope"),
+        ({"version": "1"}, "damaged"),
+        ({"cases": []}, "damaged"),
+    ],
+)
+def test_foreign_and_newer_manifests_are_refused(
+    folder: store.RunFolder, change: dict[str, Any], sentence: str
+) -> None:
+    path = folder.path / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(StoreError, match=sentence):
+        store.open_run(folder.path)
+
+
+def test_missing_and_broken_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such run folder"):
+        store.open_run(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match=r"no manifest\.json"):
+        store.open_run(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="damaged"):
+        store.open_run(tmp_path)
+
+
+def test_the_journal_may_be_cut_at_every_byte(folder: store.RunFolder) -> None:
+    for number in (1, 2):
+        folder.append(record(number), blocks())
+    journal = folder.path / "journal.jsonl"
+    whole = journal.read_bytes()
+    first_ends = whole.index(b"\n") + 1
+    for length in range(len(whole) + 1):
+        journal.write_bytes(whole[:length])
+        expected = (length >= first_ends) + (length == len(whole))
+        assert len(folder.done()) == expected, length
+        if expected < 2 and length % 37 in (0, 1):  # writing syncs, so not at every byte
+            folder.append(record(expected + 1), blocks())
+            assert sorted(folder.done()) == list(range(1, expected + 2))
+            assert folder.read().samples.collect().height == 5 * (expected + 1)
+    journal.write_bytes(whole[:first_ends] + b"\0" * 40)
+    assert sorted(folder.done()) == [1]
+
+
+def test_damage_before_the_last_line_is_an_error(folder: store.RunFolder) -> None:
+    folder.append(record(1))
+    journal = folder.path / "journal.jsonl"
+    journal.write_bytes(b"{torn\n" + journal.read_bytes())
+    with pytest.raises(StoreError, match="damaged") as caught:
+        folder.read()
+    assert caught.value.where == f"{journal}:1"
+
+
+def test_missing_samples_are_an_error(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks())
+    (folder.path / "samples" / "launch-0001.parquet").unlink()
+    with pytest.raises(StoreError, match="missing"):
+        folder.read()
+
+
+def test_a_second_process_is_refused(folder: store.RunFolder) -> None:
+    code = f"from fabriscope import store; store.open_run({str(folder.path)!r}).append({record(1)!r})"
+    code = "nan = float('nan'); " + code
+    with folder.lock():
+        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        assert "another process is writing" in child.stderr
+        folder.append(record(1))
+    with store.open_run(folder.path).lock():
+        pass
+
+
+def test_a_full_disk_damages_nothing(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks(), [outcome()])
+    before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    journal_bytes = len((folder.path / "journal.jsonl").read_bytes())
+    for limit in (100, journal_bytes + 10):  # fails in the samples, then in the journal
+        given = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, given[1]))
+        try:
+            with pytest.raises(StoreError, match="cannot be written"):
+                folder.append(record(2), blocks() if limit == 100 else [])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, given)
+        assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
+    folder.append(record(2), blocks())
+    assert sorted(folder.done()) == [1, 2]
+
+
+def test_kill_at_any_time_loses_at_most_one_launch(tmp_path: Path) -> None:
+    code = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_run_folder import *
+folder = store.open_run(sys.argv[1])
+for number in range(len(folder.done()) + 1, 10**6):
+    folder.append(record(number), blocks(), [outcome()])
+    print(number, flush=True)
+"""
+    path = tmp_path / "run"
+    store.create(path, contents(), "")
+    said = 0
+    for _ in range(4):
+        child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        for _ in range(3):
+            said = int(child.stdout.readline())
+        os.kill(child.pid, signal.SIGKILL)
+        said = max([said, *(int(line) for line in child.stdout.read().split())])
+        child.wait()
+        done = store.open_run(path).done()
+        assert sorted(done) == list(range(1, len(done) + 1))
+        assert len(done) in (said, said + 1)
+        assert store.open_run(path).read().samples.collect().height == 5 * len(done)
+
+
+def test_a_run_of_version_1_stays_readable() -> None:
+    run = store.open_run(STORED_RUN).read()
+    assert run.manifest["version"] == 1
+    assert [line["status"] for line in run.journal] == ["ok", "failed", "ok"]
+    frame = run.samples.collect()
+    assert tuple(frame.columns) == SAMPLE_COLUMNS
+    assert frame["value"].sum() == 70
+    assert store.launches_of(run.manifest) == LAUNCHES
+    assert run.manifest["fabrics"]["gige"]["line_rate_bits_per_s"] == 10**9
