@@ -1,0 +1,134 @@
+"""The engine's stream of JSON lines, read record by record (`docs/engine-output.md`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.measurement import PHASES, SampleBlock
+
+FORMAT = "fabriscope-engine"
+NEWEST_VERSION = 1
+
+_NOTES_KEPT = 20
+
+
+@dataclass
+class Stream:
+    """What rank 0 wrote, line by line."""
+
+    header: Mapping[str, Any] | None = None
+    footer: Mapping[str, Any] | None = None
+    endpoints: list[Mapping[str, Any]] = field(default_factory=list)
+    blocks: list[SampleBlock] = field(default_factory=list)
+    case_failures: dict[str, str] = field(default_factory=dict)
+    launch_failures: list[str] = field(default_factory=list)
+    last_failed_case_id: str | None = None
+    notes: list[str] = field(default_factory=list)
+    """Lines of others: MPI libraries print to standard output too."""
+    is_torn: bool = False
+    """The last line ends in its middle."""
+
+    def details(self) -> dict[str, object]:
+        """Return what the engine said of itself, for the store."""
+        return {
+            "header": dict(self.header) if self.header else None,
+            "endpoints": [dict(endpoint) for endpoint in self.endpoints],
+            "footer": dict(self.footer) if self.footer else None,
+            "notes": self.notes[:_NOTES_KEPT],
+            "is_torn": self.is_torn,
+        }
+
+
+def read_stream(stdout: bytes, case_ids: set[str]) -> Stream:
+    """Return the engine's stream; raises ParseError for a newer version or a record of an unexpected shape."""
+    stream = Stream()
+    for line_number, record in _records(stdout, stream):
+        try:
+            _take(record, stream, case_ids)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParseError(
+                f"a record {str(record.get('type'))!r} of unexpected shape: {type(error).__name__}: {error}",
+                where=f"engine output, line {line_number}",
+            ) from error
+    return stream
+
+
+def _records(stdout: bytes, stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
+    lines = stdout.split(b"\n")
+    for line_number, line in enumerate(lines, start=1):
+        text = line.decode("utf-8", "replace")
+        # A library's half line may stand before a record, where it wrote no line end of its own.
+        start = text.find('{"type":')
+        try:
+            record = json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else None
+        except json.JSONDecodeError:
+            record = None
+        if record is None and text and line_number == len(lines):
+            stream.is_torn = True
+        if start > 0 or (record is None and text.strip()):
+            stream.notes.append(text[:start] if record is not None else text)
+        if record is not None:
+            yield line_number, record
+
+
+def _take(record: dict[str, Any], stream: Stream, case_ids: set[str]) -> None:
+    kind = record["type"]
+    if kind == "header":
+        _check_version(record)
+        stream.header = record
+    elif kind == "block":
+        stream.blocks.append(_block(record, case_ids))
+    elif kind == "failure":
+        _take_failure(stream, record.get("case"), str(record["reason"]), case_ids)
+    elif kind == "verification":
+        if not record["ok"]:
+            reason = record.get("reason", "what arrived is not what was sent")
+            _take_failure(stream, record["case"], f"payload verification failed: {reason}", case_ids)
+    elif kind == "endpoint":
+        stream.endpoints.append(record)
+    elif kind == "footer":
+        stream.footer = record
+
+
+def _check_version(record: Mapping[str, Any]) -> None:
+    if record["format"] != FORMAT:
+        raise ValueError(f"the format is {record['format']!r}, not {FORMAT!r}")
+    if record["version"] > NEWEST_VERSION:
+        raise ParseError(
+            f"the engine speaks version {record['version']}, and we read up to {NEWEST_VERSION}",
+            where="engine output",
+            fix="use the engine that came with this fabriscope",
+        )
+
+
+def _block(record: Mapping[str, Any], case_ids: set[str]) -> SampleBlock:
+    if record["case"] not in case_ids:
+        raise ValueError(f"the case {record['case']!r} was not asked for")
+    if record["phase"] not in PHASES:
+        raise ValueError(f"the phase {record['phase']!r} is none of {PHASES}")
+    values = record["durations_ns"]
+    if not all(isinstance(value, int) and value >= 0 for value in values):
+        raise ValueError("durations_ns must be whole numbers, none negative")
+    return SampleBlock(
+        case_id=record["case"],
+        values=tuple(values),
+        operations_per_sample=int(record["operations_per_sample"]),
+        phase=record["phase"],
+        round=int(record["round"]),
+        burst=int(record["burst"]),
+        start_ns=int(record["start_ns"]),
+    )
+
+
+def _take_failure(stream: Stream, case_id: str | None, reason: str, case_ids: set[str]) -> None:
+    if case_id is None:
+        stream.launch_failures.append(reason)
+        return
+    if case_id not in case_ids:
+        raise ValueError(f"the case {case_id!r} was not asked for")
+    stream.case_failures.setdefault(case_id, reason)
+    stream.last_failed_case_id = case_id

@@ -1,0 +1,190 @@
+"""fabriscope's own engine: its command lines, its spec on standard input, and its stream of JSON lines.
+
+`docs/engine-output.md` is the contract. What a launch over TCP looks like:
+
+    rank 0 > {"type":"listening","tcp_port":40123}
+           > {"type":"header","format":"fabriscope-engine","version":1,"clock":{"name":"tsc","cost_ns":11.2}, ...}
+           > {"type":"block","case":"0c1f...","round":0,"burst":3,"phase":"measure","start_ns":81023,
+              "operations_per_sample":1,"durations_ns":[14210,13988]}
+           > {"type":"footer","status":"ok"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from fabriscope.adapters._engine_stream import Stream, read_stream
+from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
+from fabriscope.model.case import Case, SocketOptions
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
+
+SPEC_VERSION = 1
+TOKEN_VARIABLE = "FABRISCOPE_TOKEN"  # noqa: S105 - the variable's name, not a secret
+WATCHDOG_EXIT_STATUS = 4
+LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>\d+)'
+
+_STDERR_LINES_KEPT = 5
+
+
+class EngineAdapter:
+    """Runs fabriscope-engine over tcp, shm, null or mpi."""
+
+    name = "engine"
+
+    def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
+        """Return one command for null and mpi, and one for each rank for tcp and shm."""
+        entry = launch.entry
+        spec = spec_text(launch, context).encode()
+        if entry.layer == "mpi":
+            program = _required(context.mpi_engine, "the engine compiled with this MPI")
+            argv = (program, "--transport", "mpi", "--rendezvous", "mpi", "--spec", "-")
+            return (Command(argv, entry.hosts[0], stdin=spec, rank_hosts=entry.hosts),)
+        program = _required(context.engine, "fabriscope-engine")
+        if entry.layer == "null":
+            argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))
+            return (Command((*argv, "--die-with-parent", "--spec", "-"), entry.hosts[0], stdin=spec),)
+        if entry.layer not in ("tcp", "shm"):
+            raise LaunchError(f"the engine knows no layer {entry.layer!r}", where=entry.entry_id)
+        return _peer_commands(launch, context, program, spec)
+
+    def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
+        """Return what rank 0 wrote; what came before a death still counts."""
+        if not outcomes:
+            reason = "the engine was not started"
+            return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
+        stream = read_stream(outcomes[0].stdout, {case.case_id for case in launch.cases})
+        problem = _problem(stream, outcomes)
+        measured = {block.case_id for block in stream.blocks if block.phase == "measure"}
+        results = tuple(_result(case, stream, case.case_id in measured, problem) for case in launch.cases)
+        details = stream.details()
+        details["exit_statuses"] = [outcome.exit_status for outcome in outcomes]
+        if problem:
+            details["problem"] = problem
+        return ParsedLaunch(tuple(stream.blocks), results, details, _hung_case_id(stream, outcomes))
+
+
+def _required(program: str | None, what: str) -> str:
+    if program is None:
+        raise ToolMissing(f"{what} is not on this machine", fix="`fabriscope doctor` says what is missing")
+    return program
+
+
+def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: bytes) -> tuple[Command, ...]:
+    entry = launch.entry
+    is_inter = entry.placement == "inter"
+    listen = context.rendezvous_address(entry.hosts[0]) if is_inter else LOOPBACK_ADDRESS
+    commands = []
+    for rank, host in enumerate(entry.hosts):
+        argv = [program, "--transport", entry.layer, "--rendezvous", "tcp"]
+        argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts))]
+        argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
+        if entry.layer == "tcp":
+            argv += ["--data-address", context.data_address(host)]
+        if entry.layer == "tcp" and is_inter and context.fabric is not None:
+            argv += ["--interface", context.interface(host)]
+        argv += ["--die-with-parent"]
+        argv += ["--spec", "-"] if rank == 0 else []
+        commands.append(
+            Command(
+                tuple(argv),
+                host,
+                env={TOKEN_VARIABLE: context.token},
+                stdin=spec if rank == 0 else None,
+                ready_pattern=LISTENING_PATTERN if rank == 0 else None,
+            )
+        )
+    return tuple(commands)
+
+
+def spec_text(launch: Launch, context: AdapterContext) -> str:
+    """Return the spec that rank 0 reads from standard input."""
+    head = {
+        "fabriscope-spec": SPEC_VERSION,
+        "seed": launch.seed,
+        "budget_ns": launch.budget_ns,
+        "burst_ns": context.burst_ns,
+        "max_burst_operations": context.max_burst_operations,
+        "case_timeout_ns": context.case_timeout_ns,
+        "sample_memory_bytes": context.sample_memory_bytes,
+        "verify": int(context.verify),
+    }
+    lines = [f"{key} {value}" for key, value in head.items()]
+    lines += [_case_line(case) for case in launch.cases]
+    return "\n".join(lines) + "\n"
+
+
+def _case_line(case: Case) -> str:
+    words: dict[str, object] = {
+        "id": case.case_id,
+        "benchmark": case.benchmark,
+        "message_size_bytes": case.message_size_bytes,
+        "window_size": case.window_size,
+    }
+    if case.entry.layer == "tcp":
+        words |= _socket_words(case.socket)
+    for key, value in words.items():
+        if len(str(value).split()) != 1:
+            raise LaunchError(f"{key} must be one word, not {value!r}", where=f"case {case.case_id}")
+    return "case " + " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def _socket_words(socket: SocketOptions) -> dict[str, object]:
+    """Return the options that are set; an absent one is the system's default."""
+    return {
+        key: int(value) if isinstance(value, bool) else value
+        for key, value in asdict(socket).items()
+        if value is not None
+    }
+
+
+def _problem(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
+    """Return what went wrong with the launch as a whole, None if nothing did."""
+    if stream.launch_failures:
+        return stream.launch_failures[0]
+    if stream.footer is not None and stream.footer.get("status") == "ok":
+        return None
+    if stream.footer is not None and stream.footer.get("status") == "interrupted":
+        return "the launch was interrupted"
+    return "; ".join(_ending(rank, outcome) for rank, outcome in enumerate(outcomes) if _ended_badly(rank, outcome))
+
+
+def _ended_badly(rank: int, outcome: Outcome) -> bool:
+    return rank == 0 or outcome.exit_status != 0
+
+
+def _ending(rank: int, outcome: Outcome) -> str:
+    if outcome.timed_out:
+        how = "did not end in time"
+    elif outcome.exit_status is None:
+        how = "was ended by us"
+    elif outcome.exit_status < 0:
+        how = f"was ended by signal {-outcome.exit_status}"
+    else:
+        how = f"ended with exit status {outcome.exit_status} before its footer"
+    lines = [line.strip() for line in outcome.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    said = f", saying: {' | '.join(lines[-_STDERR_LINES_KEPT:])}" if lines else ", saying nothing"
+    who = "the engine" if outcome.command.rank_hosts or rank == 0 else f"the engine of rank {rank}"
+    return f"{who} on {outcome.command.host} {how}{said}"
+
+
+def _result(case: Case, stream: Stream, is_measured: bool, problem: str | None) -> CaseResult:
+    failure = stream.case_failures.get(case.case_id)
+    if failure is not None:
+        return CaseResult(case.case_id, "failed", failure)
+    if is_measured:
+        return CaseResult(case.case_id, "ok")
+    reason = problem or "no measuring burst of this case fitted into the launch's budget"
+    return CaseResult(case.case_id, "failed", reason)
+
+
+def _hung_case_id(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
+    """Return the case that the engine's watchdog named."""
+    if any(outcome.exit_status == WATCHDOG_EXIT_STATUS for outcome in outcomes):
+        return stream.last_failed_case_id
+    return None
+
+
+ADAPTER = EngineAdapter()
