@@ -1,0 +1,109 @@
+"""What ends our processes when we cannot: a watcher that outlives us, and a mark that finds strays.
+
+A process may leave its process group (mpirun's daemons do), and we may be killed without a chance to clean up.
+Nothing is ever ended by name: only groups that we created, and processes that carry this launch's random mark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+MARK_VARIABLE = "FABRISCOPE_LAUNCH_MARK"
+
+# Reads `started GROUP` and `ended GROUP`; when its input ends, whatever still lives is ended.
+_WATCH = """
+live=""
+while read -r verb group; do
+  case $verb in
+    started) live="$live $group" ;;
+    ended) kept=""; for g in $live; do [ "$g" = "$group" ] || kept="$kept $g"; done; live=$kept ;;
+  esac
+done
+[ -n "$live" ] || exit 0
+for g in $live; do kill -s TERM -- "-$g" 2>/dev/null; done
+sleep 2
+for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
+"""
+
+
+class Guard:
+    """Ends the process groups that it was told of, should we die before we say that they have ended."""
+
+    def __init__(self) -> None:
+        self.mark = secrets.token_hex(16)
+        self._watcher = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCH, "fabriscope-guard"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        end_marked(self.mark)
+        self._watcher.communicate()
+
+    def started(self, group: int) -> None:
+        """Put a process group under guard."""
+        self._tell(f"started {group}")
+
+    def ended(self, group: int) -> None:
+        """Take a process group from guard; called before its leader is reaped, so the number is still ours."""
+        self._tell(f"ended {group}")
+
+    def _tell(self, line: str) -> None:
+        if self._watcher.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):  # somebody ended the watcher; the launch goes on
+                self._watcher.stdin.write(f"{line}\n".encode())
+                self._watcher.stdin.flush()
+
+
+def end_marked(mark: str) -> int:
+    """End every process that carries the launch's mark in its environment; returns how many there were."""
+    needle = f"{MARK_VARIABLE}={mark}".encode()
+    count = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and _is_marked(entry, needle):
+            count += _end_one(entry, needle)
+    return count
+
+
+def _is_marked(process: Path, needle: bytes) -> bool:
+    try:
+        return needle in (process / "environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or it is another user's
+        return False
+
+
+def _end_one(process: Path, needle: bytes) -> int:
+    """End it through a handle, so that a number which was given to somebody else in between is left alone."""
+    pid = int(process.name)
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return 0
+    except OSError:  # Linux before 5.3
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        return 1
+    try:
+        if _is_marked(process, needle):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            return 1
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(handle)
+    return 0

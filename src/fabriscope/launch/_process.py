@@ -1,0 +1,112 @@
+"""One started command: a process group of its own, its output in files, its end seen without polling."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from fabriscope.launch._guard import MARK_VARIABLE, Guard
+from fabriscope.launch._start import start_of
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.host import Host
+
+
+class Process:
+    """A command that runs; output goes to files, so no amount of it can block anybody."""
+
+    def __init__(self, command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> None:
+        """Start it; raises ToolMissing or LaunchError."""
+        self.command = command
+        self.timed_out = False
+        self.was_stopped = False
+        self.has_ended = threading.Event()
+        self._exit_status = 0
+        self._paths = paths
+        self._guard = guard
+        self._started_unix_ns = time.time_ns()
+        self._started_ns = self._ended_ns = time.monotonic_ns()
+        self._popen = _popen(command, host, paths, guard.mark)
+        guard.started(self._popen.pid)
+
+    def watch(self, changed: threading.Event) -> None:
+        """Set `changed` when the process ends."""
+        threading.Thread(target=self._wait, args=(changed,), daemon=True).start()
+
+    def _wait(self, changed: threading.Event) -> None:
+        # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
+        with contextlib.suppress(ChildProcessError):
+            ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+            self._exit_status = ended.si_status if ended else 0  # a signal's number also tells a bad end
+        self._ended_ns = time.monotonic_ns()
+        self.has_ended.set()
+        changed.set()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the group; a live mpirun gets SIGTERM alone, since it ends its remote ranks itself."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if number == signal.SIGTERM and self.command.rank_hosts:
+                os.kill(self._popen.pid, number)
+            else:
+                os.killpg(self._popen.pid, number)
+
+    def failed(self) -> bool:
+        """Return whether it ended by itself and badly; servers may end as they like."""
+        return self.has_ended.is_set() and not self.command.is_server and self._exit_status != 0
+
+    def ready_groups(self) -> Mapping[str, str] | None:
+        """Return the named groups of the first line that matches ready_pattern, None while there is none."""
+        pattern = re.compile(self.command.ready_pattern or "")
+        text = self._paths[0].read_bytes().decode("utf-8", "replace")
+        for line in text.split("\n")[:-1]:
+            match = pattern.search(line)
+            if match:
+                return match.groupdict()
+        return None
+
+    def finish(self) -> Outcome:
+        """Return the outcome of a process that has ended; what it left in its group is ended."""
+        self.signal(signal.SIGKILL)
+        self._guard.ended(self._popen.pid)
+        exit_status = self._popen.wait() if self.has_ended.is_set() else None
+        return Outcome(
+            command=self.command,
+            exit_status=None if self.was_stopped else exit_status,
+            stdout=self._paths[0].read_bytes(),
+            stderr=self._paths[1].read_bytes(),
+            started_unix_ns=self._started_unix_ns,
+            elapsed_ns=self._ended_ns - self._started_ns,
+            timed_out=self.timed_out,
+        )
+
+
+def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
+    start = start_of(command, host)
+    # Programs of the field translate their words; we read the English ones.
+    env = {**os.environ, "LC_ALL": "C", **start.env, MARK_VARIABLE: mark}
+    with contextlib.ExitStack() as stack:
+        stdout, stderr = (stack.enter_context(path.open("wb")) for path in paths)
+        stdin = stack.enter_context(tempfile.TemporaryFile())
+        stdin.write(start.stdin or b"")
+        stdin.seek(0)
+        try:
+            return subprocess.Popen(
+                start.argv,
+                stdin=stdin if start.stdin else subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=env,
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise ToolMissing(f"{start.argv[0]} is not on this machine", where=f"host {host.name}") from error
+        except OSError as error:
+            raise LaunchError(f"{start.argv[0]} cannot be started: {error}", where=f"host {host.name}") from error

@@ -1,0 +1,155 @@
+"""Runs the commands of one launch and brings back their outcomes, whatever they do.
+
+Everything that was started is ended when `run_commands` returns, and also when we are killed (`_guard`).
+"""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from fabriscope.launch._guard import Guard
+from fabriscope.launch._process import Process
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import LaunchError
+from fabriscope.model.host import Host
+
+PEER_GRACE_S = 2.0
+"""After one command has failed, the others get so long to notice."""
+TERM_GRACE_S = 3.0
+"""From SIGTERM to SIGKILL."""
+KILL_GRACE_S = 10.0
+"""From SIGKILL until we leave a process that the kernel does not let go."""
+
+_READY_POLL_S = 0.003
+_CANCEL_POLL_S = 0.1
+
+
+def run_commands(
+    commands: Sequence[Command],
+    hosts: Mapping[str, Host],
+    *,
+    timeout_s: float,
+    raw_dir: Path | None = None,
+    cancel: threading.Event | None = None,
+) -> list[Outcome]:
+    """Return the outcomes of the commands that were started, in order.
+
+    They start one after the other, each once the one before it is ready. Then we wait until all that are no
+    servers have ended, one has failed and the others' grace is over, `timeout_s` (for all together) has passed,
+    or `cancel` is set; whatever still runs is ended. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`.
+    Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
+    """
+    with ExitStack() as stack:
+        folder = raw_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        guard = stack.enter_context(Guard())
+        launch = _Launch(hosts, folder, guard, time.monotonic() + timeout_s, cancel or threading.Event())
+        try:
+            launch.start(commands)
+            launch.wait()
+        except KeyboardInterrupt:
+            if cancel is None:
+                raise
+            cancel.set()
+        finally:
+            outcomes = launch.finish()
+        return outcomes
+
+
+class _Launch:
+    """The processes of one launch, and why the rest of them must end."""
+
+    def __init__(
+        self, hosts: Mapping[str, Host], folder: Path, guard: Guard, deadline_s: float, cancel: threading.Event
+    ) -> None:
+        self.processes: list[Process] = []
+        self._hosts = hosts
+        self._folder = folder
+        self._guard = guard
+        self._deadline_s = deadline_s
+        self._cancel = cancel
+        self._changed = threading.Event()
+
+    def start(self, commands: Sequence[Command]) -> None:
+        """Start the commands in order; stops at the first that ends, hangs or is cancelled before it is ready."""
+        words: dict[str, str] = {}
+        for command in commands:
+            process = self._start_one(_with_words(command, words))
+            if command.ready_pattern is None:
+                continue
+            groups = self._ready_groups(process)
+            if groups is None:
+                return
+            words.update(groups)
+
+    def _start_one(self, command: Command) -> Process:
+        if command.host not in self._hosts:
+            raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
+        stem = f"{len(self.processes)}-{Path(command.argv[0]).name}"
+        paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
+        process = Process(command, self._hosts[command.host], paths, self._guard)
+        self.processes.append(process)
+        process.watch(self._changed)
+        return process
+
+    def _ready_groups(self, process: Process) -> Mapping[str, str] | None:
+        while True:
+            has_ended = process.has_ended.is_set()  # asked first: its last line may be the one
+            groups = process.ready_groups()
+            if groups is not None or has_ended or self._is_over():
+                return groups
+            process.has_ended.wait(_READY_POLL_S)
+
+    def _is_over(self) -> bool:
+        return self._cancel.is_set() or time.monotonic() >= self._deadline_s
+
+    def wait(self) -> None:
+        """Return when nothing is left to wait for."""
+        while self._running() and not self._is_over():
+            self._changed.wait(min(_CANCEL_POLL_S, max(self._deadline_s - time.monotonic(), 0)))
+            self._changed.clear()
+            if any(process.failed() for process in self.processes):
+                self._wait_for_ends(self._running(), min(PEER_GRACE_S, self._deadline_s - time.monotonic()))
+                break
+        if time.monotonic() >= self._deadline_s:
+            for process in self._running():
+                process.timed_out = True
+
+    def _running(self) -> list[Process]:
+        return [p for p in self.processes if not p.command.is_server and not p.has_ended.is_set()]
+
+    def _wait_for_ends(self, processes: Sequence[Process], grace_s: float) -> None:
+        until_s = time.monotonic() + grace_s
+        for process in processes:
+            while not process.has_ended.wait(min(_CANCEL_POLL_S, max(until_s - time.monotonic(), 0))):
+                if time.monotonic() >= until_s or self._is_over():
+                    return
+
+    def finish(self) -> list[Outcome]:
+        """Return the outcomes; whatever still runs is ended first: SIGTERM, a grace, SIGKILL."""
+        running = [process for process in self.processes if not process.has_ended.is_set()]
+        for process in running:
+            process.was_stopped = True
+            process.signal(signal.SIGTERM)
+        until_s = time.monotonic() + TERM_GRACE_S
+        for process in running:
+            process.has_ended.wait(max(until_s - time.monotonic(), 0))
+        for process in running:
+            process.signal(signal.SIGKILL)
+            process.has_ended.wait(KILL_GRACE_S)
+        return [process.finish() for process in self.processes]
+
+
+def _with_words(command: Command, words: Mapping[str, str]) -> Command:
+    """Return the command with `{name}` replaced in its argv by what an earlier one said."""
+    argv = list(command.argv)
+    for name, value in words.items():
+        argv = [word.replace(f"{{{name}}}", value) for word in argv]
+    return replace(command, argv=tuple(argv))
