@@ -82,6 +82,9 @@ class Case:
     message_size_bytes: int
     window_size: int = 1
     """Messages in flight; 1 for ping_pong."""
+    series: str = ""
+    """What tells the curves of one entry and benchmark apart when options are swept, e.g. `send buffer 16384 B`;
+    the window belongs to it only where the plan sweeps windows (large messages may have a smaller one)."""
     socket: SocketOptions = field(default_factory=SocketOptions)
 
     @property

@@ -1,0 +1,24 @@
+# make demo   the main job on a cluster made out of this machine; ends with a report
+# make test   every test
+# make check  formats, lints, types, sanitizers, and every test
+.PHONY: demo test check setup clean
+
+VENV := .venv/bin
+RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
+
+demo:
+	@scripts/setup
+	@$(VENV)/fabriscope mpi add openmpi
+	@$(VENV)/fabriscope run examples/demo.yaml --output $(RUN)
+	@$(VENV)/fabriscope report $(RUN)
+
+test:
+	@scripts/setup dev
+	@scripts/test
+
+check:
+	@scripts/setup dev
+	@scripts/check
+
+clean:
+	rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,5 @@
+"""`python -m fabriscope`."""
+
+from fabriscope.cli import main
+
+main()

@@ -1,0 +1,65 @@
+"""The command line: one file a command, found by the registry."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from fabriscope import __version__
+from fabriscope.model.errors import FabriscopeError
+from fabriscope.registry import discover
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+EXIT_INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """The commands of the folder `cli`, of entry points, and of the user's plug-in folders."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return all names, in the order of the alphabet."""
+        return sorted(discover("cli", "COMMAND").plugins)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Return the command of that name, or None."""
+        command: click.Command | None = discover("cli", "COMMAND").plugins.get(cmd_name)
+        return command
+
+
+@click.group(cls=Commands, context_settings=CONTEXT)
+@click.version_option(__version__, prog_name="fabriscope")
+def fabriscope() -> None:
+    """Which interconnect is better, for what, by how much -- and can the answer be defended?
+
+    \b
+    Start with:  fabriscope doctor                 what works on this machine
+                 fabriscope plan check PLAN.yaml   what a plan would do, and how long it takes
+                 fabriscope run PLAN.yaml          measure
+                 fabriscope report RUN             one HTML file to read
+
+    Exit codes: 0 done, 1 failed, 2 wrong plan or usage, 5 host or lab, 6 a launch or an output, 7 a program is
+    missing, 8 run folder, 10 done but some measurements failed, 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; ends the process with one sentence and the documented status on errors."""
+    try:
+        fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except FabriscopeError as error:
+        click.echo(f"fabriscope: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away (`fabriscope ... | head`): nothing is wrong here.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,66 @@
+"""`fabriscope plan`: check a plan, or print the plan's JSON schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group(name="plan")
+def COMMAND() -> None:  # noqa: N802 - the registry's constant
+    """Check a plan before it runs."""
+
+
+@COMMAND.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the launches as JSON.")
+def check(plan: Path, as_json: bool) -> None:
+    """Say what PLAN will run, how many cases, and about how long it takes."""
+    import json
+
+    from fabriscope import plan as plans
+    from fabriscope import run, site
+
+    checked = plans.load(plan, run.vocabulary())
+    fabrics = site.planned_fabrics(checked)
+    schedule = plans.expand(checked, fabrics)
+    expected = {launch.launch_id: plans.expected_ns(launch, fabrics) for launch in schedule.launches}
+    total_s = sum(expected.values()) / 1e9
+    if as_json:
+        launches = [
+            {
+                "launch_id": launch.launch_id,
+                "block": launch.block,
+                "entry": launch.entry.entry_id,
+                "cases": len(launch.cases),
+                "expected_s": expected[launch.launch_id] / 1e9,
+            }
+            for launch in schedule.launches
+        ]
+        click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), "expected_s": total_s}, indent=1))
+        return
+    click.echo(f"{plan}: a good plan")
+    first_block = [launch for launch in schedule.launches if launch.block == 1]
+    width = max(len(launch.entry.label()) for launch in first_block)
+    for launch in sorted(first_block, key=lambda one: one.entry.entry_id):
+        click.echo(
+            f"  {launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
+            f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
+        )
+    if len(checked.hosts) > 2:  # noqa: PLR2004 - a pair
+        click.echo(f"  point-to-point benchmarks run between {checked.hosts[0]} and {checked.hosts[1]}")
+    click.echo(
+        f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
+        f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
+    )
+
+
+@COMMAND.command()
+def schema() -> None:
+    """Print the JSON schema of plans (for editors and other programs)."""
+    import json
+
+    from fabriscope.plan.schema import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=1))

@@ -1,0 +1,82 @@
+"""`fabriscope run`: measure a plan, or go on with a run that was interrupted."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+import click
+
+EXIT_SOME_FAILED = 10
+EXIT_AFTER_SIGNAL = 128
+
+
+@click.command(name="run")
+@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run folder.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")
+@click.option("--json", "as_json", is_flag=True, help="Say what happens as JSON lines.")
+def COMMAND(  # noqa: N802 - the registry's constant
+    plan: Path | None, output: Path | None, resume: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Measure PLAN into a new run folder, or go on with an old one (--resume).
+
+    Ctrl-C ends everything that was started; what was measured stays, and --resume goes on from there.
+    Exit code 10 means that some measurements failed (the report lists them), 130 that you interrupted it.
+    """
+    if (plan is None) == (resume is None):
+        raise click.UsageError("give a plan, or --resume RUN")
+    if resume is not None and output is not None:
+        raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
+    from fabriscope import plan as plans
+    from fabriscope import run
+    from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress
+
+    progress = JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress()
+    cancel = _Cancel()
+    if resume is not None:
+        summary = run.resume(resume, progress, cancel.event)
+    else:
+        assert plan is not None  # noqa: S101 - checked above
+        checked = plans.load(plan, run.vocabulary())
+        folder = output or Path("runs") / f"{checked.section.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        summary = run.start(checked, folder, progress, cancel.event)
+    if not as_json:
+        _say_end(summary, quiet)
+    if cancel.signal_number is not None and not summary.is_complete:
+        raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number)
+    if summary.failed_cases:
+        raise SystemExit(EXIT_SOME_FAILED)
+
+
+def _say_end(summary: object, quiet: bool) -> None:
+    from fabriscope.run import RunSummary
+
+    assert isinstance(summary, RunSummary)  # noqa: S101 - lazily imported type
+    if quiet:
+        click.echo(summary.path)
+    elif not summary.is_complete:
+        click.echo(f"interrupted after {summary.launch_count} launches; `fabriscope run --resume {summary.path}` goes on")
+    else:
+        click.echo(f"{summary.launch_count} launches in {summary.path}; `fabriscope report {summary.path}` writes the report")
+        if summary.failed_cases:
+            click.echo(f"{summary.failed_cases} measurements failed; the report lists them with their reasons")
+
+
+class _Cancel:
+    """Turns Ctrl-C, kill and a closed terminal into an event; a second Ctrl-C is Python's own KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self.signal_number: int | None = None
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        self.signal_number = number
+        self.event.set()
+        signal.signal(number, signal.default_int_handler)

@@ -1,0 +1,188 @@
+"""From a plan's text to a checked plan: every mistake becomes one sentence with its line and its fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from fabriscope.model.errors import PlanError
+from fabriscope.plan import schema
+from fabriscope.plan.yaml_places import Place, PlacedYaml, read
+
+MAX_HOSTS = 4096
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names that this installation knows, for the checks; from the registries."""
+
+    benchmarks: frozenset[str]
+    instruments: frozenset[str]
+    presets: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked plan."""
+
+    section: schema.PlanSection
+    hosts: tuple[str, ...]
+    text: str
+    file: str
+
+    @property
+    def uses_lab(self) -> bool:
+        """Return whether hosts and fabrics are to be built out of this machine."""
+        return any(fabric.lab is not None for fabric in self.section.fabrics.values())
+
+
+def load(path: Path, vocabulary: Vocabulary) -> Plan:
+    """Return the checked plan of a file; raises PlanError whose sentence lists every mistake, a line each."""
+    document, text = read(path)
+    return check(document, text, vocabulary)
+
+
+def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
+    """Return the plan of a document; raises PlanError."""
+    try:
+        section = schema.PlanSection.model_validate(document.data)
+    except ValidationError as error:
+        problems = [_problem(item, document) for item in error.errors()]
+        raise PlanError("\n".join(dict.fromkeys(problems))) from error
+    hosts = _hosts(section.hosts, document)
+    problems = [
+        PlanError(what, where=document.where(place), fix=fix).sentence()
+        for place, what, fix in _contradictions(section, hosts, vocabulary)
+    ]
+    if problems:
+        raise PlanError("\n".join(problems))
+    return Plan(section, hosts, text, document.file)
+
+
+def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    try:
+        hosts = tuple(NodeSet(text))
+    except NodeSetException as error:
+        raise PlanError(
+            f"the host list {text!r} cannot be read: {error}",
+            where=document.where(("hosts",)),
+            fix="write it like node[1-4] or alpha,beta",
+        ) from error
+    if not hosts:
+        raise PlanError("the host list is empty", where=document.where(("hosts",)), fix="name at least one host")
+    if len(hosts) > MAX_HOSTS:
+        raise PlanError(
+            f"{len(hosts)} hosts are more than {MAX_HOSTS}", where=document.where(("hosts",)), fix="name fewer hosts"
+        )
+    return hosts
+
+
+def _contradictions(
+    plan: schema.PlanSection, hosts: tuple[str, ...], words: Vocabulary
+) -> Iterator[tuple[Place, str, str]]:
+    yield from _unknown_names(plan, words)
+    yield from _fabric_contradictions(plan, hosts)
+    if "inter" in plan.placements and len(hosts) < 2:
+        yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
+    if "inter" in plan.placements and not plan.fabrics:
+        yield ("placements",), "inter needs a fabric and the plan has none", "add for example `fabrics: {gige: {lab: gige}}`"
+    if "mpi" in plan.layers and not plan.mpi:
+        yield ("layers",), "the layer mpi needs an MPI library", "add for example `mpi: [mpich]`; see `fabriscope mpi list`"
+    if plan.mpi and "mpi" not in plan.layers:
+        yield ("mpi",), "MPI libraries are named, but the layer mpi is not measured", "add mpi to layers"
+    if "shm" in plan.layers and "intra" not in plan.placements:
+        yield ("layers",), "shared memory works only inside one host", "add intra to placements"
+    names = [stack.name for stack in plan.mpi]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield ("mpi", index), f"the MPI library {name!r} is named twice", "remove one, or give them different names"
+    if "tcp" in plan.layers:
+        for name, benchmark in plan.benchmarks.items():
+            if 0 in benchmark.sizes and len(benchmark.sizes) == 1:
+                yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+
+
+def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
+    for name in plan.benchmarks:
+        if name not in words.benchmarks:
+            yield ("benchmarks", name), f"there is no benchmark {name!r}", _nearest(name, words.benchmarks)
+    for index, name in enumerate(plan.instruments):
+        if name not in words.instruments:
+            yield ("instruments", index), f"there is no instrument {name!r}", _nearest(name, words.instruments)
+    for name, fabric in plan.fabrics.items():
+        if fabric.lab is not None and fabric.lab.preset not in words.presets:
+            yield (
+                ("fabrics", name, "lab"),
+                f"there is no lab preset {fabric.lab.preset!r}",
+                _nearest(fabric.lab.preset, words.presets),
+            )
+
+
+def _fabric_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> Iterator[tuple[Place, str, str]]:
+    in_lab = [name for name, fabric in plan.fabrics.items() if fabric.lab is not None]
+    for name, fabric in plan.fabrics.items():
+        place: Place = ("fabrics", name)
+        if fabric.lab is not None and fabric.interface is not None:
+            yield place, f"fabric {name!r} has both lab and interface", "keep lab for an emulated switch, interface for a real one"
+        elif fabric.lab is None and in_lab:
+            yield place, f"fabric {name!r} is real and {in_lab[0]!r} is of the lab", "use either the lab or real hosts in one plan"
+        elif fabric.lab is None and fabric.interface is None:
+            yield place, f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
+        if isinstance(fabric.interface, dict):
+            missing = [host for host in hosts if host not in fabric.interface]
+            if missing:
+                yield (*place, "interface"), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", "add it"
+        if fabric.lab is not None and fabric.lab.mtu is not None and not 576 <= fabric.lab.mtu <= 9000:
+            yield (*place, "lab"), f"an MTU of {fabric.lab.mtu} bytes is out of range", "choose 576 to 9000"
+
+
+def _nearest(name: str, known: frozenset[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    listing = ", ".join(sorted(known))
+    return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"
+
+
+def _problem(item: Mapping[str, Any], document: PlacedYaml) -> str:
+    place: Place = tuple(part for part in item["loc"])
+    what, fix = _words(item, place)
+    return PlanError(what, where=document.where(place), fix=fix).sentence()
+
+
+def _words(item: Mapping[str, Any], place: Place) -> tuple[str, str | None]:
+    key = ".".join(str(part) for part in place)
+    kind, context = item["type"], item.get("ctx", {})
+    if kind == "extra_forbidden":
+        known = _known_keys(place)
+        return f"there is no key {str(place[-1])!r} here", _nearest(str(place[-1]), known) if known else None
+    if kind == "missing":
+        return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
+    if kind == "value_error":
+        return f"{key}: {context['error']}", None
+    if kind == "literal_error":
+        return f"{key}: {item['input']!r} is not possible", f"choose {context['expected']}"
+    if kind in ("dict_type", "model_type"):
+        return f"{key}: a mapping is expected, not {item['input']!r}", "write `key: value` lines, indented below it"
+    if kind == "string_pattern_mismatch":
+        return f"{key}: {item['input']!r} has characters that a name cannot have", "use letters, digits, '.', '_' and '-'"
+    message = str(item["msg"])
+    return f"{key}: {message[0].lower()}{message[1:]}, not {item['input']!r}", None
+
+
+def _known_keys(place: Place) -> frozenset[str]:
+    """Return the keys that may stand where the last part of `place` stands."""
+    parent = place[-2] if len(place) > 1 else None
+    nested: dict[Any, type[BaseModel]] = {"socket": schema.SocketSection, "lab": schema.LabFabricSection}
+    named: dict[Any, type[BaseModel]] = {
+        "benchmarks": schema.BenchmarkSection,
+        "fabrics": schema.FabricSection,
+        "mpi": schema.MpiSection,
+    }
+    section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
+    return frozenset(section.model_fields)

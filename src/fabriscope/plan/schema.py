@@ -1,0 +1,158 @@
+"""What a plan may say: the source of the checks, of the JSON schema and of docs/plan.md."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
+from fabriscope.plan.sizes import parse_sizes
+
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
+_RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
+_TIME_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "examples": ["5us", "2s", "3min"]}]}
+_SIZES_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "examples": ["1..1MiB"]},
+        {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1},
+        {
+            "type": "object",
+            "properties": {"from": _SIZE_SCHEMA, "to": _SIZE_SCHEMA, "perturbation": _SIZE_SCHEMA},
+            "required": ["from", "to"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
+RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
+DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
+Sizes = Annotated[tuple[int, ...], BeforeValidator(parse_sizes), WithJsonSchema(_SIZES_SCHEMA)]
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _default_as_none(value: Any) -> Any:
+    return [None if item == "default" else item for item in _as_list(value)]
+
+
+def _swept(item_schema: dict[str, Any]) -> Any:
+    item = {"anyOf": [item_schema, {"const": "default"}]}
+    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+
+
+SweptSize = Annotated[tuple[SizeBytes | None, ...], BeforeValidator(_default_as_none), _swept(_SIZE_SCHEMA)]
+SweptText = Annotated[tuple[str | None, ...], BeforeValidator(_default_as_none), _swept({"type": "string"})]
+SweptMicroseconds = Annotated[
+    tuple[Annotated[int, Field(ge=0)] | None, ...], BeforeValidator(_default_as_none), _swept({"type": "integer"})
+]
+SweptBool = Annotated[
+    tuple[bool, ...],
+    BeforeValidator(_as_list),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),
+]
+SweptWindow = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=4096)], ...],
+    BeforeValidator(_as_list),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
+]
+
+
+class Section(BaseModel):
+    """A part of a plan: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class SocketSection(Section):
+    """TCP socket options; a list of values is swept. `default` leaves the system's own value."""
+
+    send_buffer: SweptSize = Field((None,), description="SO_SNDBUF in bytes")
+    receive_buffer: SweptSize = Field((None,), description="SO_RCVBUF in bytes")
+    tcp_nodelay: SweptBool = Field((True,), description="false leaves Nagle's algorithm on")
+    busy_poll_us: SweptMicroseconds = Field((None,), description="SO_BUSY_POLL in microseconds")
+    congestion_control: SweptText = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
+    bind_to_interface: bool = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
+
+
+class BenchmarkSection(Section):
+    """One benchmark and its sweep."""
+
+    sizes: Sizes = Field(parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation")
+    window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty")
+    in_flight_limit: SizeBytes = Field(
+        4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
+    )
+    socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
+
+
+class LabFabricSection(Section):
+    """An emulated switch: a preset, and what is to differ from it."""
+
+    preset: str = Field("local", description="ethernet-100, gige, gige-untuned or local")
+    rate: RateBitsPerS | None = Field(None, description="line rate of every port")
+    delay: DurationNs | None = Field(None, description="propagation delay from host to host")
+    buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop)")
+    rx_coalesce_time: DurationNs | None = Field(None, description="a received frame waits at most so long for company")
+    rx_coalesce_frames: Annotated[int, Field(ge=1)] | None = Field(None, description="so many are delivered at once")
+    mtu: SizeBytes | None = Field(None, description="largest IP packet")
+
+
+def _lab_fabric(value: Any) -> Any:
+    return {"preset": value} if isinstance(value, str) else value
+
+
+class FabricSection(Section):
+    """One fabric: an emulated switch of the lab, or an interface of real hosts."""
+
+    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric)] | None = Field(
+        None, description="emulated switch: a preset's name, or a preset with changes"
+    )
+    interface: str | dict[str, str] | None = Field(
+        None, description="network interface on every host, or one for each host name"
+    )
+    line_rate: RateBitsPerS | None = Field(None, description="line rate, for the bound in plots; read from the host if absent")
+
+
+class MpiSection(Section):
+    """One MPI library: found by name, or at a place."""
+
+    name: str = Field(description="as `fabriscope mpi list` shows it, or a name of your own together with path")
+    path: str | None = Field(None, description="installation prefix, or path of mpirun")
+
+
+def _mpi(value: Any) -> Any:
+    return [{"name": item} if isinstance(item, str) else item for item in _as_list(value)]
+
+
+class PlanSection(Section):
+    """A plan: what to compare, how, how often, and for how long."""
+
+    version: Literal[1] = Field(1, description="version of the plan's format")
+    name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    description: str = Field("", description="stands under the report's title")
+    hosts: Annotated[str, BeforeValidator(lambda value: ",".join(map(str, _as_list(value))))] = Field(
+        description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group"
+    )
+    fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
+    layers: tuple[Literal["tcp", "mpi", "shm"], ...] = Field(("tcp",), description="software layers to measure", min_length=1)
+    mpi: Annotated[tuple[MpiSection, ...], BeforeValidator(_mpi)] = Field((), description="MPI libraries for the layer mpi")
+    placements: tuple[Literal["inter", "intra"], ...] = Field(
+        ("inter",), description="between two hosts, inside one host, or both", min_length=1
+    )
+    instruments: tuple[str, ...] = Field(("engine",), description="our engine, or adapters of other programs", min_length=1)
+    benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)
+    launches: int = Field(5, description="process starts of every entry: the replicates of the statistics", ge=1, le=1000)
+    budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
+    case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
+    floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
+    seed: int = Field(1, description="makes every random order repeatable", ge=0)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of a plan, as published in docs/plan.schema.json."""
+    schema = PlanSection.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "fabriscope plan", **schema}

@@ -1,0 +1,54 @@
+"""Sweeps over message sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabriscope.model.units import parse_size_bytes
+
+MAX_MESSAGE_SIZE_BYTES = 1 << 30
+
+
+def parse_sizes(value: Any) -> tuple[int, ...]:
+    """Return ascending, distinct sizes in bytes from `1..1MiB`, a list of sizes, or {from, to, perturbation}.
+
+    A range holds its first size, every power of two above it, and its last size. A perturbation of p adds p bytes
+    less and p bytes more around each of them, as NetPIPE does, so that drop-outs between powers of two are seen.
+    Raises ValueError.
+    """
+    if isinstance(value, dict):
+        return _range(value)
+    if isinstance(value, str) and ".." in value:
+        first, _, last = value.partition("..")
+        return _range({"from": first.strip(), "to": last.strip()})
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        value = [value]
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"{value!r} is not a sweep such as 1..1MiB or [64, 1KiB]")
+    return tuple(sorted({_checked(item) for item in value}))
+
+
+def _range(value: dict[str, Any]) -> tuple[int, ...]:
+    unknown = set(value) - {"from", "to", "perturbation"}
+    if unknown or not {"from", "to"} <= set(value):
+        raise ValueError("a sweep as a mapping has the keys from, to and, if wanted, perturbation")
+    first, last = _checked(value["from"]), _checked(value["to"])
+    if first > last:
+        raise ValueError(f"the sweep runs backwards: from {value['from']} to {value['to']}")
+    sizes = {first, last}
+    power = 1
+    while power <= last:
+        if power >= first:
+            sizes.add(power)
+        power *= 2
+    perturbation = _checked(value.get("perturbation", 0))
+    around = {size + step for size in sizes for step in (-perturbation, perturbation)}
+    lowest = min(first, 1)
+    return tuple(sorted(size for size in sizes | around if size >= lowest))
+
+
+def _checked(value: Any) -> int:
+    size = parse_size_bytes(value)
+    if size > MAX_MESSAGE_SIZE_BYTES:
+        raise ValueError(f"{value} is larger than the largest message, 1GiB")
+    return size

@@ -1,0 +1,161 @@
+"""What a run says while it runs: for a person at a terminal, for a log, or as JSON lines for a script."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from fabriscope.model.measurement import Launch
+
+
+class Progress(Protocol):
+    """Told of every step of a run."""
+
+    def notice(self, what: str) -> None:
+        """Something that takes time begins."""
+
+    def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
+        """The launches begin; `expected_ns` is about how long those that are left will take."""
+
+    def launch_started(self, launch: Launch, expected_ns: int) -> None:
+        """One launch begins."""
+
+    def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """One launch is stored; `failed` holds the reason of every case that is not ok."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class QuietProgress:
+    """Says nothing."""
+
+    def notice(self, what: str) -> None:
+        """See Progress."""
+
+    def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
+        """See Progress."""
+
+    def launch_started(self, launch: Launch, expected_ns: int) -> None:
+        """See Progress."""
+
+    def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """See Progress."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class JsonProgress(QuietProgress):
+    """One JSON object a line on standard output."""
+
+    def _say(self, event: str, **values: Any) -> None:
+        print(json.dumps({"event": event, "unix_ns": time.time_ns(), **values}), flush=True)  # noqa: T201 - its job
+
+    def notice(self, what: str) -> None:
+        """See Progress."""
+        self._say("preparing", what=what)
+
+    def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._say("started", run=run_path, launches=launch_count, done=done_count, expected_ns=expected_ns)
+
+    def launch_started(self, launch: Launch, expected_ns: int) -> None:
+        """See Progress."""
+        self._say(
+            "launch_started",
+            launch_id=launch.launch_id,
+            block=launch.block,
+            entry=launch.entry.entry_id,
+            cases=len(launch.cases),
+            expected_ns=expected_ns,
+        )
+
+    def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """See Progress."""
+        self._say("launch_ended", launch_id=launch.launch_id, failed=failed, elapsed_ns=elapsed_ns)
+
+
+class TerminalProgress(QuietProgress):
+    """A bar with what runs now, how far, and how long still; plain lines where the output is no terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._console = Console(file=sys.stderr)
+        self._bar = Progress(
+            TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[left]:>10} left"),
+            TextColumn("{task.description}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._left_ns = 0
+        self._pace = 1.0
+        self._expected_ns = 0
+        self._spent_ns = 0
+        self._task: Any = None
+
+    def notice(self, what: str) -> None:
+        """See Progress."""
+        self._console.print(f"preparing {what}", style="dim", highlight=False)
+
+    def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._left_ns = expected_ns
+        self._console.print(
+            f"{launch_count - done_count} launches, about {_clock(expected_ns)}, into {run_path}", highlight=False
+        )
+        self._task = self._bar.add_task("", total=launch_count, completed=done_count, left=_clock(expected_ns))
+        self._bar.start()
+
+    def launch_started(self, launch: Launch, expected_ns: int) -> None:
+        """See Progress."""
+        self._expected_ns = expected_ns
+        left = _clock(round(self._left_ns * self._pace))
+        self._bar.update(self._task, description=f"block {launch.block}: {launch.entry.label()}", left=left)
+        self._bar.refresh()
+        if not self._console.is_terminal:
+            self._console.print(
+                f"launch {launch.launch_id}, block {launch.block}: {launch.entry.label()}, {launch.entry.placement}"
+                f" ({left} left)",
+                highlight=False,
+            )
+
+    def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """See Progress."""
+        self._left_ns -= self._expected_ns
+        self._spent_ns += elapsed_ns
+        done_expected_ns = max(1, self._expected_ns)
+        self._pace = 0.7 * self._pace + 0.3 * elapsed_ns / done_expected_ns
+        self._bar.update(self._task, advance=1, left=_clock(round(self._left_ns * self._pace)))
+        if failed:
+            reason = next(iter(failed.values()))
+            self._console.print(
+                f"{launch.entry.label()}: {len(failed)} of {len(launch.cases)} measurements failed: {reason}",
+                style="yellow",
+                highlight=False,
+            )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+
+def _clock(duration_ns: int) -> str:
+    seconds = max(0, round(duration_ns / 1e9))
+    return f"{seconds // 60}:{seconds % 60:02d} min" if seconds >= 60 else f"{seconds} s"

@@ -1,0 +1,146 @@
+"""What a run runs on: its hosts, fabrics, MPI libraries and engines, real or of the lab."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import socket
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fabriscope import engine_binary
+from fabriscope.model.errors import HostError, PlanError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.lab import LabSpec, SwitchSpec
+from fabriscope.model.mpi import MpiStack
+from fabriscope.plan import Plan
+from fabriscope.plan.schema import FabricSection, LabFabricSection
+
+_SIOCGIFADDR = 0x8915
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that a launch needs to know of the place it runs in."""
+
+    hosts: Mapping[str, Host]
+    fabrics: Mapping[str, Fabric]
+    mpi: Mapping[str, MpiStack]
+    engine: str
+    mpi_engines: Mapping[str, str]
+    """MPI stack name to the engine that was compiled with it."""
+    programs: Mapping[str, str]
+    """Other benchmark programs that were found: name to absolute path."""
+    remote_shell: str | None = None
+    """Stand-in for ssh, for MPI launchers; None on real hosts."""
+    lab: Any = None
+    """The fabriscope.lab.Lab that was built for this run, or None."""
+
+
+@contextlib.contextmanager
+def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
+    """Build what the plan runs on, and take it down again; `notice` is told what takes time.
+
+    Raises LabError, HostError, ToolMissing, LaunchError or PlanError.
+    """
+    engine = str(engine_binary.find_engine())
+    stacks = find_stacks(plan)
+    mpi_engines = {}
+    for name, stack in stacks.items():
+        notice(f"the engine for {name} (compiled once, then kept)")
+        mpi_engines[name] = str(engine_binary.build_mpi_engine(stack))
+    if not plan.uses_lab:
+        hosts = {name: _local_host(name, plan) for name in plan.hosts}
+        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines)
+        return
+    from fabriscope import lab
+
+    notice("the lab")
+    built = lab.up(lab_spec(plan))
+    try:
+        hosts = {host.name: host for host in built.hosts}
+        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, str(built.remote_shell), built)
+    finally:
+        built.down()
+
+
+def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
+    """Return the plan's fabrics; those of the lab are eth0, eth1 ... in the plan's order."""
+    fabrics = {}
+    for index, (name, section) in enumerate(plan.section.fabrics.items()):
+        if section.lab is None:
+            fabrics[name] = Fabric(name, _interfaces(section, plan), line_rate_bits_per_s=section.line_rate)
+            continue
+        switch = switch_spec(section.lab)
+        fabrics[name] = Fabric(
+            name,
+            {host: f"eth{index}" for host in plan.hosts},
+            line_rate_bits_per_s=switch.rate_bits_per_s or None,
+            mtu_bytes=switch.mtu_bytes,
+            settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
+        )
+    return fabrics
+
+
+def lab_spec(plan: Plan) -> LabSpec:
+    """Return the lab that the plan asks for; raises PlanError if a lab cannot have such hosts."""
+    switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
+    return LabSpec(plan.hosts, switches)
+
+
+def switch_spec(section: LabFabricSection) -> SwitchSpec:
+    """Return the preset with the plan's changes."""
+    from fabriscope.lab.presets import PRESETS
+
+    changes = {
+        "rate_bits_per_s": section.rate,
+        "delay_ns": section.delay,
+        "buffer_bytes": section.buffer,
+        "rx_coalesce_ns": section.rx_coalesce_time,
+        "rx_coalesce_frames": section.rx_coalesce_frames,
+        "mtu_bytes": section.mtu,
+    }
+    return dataclasses.replace(
+        PRESETS[section.preset], **{key: value for key, value in changes.items() if value is not None}
+    )
+
+
+def find_stacks(plan: Plan) -> dict[str, MpiStack]:
+    """Return the plan's MPI libraries by their names; raises ToolMissing for one that is not there."""
+    from fabriscope.hosts import mpi
+
+    return {wanted.name: mpi.find(wanted.name, wanted.path) for wanted in plan.section.mpi}
+
+
+def _interfaces(section: FabricSection, plan: Plan) -> dict[str, str]:
+    if isinstance(section.interface, str):
+        return dict.fromkeys(plan.hosts, section.interface)
+    return dict(section.interface or {})
+
+
+def _local_host(name: str, plan: Plan) -> Host:
+    if name not in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn()):
+        raise HostError(
+            f"host {name!r} is not this machine", where=plan.file, fix="use `lab:` fabrics, or hosts: localhost"
+        )
+    wanted = {fabric.interfaces[name] for fabric in planned_fabrics(plan).values()}
+    return Host(name, addresses={interface: _address(interface, plan) for interface in wanted})
+
+
+def _address(interface: str, plan: Plan) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as query:
+        try:
+            answer = fcntl.ioctl(query, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
+        except OSError as error:
+            known = ", ".join(name for _, name in socket.if_nameindex())
+            raise PlanError(
+                f"interface {interface!r} has no IPv4 address here: {error.strerror}",
+                where=plan.file,
+                fix=f"name one of {known}",
+            ) from error
+    return socket.inet_ntoa(answer[20:24])
