@@ -64,26 +64,26 @@ def discover(package: str, constant: str) -> Room:
 
 def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
     parent = importlib.import_module(f"fabriscope.{package}")
-    for info in pkgutil.iter_modules(parent.__path__):
-        if info.name.startswith("_"):
+    found = [(info.name, f"fabriscope.{package}.{info.name}") for info in pkgutil.iter_modules(parent.__path__)]
+    loaders = [(name, full, lambda full=full: importlib.import_module(full)) for name, full in found]
+    for folder in os.environ.get(PLUGIN_FOLDERS_VARIABLE, "").split(os.pathsep):
+        paths = sorted((Path(folder) / package).glob("*.py")) if folder else []
+        loaders += [(path.stem, str(path), lambda path=path: _load_file(path)) for path in paths]
+    for name, origin, load in loaders:
+        if name.startswith("_"):
             continue
-        full_name = f"fabriscope.{package}.{info.name}"
         try:
-            yield full_name, importlib.import_module(full_name)
+            yield origin, load()
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("fabriscope"):
                 raise
-            room.unavailable[info.name] = f"the Python package {error.name} is not installed"
-    for folder in os.environ.get(PLUGIN_FOLDERS_VARIABLE, "").split(os.pathsep):
-        if folder:
-            yield from _user_modules(Path(folder) / package)
+            room.unavailable[name] = f"the Python package {error.name} is not installed"
 
 
-def _user_modules(folder: Path) -> Iterator[tuple[str, ModuleType]]:
-    for path in sorted(folder.glob("[!_]*.py")):
-        spec = importlib.util.spec_from_file_location(f"fabriscope_plugin_{path.stem}", path)
-        if spec is None or spec.loader is None:  # pragma: no cover - only for unreadable suffixes
-            continue
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        yield str(path), module
+def _load_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"fabriscope_plugin_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise FabriscopeError("this file cannot be loaded as a plug-in", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

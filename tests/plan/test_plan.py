@@ -1,0 +1,142 @@
+"""Plans: every mistake is answered with its place, and a good plan expands as it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabriscope.model.errors import PlanError
+from fabriscope.plan import Vocabulary, expand, expected_ns, load
+from fabriscope.plan.schema import json_schema
+from fabriscope.plan.sizes import parse_sizes
+from fabriscope.site import planned_fabrics
+
+ROOT = Path(__file__).parents[2]
+MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistakes.yaml").read_text())
+WORDS = Vocabulary(
+    frozenset({"ping_pong", "bandwidth", "bidirectional_bandwidth", "empty"}),
+    frozenset({"engine", "netpipe"}),
+    frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
+)
+GOOD = """
+name: good
+hosts: node[1-2]
+fabrics: {a: {lab: gige}, b: {lab: {preset: gige, delay: 50us, rate: 100Mb/s}}}
+layers: [tcp, mpi, shm]
+mpi: [mpich]
+placements: [inter, intra]
+benchmarks:
+  ping_pong: {sizes: 1..16, socket: {send_buffer: [default, 16KiB]}}
+  bandwidth: {sizes: [64KiB, 1MiB], window: 64, in_flight_limit: 1MiB}
+launches: 3
+"""
+
+
+def _load(text: str, tmp_path: Path) -> Any:
+    path = tmp_path / "plan.yaml"
+    path.write_text(text)
+    return load(path, WORDS)
+
+
+def test_there_are_twenty_mistakes() -> None:
+    assert len(MISTAKES) >= 20
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one["mistake"])
+def test_mistake_is_answered_with_place_and_fix(mistake: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(PlanError) as caught:
+        _load(mistake["plan"], tmp_path)
+    lines = str(caught.value).splitlines()
+    assert any(f"plan.yaml:{mistake['line']}: " in line for line in lines), lines
+    for words in mistake["says"]:
+        assert words in str(caught.value)
+
+
+def test_every_mistake_in_a_plan_is_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(PlanError) as caught:
+        _load("name: x\nhosts: a,b\nfabrics: {g: {lab: gige}}\nlayers: [udp]\nlaunches: 0\nbenchmarks: {p: {}}\n", tmp_path)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="cannot be read: No such file"):
+        load(tmp_path / "absent.yaml", WORDS)
+
+
+def test_every_block_launches_every_entry_once(tmp_path: Path) -> None:
+    plan = _load(GOOD, tmp_path)
+    schedule = expand(plan, planned_fabrics(plan))
+    ids = sorted(entry.entry_id for entry in schedule.entries)
+    assert ids == sorted(
+        ["a.tcp.inter", "b.tcp.inter", "a.mpi.mpich.inter", "b.mpi.mpich.inter"]
+        + ["tcp.intra", "mpi.mpich.intra", "shm.intra", "null.intra"]
+    )
+    for block in (1, 2, 3):
+        assert sorted(one.entry.entry_id for one in schedule.launches if one.block == block) == ids
+    assert len({one.seed for one in schedule.launches}) == len(schedule.launches)
+
+
+def test_expanding_twice_gives_the_same_schedule(tmp_path: Path) -> None:
+    plan = _load(GOOD, tmp_path)
+    assert expand(plan, planned_fabrics(plan)) == expand(plan, planned_fabrics(plan))
+
+
+def test_socket_options_are_swept_over_tcp_only_and_windows_are_cut(tmp_path: Path) -> None:
+    plan = _load(GOOD, tmp_path)
+    cases = expand(plan, planned_fabrics(plan)).cases.values()
+    swept = {case.series for case in cases if case.entry.layer == "tcp" and case.benchmark == "ping_pong"}
+    assert swept == {"", "send buffer 16384 B"}
+    assert {case.socket.send_buffer_bytes for case in cases if case.entry.layer == "mpi"} == {None}
+    windows = {case.message_size_bytes: case.window_size for case in cases if case.benchmark == "bandwidth"}
+    assert windows == {64 << 10: 16, 1 << 20: 1}
+
+
+def test_a_slow_wire_lengthens_the_estimate(tmp_path: Path) -> None:
+    plan = _load(GOOD.replace("launches: 3", "launches: 3\nbudget: 1ms"), tmp_path)
+    fabrics = planned_fabrics(plan)
+    by_entry = {one.entry.entry_id: expected_ns(one, fabrics) for one in expand(plan, fabrics).launches}
+    assert by_entry["b.tcp.inter"] > by_entry["a.tcp.inter"]
+
+
+def test_the_published_schema_is_the_one_in_force() -> None:
+    published = json.loads((ROOT / "docs" / "plan.schema.json").read_text())
+    assert published == json.loads(json.dumps(json_schema()))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.name)
+def test_examples_are_good_plans(path: Path) -> None:
+    load(path, WORDS)
+    jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("1..8", (1, 2, 4, 8)),
+        ("0..4", (0, 1, 2, 4)),
+        ("3..9", (3, 4, 8, 9)),
+        ("1..1", (1,)),
+        ([4, "1KiB", 4], (4, 1024)),
+        (64, (64,)),
+        ({"from": 8, "to": 16, "perturbation": 3}, (5, 8, 11, 13, 16, 19)),
+        ({"from": 1, "to": 2, "perturbation": 3}, (1, 2, 4, 5)),
+    ],
+)
+def test_sweeps(text: Any, sizes: tuple[int, ...]) -> None:
+    assert parse_sizes(text) == sizes
+
+
+@given(st.integers(0, 1 << 20), st.integers(0, 1 << 20), st.integers(0, 64))
+def test_a_sweep_ascends_and_keeps_its_ends(one: int, other: int, perturbation: int) -> None:
+    first, last = sorted((one, other))
+    sizes = parse_sizes({"from": first, "to": last, "perturbation": perturbation})
+    assert list(sizes) == sorted(set(sizes))
+    assert {first, last} <= set(sizes)
+    assert min(sizes) >= min(first, 1)
