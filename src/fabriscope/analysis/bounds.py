@@ -1,0 +1,83 @@
+"""What a wire allows: nothing above its rate less the headers, nothing sooner than its bits take."""
+
+from __future__ import annotations
+
+import math
+
+ETHERNET_HEADER_BYTES = 14
+ETHERNET_FCS_BYTES = 4
+ETHERNET_PREAMBLE_BYTES = 8
+ETHERNET_GAP_BYTES = 12
+IPV4_HEADER_BYTES = 20
+TCP_HEADER_BYTES = 32
+"""With the time stamp option, which Linux uses unless it is told otherwise."""
+TOLERANCE = 0.01
+
+FRAME_OVERHEAD_BYTES = ETHERNET_HEADER_BYTES + ETHERNET_FCS_BYTES + ETHERNET_PREAMBLE_BYTES + ETHERNET_GAP_BYTES
+PACKET_OVERHEAD_BYTES = IPV4_HEADER_BYTES + TCP_HEADER_BYTES
+LAYERS_OVER_TCP = ("tcp", "mpi")
+DIRECTIONS = {
+    "ping_pong_bandwidth_bytes_per_s": 1,
+    "bandwidth_bytes_per_s": 1,
+    "bidirectional_bandwidth_bytes_per_s": 2,
+}
+
+
+def wire_bytes(payload_bytes: int, mtu_bytes: int) -> int:
+    """Return the bytes that a payload takes on the wire, sent over TCP in as few segments as the MTU allows.
+
+    Ethernet 14 + FCS 4 + preamble 8 + gap 12, IPv4 20, TCP 20 + 12 for each segment (IEEE 802.3, RFC 791, 9293, 7323).
+    """
+    segment_bytes = mtu_bytes - PACKET_OVERHEAD_BYTES
+    if segment_bytes <= 0:
+        raise ValueError(f"an MTU of {mtu_bytes} bytes leaves no room for payload")
+    return payload_bytes + math.ceil(payload_bytes / segment_bytes) * (PACKET_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES)
+
+
+def bound_bytes_per_s(
+    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, layer: str
+) -> float | None:
+    """Return the largest rate of payload in one direction; None where there is no wire or it is unknown.
+
+    `message_size_bytes` is what is sent at a stretch: for windows, all messages in flight, since TCP may put small
+    ones into one segment. What MPI adds of its own is not known and not subtracted.
+    """
+    if not line_rate_bits_per_s or not mtu_bytes or message_size_bytes <= 0 or layer not in LAYERS_OVER_TCP:
+        return None
+    return line_rate_bits_per_s / 8 * message_size_bytes / wire_bytes(message_size_bytes, mtu_bytes)
+
+
+def least_latency_ns(
+    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, layer: str, delay_ns: int = 0
+) -> float | None:
+    """Return the time that the message's bits and the propagation take one way; None where there is no bound."""
+    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer)
+    return None if rate is None else message_size_bytes * 1e9 / rate + delay_ns
+
+
+def metric_limit(
+    metric_id: str,
+    line_rate_bits_per_s: int | None,
+    mtu_bytes: int | None,
+    message_size_bytes: int,
+    window_size: int,
+    layer: str,
+    delay_ns: int = 0,
+) -> float | None:
+    """Return the physical limit of a metric: the most of a rate, the least of a time, None for none."""
+    if metric_id == "latency_ns":
+        return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
+    if metric_id not in DIRECTIONS:
+        return None
+    if metric_id == "ping_pong_bandwidth_bytes_per_s":
+        least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
+        return None if least_ns is None else message_size_bytes * 1e9 / least_ns
+    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes * window_size, layer)
+    return None if rate is None else DIRECTIONS[metric_id] * rate
+
+
+def is_impossible(value: float, limit: float | None, larger_is_better: bool) -> bool:
+    """Return whether a value lies beyond its limit by more than 1 %."""
+    if limit is None:
+        return False
+    return value > limit * (1 + TOLERANCE) if larger_is_better else value < limit * (1 - TOLERANCE)

@@ -1,0 +1,137 @@
+"""Verdicts in words: who leads, at which sizes, by how much, and what is undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.ranges import PAIR
+from fabriscope.analysis.words import (
+    advantage_range_text,
+    advantage_text,
+    ratio_text,
+    size_text,
+)  # fmt: skip
+
+BENCHMARK_NAMES = {
+    "ping_pong": "ping-pong",
+    "bandwidth": "bandwidth",
+    "bidirectional_bandwidth": "bidirectional bandwidth",
+    "empty": "floor",
+}
+MOST_RANGES = 3
+"""A sentence about more ranges than this counts sizes instead; the table of ranges has them all."""
+PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host"}
+
+
+def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return one finding for each pair of curves: `kind`, `where` it holds, and the sentence `text`."""
+    return [
+        {
+            "kind": rows[0]["kind"],
+            "benchmark": rows[0]["left_benchmark"],
+            "placement": rows[0]["left_placement"],
+            "where": where_text(rows[0]),
+            "text": pair_text(rows),
+        }
+        for rows in (part.to_dicts() for part in all_ranges.partition_by(PAIR, maintain_order=True))
+    ]
+
+
+def where_text(row: dict[str, Any]) -> str:
+    """Return the circumstances that both sides share: `ping-pong, TCP, between hosts`."""
+    parts = [BENCHMARK_NAMES.get(row["left_benchmark"], row["left_benchmark"])]
+    if row["kind"] in ("fabric", "placement", "series", "mpi"):
+        stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
+        parts.append({"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}.get(row["left_layer"], "") + stack)
+    if row["kind"] in ("layer", "series", "mpi", "instrument") and row["left_fabric"]:
+        parts.append(str(row["left_fabric"]))
+    if row["kind"] != "placement":
+        parts.append(PLACEMENT_NAMES[row["left_placement"]])
+    if row["kind"] != "series" and row["left_series"]:
+        parts.append(str(row["left_series"]))
+    return ", ".join(part for part in parts if part)
+
+
+def pair_text(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the sentence about one pair of curves from its ranges, smallest sizes first."""
+    rows = list(rows)
+    if len(rows) == 1 or all(row["verdict"] == rows[0]["verdict"] for row in rows):
+        return _range_text(rows[0], "at every size")
+    if len(rows) > MOST_RANGES:
+        return _counted_text(rows)
+    parts = []
+    for index, row in enumerate(rows):
+        first, last = size_text(row["first_size_bytes"]), size_text(row["last_size_bytes"])
+        if row["size_count"] == 1:
+            where = f"at {first}"
+        elif index == 0:
+            where = f"up to {last}"
+        elif index == len(rows) - 1:
+            where = f"from {first} on"
+        else:
+            where = f"from {first} to {last}"
+        parts.append(_range_text(row, where))
+    return "; ".join(parts)
+
+
+def _counted_text(rows: list[dict[str, Any]]) -> str:
+    """Return how many sizes have each verdict: what is left to say where verdicts change from size to size."""
+    total = sum(row["size_count"] for row in rows)
+    parts = []
+    for name in ("faster", "slower", "equivalent", "undecided"):
+        some = [row for row in rows if row["verdict"] == name]
+        count = sum(row["size_count"] for row in some)
+        if not some:
+            continue
+        where = f"at {count} of {total} sizes between {size_text(some[0]['first_size_bytes'])}"
+        where += f" and {size_text(some[-1]['last_size_bytes'])}"
+        left, right = some[0]["left"], some[0]["right"]
+        least = min(row["least_ratio"] for row in some)
+        most = max(row["most_ratio"] for row in some)
+        if name == "faster":
+            parts.append(f"{left} leads {right} {where}, {advantage_range_text(least, most)}")
+        elif name == "slower":
+            parts.append(f"{right} leads {left} {where}, {advantage_range_text(1 / most, 1 / least)}")
+        elif name == "equivalent":
+            parts.append(f"equivalent {where}")
+        else:
+            needs = [row["blocks_to_decide"] for row in some if row["blocks_to_decide"]]
+            parts.append(f"undecided {where}" + (f" (about {max(needs)} blocks would decide)" if needs else ""))
+    return "; ".join(parts)
+
+
+def _range_text(row: dict[str, Any], where: str) -> str:
+    left, right, verdict = row["left"], row["right"], row["verdict"]
+    interval = (row["low"], row["high"])
+    if verdict == "undecided":
+        return f"undecided {where}: {_interval_text(*interval)}{_advice(row)}"
+    if verdict == "equivalent":
+        return f"{left} and {right} are equivalent {where} ({_interval_text(*interval)})"
+    least, most = row["least_ratio"], row["most_ratio"]
+    at_last, low, high = row["ratio_at_last"], row["low_at_last"], row["high_at_last"]
+    if verdict == "slower":
+        left, right = right, left
+        least, most, at_last = 1 / most, 1 / least, 1 / at_last
+        low, high = 1 / high, 1 / low
+    last = size_text(row["last_size_bytes"])
+    around = f"({ratio_text(low)} to {ratio_text(high)})"
+    if row["size_count"] == 1:
+        return f"{left} leads {right} {where}, {advantage_text(at_last)} {around}"
+    return (
+        f"{left} leads {right} {where}, {advantage_range_text(least, most)}; "
+        f"at {last} {advantage_text(at_last)} {around}"
+    )
+
+
+def _interval_text(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "one block gives no interval"
+    return f"the interval of the ratio is {ratio_text(low)} to {ratio_text(high)}"
+
+
+def _advice(row: dict[str, Any]) -> str:
+    needed = row["blocks_to_decide"]
+    return f"; about {needed} blocks would decide" if needed else ""

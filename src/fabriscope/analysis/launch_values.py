@@ -1,0 +1,154 @@
+"""From samples to one value for each launch: the only numbers that statistics may treat as independent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.bounds import is_impossible, metric_limit
+from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, results_frame
+from fabriscope.model.metrics import BENCHMARK_METRICS, METRICS, metric_value
+from fabriscope.model.run_data import RunData
+
+OPERATION = "operation_ns"
+BATCHES = 24
+MEDIAN_METRICS = ("latency_ns", "ping_pong_bandwidth_bytes_per_s", "floor_ns")
+"""Taken from the median over the burst medians; the other rates are all bytes over all time (harmonic mean)."""
+
+VALUE_SCHEMA = {
+    "launch_id": pl.Int32,
+    "block": pl.Int32,
+    **CASE_SCHEMA,
+    "metric_id": pl.String,
+    "value": pl.Float64,
+    "limit": pl.Float64,
+    "impossible": pl.Boolean,
+    "sample_count": pl.Int64,
+    "burst_count": pl.Int64,
+}
+
+
+def launch_values(run: RunData) -> pl.DataFrame:
+    """Return one row for each launch, case and metric, VALUE_SCHEMA; warm-up and failed cases do not count.
+
+    Rows stand in the order of `cases_frame`, then of the launches.
+    `value` and `limit` (what physics allows) are in the metric's unit; `impossible` marks a value beyond its limit.
+    """
+    condensed = _condense(run)
+    sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
+    condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
+    cases = {row["case_id"]: row for row in cases_frame(run).iter_rows(named=True)}
+    places = {case_id: place for place, case_id in enumerate(cases)}
+    limits = _Limits(run.manifest)
+    rows = []
+    known = [line for line in condensed.iter_rows(named=True) if line["case_id"] in cases]
+    for line in sorted(known, key=lambda line: (places[line["case_id"]], line["launch_id"])):
+        case = cases[line["case_id"]]
+        for metric_id, value in _metrics(line, case):
+            limit = limits.of(metric_id, case)
+            better = METRICS[metric_id].larger_is_better if metric_id in METRICS else True
+            rows.append(
+                {
+                    **{name: line[name] for name in ("launch_id", "block", "sample_count", "burst_count")},
+                    **{name: case[name] for name in CASE_COLUMNS},
+                    "metric_id": metric_id,
+                    "value": value,
+                    "limit": limit,
+                    "impossible": is_impossible(value, limit, better),
+                }
+            )
+    return pl.DataFrame(rows, schema=VALUE_SCHEMA)
+
+
+def _condense(run: RunData) -> pl.DataFrame:
+    """Return time per operation of each launch, case and quantity: the median over bursts, and the overall mean.
+
+    A few launches at a time: medians need all their samples in memory, and a run's would need a gigabyte.
+    """
+    launch_ids = sorted(record["launch_id"] for record in run.journal)
+    step = math.ceil(len(launch_ids) / BATCHES) or 1
+    batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
+    return pl.concat([_condense_batch(run.samples.filter(_among(batch))) for batch in batches or [[]]])
+
+
+def _among(launch_ids: list[int]) -> pl.Expr:
+    if not launch_ids:
+        return pl.lit(False)
+    return pl.col("launch_id").is_between(launch_ids[0], launch_ids[-1])
+
+
+def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
+    keys = ["launch_id", "case_id", "quantity"]
+    bursts = (
+        samples.filter((pl.col("phase") == "measure") & pl.col("value").is_finite())
+        .group_by(*keys, "burst")
+        .agg(
+            pl.col("block").first(),
+            (pl.col("value") / pl.col("operations_per_sample")).median().alias("median"),
+            pl.col("value").sum().alias("total"),
+            (1 / pl.col("value")).sum().alias("inverse_total"),
+            pl.col("operations_per_sample").sum().alias("operations"),
+            pl.len().alias("samples"),
+        )
+    )
+    return (
+        bursts.group_by(keys)
+        .agg(
+            pl.col("block").first(),
+            pl.col("median").median(),
+            (pl.col("total").sum() / pl.col("operations").sum()).alias("mean"),
+            (pl.col("samples").sum() / pl.col("inverse_total").sum()).alias("harmonic_mean"),
+            pl.col("samples").sum().cast(pl.Int64).alias("sample_count"),
+            pl.len().cast(pl.Int64).alias("burst_count"),
+        )
+        .sort(keys)
+        .collect(engine="streaming")
+    )
+
+
+def _metrics(line: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield metric id and value; values that do not exist (a rate of no time) are left out."""
+    if line["quantity"] != OPERATION:
+        metric = METRICS.get(line["quantity"])
+        is_rate = metric is not None and metric.unit.endswith("_per_s")
+        value = line["harmonic_mean"] if is_rate else line["median"]
+        if math.isfinite(value):
+            yield line["quantity"], value
+        return
+    for metric_id in BENCHMARK_METRICS.get(case["benchmark"], ()):
+        operation_ns = line["median"] if metric_id in MEDIAN_METRICS else line["mean"]
+        value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"])
+        if math.isfinite(value):
+            yield metric_id, value
+
+
+class _Limits:
+    """The physical limits of a run's fabrics, remembered since many launches share a case."""
+
+    def __init__(self, manifest: Mapping[str, Any]) -> None:
+        self._fabrics = manifest["fabrics"]
+        self._switches = (manifest.get("lab") or {}).get("fabrics") or {}
+        self._known: dict[tuple[str, str], float | None] = {}
+
+    def of(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
+        key = (metric_id, case["case_id"])
+        if key not in self._known:
+            self._known[key] = self._limit(metric_id, case)
+        return self._known[key]
+
+    def _limit(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
+        fabric = self._fabrics.get(case["fabric"] or "")
+        if fabric is None or case["placement"] != "inter":
+            return None
+        return metric_limit(
+            metric_id,
+            fabric.get("line_rate_bits_per_s"),
+            fabric.get("mtu_bytes"),
+            case["message_size_bytes"],
+            case["window_size"],
+            case["layer"],
+            (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
+        )

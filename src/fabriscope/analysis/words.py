@@ -1,0 +1,81 @@
+"""Quantities as people read them."""
+
+from __future__ import annotations
+
+import math
+
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
+UNKNOWN = "–"
+A_LOT = 2.0
+"""From this ratio on, `2.5 times` reads better than `by 150 %`."""
+
+
+def size_text(size_bytes: int | None) -> str:
+    """Return `1 B`, `1 KiB`, `1 MiB`, or the plain number where it is no round one: `1027 B`."""
+    if size_bytes is None:
+        return UNKNOWN
+    for factor, unit in _SIZES:
+        if size_bytes >= factor and size_bytes * 4 % factor == 0:
+            return f"{size_bytes / factor:g} {unit}"
+    return f"{size_bytes} B"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return the number with so many significant digits and no exponent: `0.0123`, `9.80`, `1230`."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else UNKNOWN
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}".replace(",", "\N{THIN SPACE}")
+
+
+def time_text(value_ns: float | None) -> str:
+    """Return `12.3 µs`."""
+    return _scaled(value_ns, _TIMES)
+
+
+def rate_text(bytes_per_s: float | None) -> str:
+    """Return a rate in bits, as networks are named: `941 Mb/s`."""
+    return _scaled(None if bytes_per_s is None else bytes_per_s * 8, _RATES)
+
+
+def value_text(value: float | None, metric_id: str) -> str:
+    """Return a metric's value with its unit."""
+    return rate_text(value) if metric_id.endswith("bytes_per_s") else time_text(value)
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with as many digits as it is worth: `1.03`, `9.8`, `123`."""
+    return f"{ratio:.2f}" if ratio < A_LOT else significant(ratio, 2 if ratio < 100 else 3)
+
+
+def advantage_text(ratio: float) -> str:
+    """Return by how much a ratio of at least 1 is faster: `by 8 %` or `9.8 times`."""
+    return f"{ratio_text(ratio)} times" if ratio >= A_LOT else f"by {percent(ratio)} %"
+
+
+def advantage_range_text(least: float, most: float) -> str:
+    """Return `by 8 to 15 %`, `2.1 to 9.8 times`, `1.50 to 9.8 times`."""
+    if least >= A_LOT:
+        low, high = ratio_text(least), ratio_text(most)
+        return f"{low} times" if low == high else f"{low} to {high} times"
+    if most >= A_LOT:
+        return f"{ratio_text(least)} to {ratio_text(most)} times"
+    low, high = percent(least), percent(most)
+    return f"by {low} %" if low == high else f"by {low} to {high} %"
+
+
+def percent(ratio: float) -> str:
+    """Return how many percent a ratio lies above 1."""
+    share = (ratio - 1) * 100
+    return f"{share:.0f}" if share >= 10 else f"{share:.1f}"
+
+
+def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    for factor, unit in units:
+        if abs(value) >= factor or factor == units[-1][0]:
+            return f"{significant(value / factor)} {unit}"
+    raise AssertionError("the last unit takes everything")
