@@ -39,3 +39,5 @@ class MpiJob:
     remote_shell: str | None = None
     """Program used instead of ssh; None when the job stays on one host or uses ssh."""
     env: Mapping[str, str] = field(default_factory=dict)
+    shares_cores: bool = False
+    """The ranks have no core of their own (a lab): none is bound, and a waiting rank yields where it can."""

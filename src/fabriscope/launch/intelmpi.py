@@ -1,0 +1,31 @@
+"""Intel MPI 2021: a Hydra of its own, over libfabric."""
+
+from __future__ import annotations
+
+from fabriscope.launch import _hydra
+from fabriscope.launch.mpi_jobs import check_transport
+from fabriscope.model.mpi import MpiJob, MpiStack
+
+
+class IntelMpiLauncher:
+    """`mpiexec.hydra` of Intel MPI."""
+
+    name = "intelmpi"
+
+    def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
+        """Return the command line."""
+        check_transport(job)
+        forced = {"I_MPI_PIN": "off"} if job.shares_cores else {}
+        if job.transport == "shm":
+            forced |= {"I_MPI_FABRICS": "shm"}
+        else:
+            forced |= {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": job.fabric_interface or ""}
+        placement = _hydra.placement(job, "-bootstrap")
+        return (stack.mpirun, *placement, *_hydra.genv({**forced, **job.env}), *job.argv)
+
+    def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
+        """Return nothing: what the library needs to find itself is in the stack's own environment."""
+        return {}
+
+
+LAUNCHER = IntelMpiLauncher()

@@ -1,0 +1,106 @@
+"""Puts an MPI library's launcher before a program that has ranks.
+
+A launcher is one file here with a `LAUNCHER` named after `MpiStack.kind`; it is a pure function from a job and an
+installation to words, so that one test holds every command line (`tests/launch/test_launchers.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from fabriscope.model.command import Command
+from fabriscope.model.errors import LaunchError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.mpi import MpiJob, MpiStack
+from fabriscope.registry import discover
+
+
+class MpiLauncher(Protocol):
+    """Knows the command line of one MPI library."""
+
+    @property
+    def name(self) -> str:
+        """Return the `MpiStack.kind` that it speaks to."""
+
+    def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
+        """Return the whole command line, the program's own words last; raises LaunchError."""
+
+    def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:
+        """Return the variables that mpirun itself needs."""
+
+
+def wrap(
+    command: Command,
+    stack: MpiStack,
+    hosts: Mapping[str, Host],
+    fabric: Fabric | None,
+    remote_shell: str | None,
+) -> Command:
+    """Return the command that starts an MPI job with the stack's own launcher, on the host of its first rank.
+
+    Between hosts the job is forced onto the fabric's interface; on one host it uses shared memory. Raises
+    LaunchError if the hosts' interfaces differ in name, since no MPI library takes one for each host.
+    """
+    launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
+    job = job_of(command, hosts, fabric, remote_shell)
+    env = {**stack.env, **launcher.env(job, stack)}
+    return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0])
+
+
+def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, remote_shell: str | None) -> MpiJob:
+    """Return the job that a command with `rank_hosts` stands for."""
+    used = [hosts[name] for name in dict.fromkeys(command.rank_hosts)]
+    is_inter = len(used) > 1
+    management = {host.management_interface for host in used}
+    return MpiJob(
+        argv=command.argv,
+        rank_hosts=command.rank_hosts,
+        fabric_interface=_interface(fabric, used) if is_inter else None,
+        transport="tcp" if is_inter else "shm",
+        management_interface=management.pop() if is_inter and len(management) == 1 else None,
+        remote_shell=remote_shell if is_inter else None,
+        env=command.env,
+        shares_cores=_shares_cores(used, len(command.rank_hosts)),
+    )
+
+
+def _interface(fabric: Fabric | None, hosts: Sequence[Host]) -> str:
+    if fabric is None:
+        raise LaunchError("an MPI job over several hosts needs a fabric", fix="name one in the plan")
+    names = {fabric.interfaces.get(host.name) for host in hosts}
+    name = names.pop()
+    if names or name is None:
+        raise LaunchError(
+            "MPI libraries take one interface name for all hosts, and the fabric's differ",
+            where=fabric.name,
+            fix="rename the interfaces alike, or measure this fabric with the layer tcp",
+        )
+    return name
+
+
+def _shares_cores(hosts: Sequence[Host], rank_count: int) -> bool:
+    """Return whether ranks must share cores: in a lab, or with more ranks than this machine has cores."""
+    if any(host.kind != "machine" for host in hosts):
+        return True
+    return not hosts[0].access and len(os.sched_getaffinity(0)) < rank_count
+
+
+def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return the hosts in rank order and how many consecutive ranks each has; raises LaunchError if that differs."""
+    names = tuple(dict.fromkeys(rank_hosts))
+    ranks_per_host = len(rank_hosts) // len(names)
+    if tuple(rank_hosts) != tuple(name for name in names for _ in range(ranks_per_host)):
+        raise LaunchError(f"every host must have equally many consecutive ranks, not {' '.join(rank_hosts)}")
+    return names, ranks_per_host
+
+
+def check_transport(job: MpiJob) -> None:
+    """Raise LaunchError unless the job's transport is one that the launchers can force."""
+    if job.transport not in ("tcp", "shm"):
+        raise LaunchError(f"no MPI launcher can force the transport {job.transport!r}", fix="use tcp or shm")
+    if job.transport == "tcp" and job.fabric_interface is None:
+        raise LaunchError("the transport tcp needs the name of an interface")

@@ -1,0 +1,30 @@
+"""Open MPI 5: PRRTE starts the ranks, and has parameters of its own (`--prtemca`)."""
+
+from __future__ import annotations
+
+from fabriscope.launch import _openmpi
+from fabriscope.model.mpi import MpiJob, MpiStack
+
+
+class OpenMpi5Launcher:
+    """`mpirun` of Open MPI 5."""
+
+    name = "openmpi5"
+
+    def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
+        """Return the command line."""
+        return _openmpi.argv(
+            job,
+            stack,
+            remote_shell="plm_ssh_agent",
+            out_of_band="oob_tcp_if_include",
+            out_of_band_option="--prtemca",
+            shared_memory="sm",
+        )
+
+    def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
+        """Return the permission to run as root."""
+        return dict(_openmpi.ROOT_ALLOWED)
+
+
+LAUNCHER = OpenMpi5Launcher()

@@ -1,0 +1,155 @@
+"""The exact command line of every MPI launcher, and how a command becomes an MPI job."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabriscope.launch import mpi_jobs
+from fabriscope.model.command import Command
+from fabriscope.model.errors import FabriscopeError, LaunchError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.mpi import MpiJob, MpiStack
+from fabriscope.registry import discover
+
+PROGRAM = ("/x/engine", "--spec", "-")
+LAB_INTER = MpiJob(
+    PROGRAM, ("a", "b"), "eth0", "tcp", management_interface="mgmt0", remote_shell="/lab/rsh", shares_cores=True
+)
+LAB_INTRA = MpiJob(PROGRAM, ("a", "a"), None, "shm", shares_cores=True)
+REAL_INTER = MpiJob(PROGRAM, ("a", "a", "b", "b"), "eth0", "tcp", env={"K": "v"})
+
+
+def stack(kind: str, device: str | None = None) -> MpiStack:
+    return MpiStack(kind, kind, "1", "/x/mpirun", None, device=device)
+
+
+COMMAND_LINES = [
+    (
+        "openmpi4", None, LAB_INTER,
+        "/x/mpirun --mca osc pt2pt --mca plm_rsh_agent /lab/rsh --mca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
+        " --map-by ppr:1:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0",
+    ),
+    (
+        "openmpi4", None, LAB_INTRA,
+        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl vader,self",
+    ),
+    (
+        "openmpi4", None, REAL_INTER,
+        "/x/mpirun --mca osc pt2pt -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0 -x K=v",
+    ),
+    (
+        "openmpi5", None, LAB_INTER,
+        "/x/mpirun --mca plm_ssh_agent /lab/rsh --prtemca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
+        " --map-by ppr:1:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0",
+    ),
+    (
+        "openmpi5", None, LAB_INTRA,
+        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl sm,self",
+    ),
+    (
+        "openmpi5", None, REAL_INTER,
+        "/x/mpirun -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0 -x K=v",
+    ),
+    (
+        "mpich", "ch4:ucx,ofi", LAB_INTER,
+        "/x/mpirun -launcher rsh -launcher-exec /lab/rsh -iface mgmt0 -hosts a,b -n 2 -ppn 1 -bind-to none"
+        " -genv MPIR_CVAR_CH4_NETMOD ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0",
+    ),
+    (
+        "mpich", "ch4:ofi", LAB_INTRA,
+        "/x/mpirun -n 2 -bind-to none -genv MPIR_CVAR_CH4_NETMOD ofi -genv FI_PROVIDER tcp",
+    ),
+    (
+        "mpich", "ch4:ucx", LAB_INTER,
+        "/x/mpirun -launcher rsh -launcher-exec /lab/rsh -iface mgmt0 -hosts a,b -n 2 -ppn 1 -bind-to none"
+        " -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0",
+    ),
+    ("mpich", "ch4:ucx", LAB_INTRA, "/x/mpirun -n 2 -bind-to none -genv UCX_TLS sm,self"),
+    (
+        "mpich", "ch3:nemesis", REAL_INTER,
+        "/x/mpirun -launcher ssh -hosts a,b -n 4 -ppn 2 -genv MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE eth0 -genv K v",
+    ),
+    (
+        "intelmpi", None, LAB_INTER,
+        "/x/mpirun -bootstrap rsh -bootstrap-exec /lab/rsh -iface mgmt0 -hosts a,b -n 2 -ppn 1 -genv I_MPI_PIN off"
+        " -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0",
+    ),
+    ("intelmpi", None, LAB_INTRA, "/x/mpirun -n 2 -genv I_MPI_PIN off -genv I_MPI_FABRICS shm"),
+    (
+        "intelmpi", None, REAL_INTER,
+        "/x/mpirun -bootstrap ssh -hosts a,b -n 4 -ppn 2 -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
+        " -genv FI_TCP_IFACE eth0 -genv K v",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "device", "job", "expected"), COMMAND_LINES)
+def test_command_line(kind: str, device: str | None, job: MpiJob, expected: str) -> None:
+    launcher = discover("launch", "LAUNCHER").get(kind)
+    assert launcher.argv(job, stack(kind, device)) == (*expected.split(), *PROGRAM)
+
+
+def test_every_launcher_has_its_line() -> None:
+    assert set(discover("launch", "LAUNCHER").plugins) == {line[0] for line in COMMAND_LINES}
+
+
+def test_open_mpi_is_allowed_to_run_as_root() -> None:
+    for kind in ("openmpi4", "openmpi5"):
+        env = discover("launch", "LAUNCHER").get(kind).env(LAB_INTRA, stack(kind))
+        assert env == {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich", "intelmpi"])
+def test_jobs_that_cannot_be_forced_are_refused(kind: str) -> None:
+    launcher = discover("launch", "LAUNCHER").get(kind)
+    for job in (
+        MpiJob(PROGRAM, ("a", "b"), "eth0", "roce"),
+        MpiJob(PROGRAM, ("a", "b"), None, "tcp"),
+        MpiJob(PROGRAM, ("a", "b", "b"), "eth0", "tcp"),
+    ):
+        with pytest.raises(LaunchError):
+            launcher.argv(job, stack(kind))
+
+
+LAB_HOSTS = {
+    name: Host(name, access=("nsenter", name), management_interface="mgmt0", kind="namespace") for name in ("a", "b")
+}
+FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"})
+
+
+def test_a_command_between_lab_hosts_becomes_a_job_over_the_fabric() -> None:
+    command = Command(PROGRAM, "a", stdin=b"spec", rank_hosts=("a", "b"))
+    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == LAB_INTER
+
+
+def test_a_command_on_one_host_becomes_a_shared_memory_job() -> None:
+    command = Command(PROGRAM, "a", rank_hosts=("a", "a"))
+    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == LAB_INTRA
+
+
+def test_wrapping_keeps_stdin_and_ranks_and_adds_the_environment() -> None:
+    command = Command(PROGRAM, "a", stdin=b"spec", rank_hosts=("a", "b"))
+    wrapped = mpi_jobs.wrap(
+        command, MpiStack("i", "intelmpi", "1", "/x/mpirun", None, env={"I_MPI_ROOT": "/x"}), LAB_HOSTS, FABRIC, None
+    )
+    assert (wrapped.stdin, wrapped.rank_hosts, wrapped.host) == (b"spec", ("a", "b"), "a")
+    assert wrapped.env == {"I_MPI_ROOT": "/x"}
+    assert wrapped.argv[0] == "/x/mpirun"
+
+
+def test_interfaces_of_different_names_are_refused() -> None:
+    command = Command(PROGRAM, "a", rank_hosts=("a", "b"))
+    with pytest.raises(LaunchError, match="one interface name"):
+        mpi_jobs.job_of(command, LAB_HOSTS, Fabric("gige", {"a": "eth0", "b": "eth1"}), None)
+    with pytest.raises(LaunchError, match="needs a fabric"):
+        mpi_jobs.job_of(command, LAB_HOSTS, None, None)
+
+
+def test_an_unknown_kind_lists_the_known_ones() -> None:
+    with pytest.raises(FabriscopeError, match="openmpi5"):
+        mpi_jobs.wrap(Command(PROGRAM, "a", rank_hosts=("a", "a")), stack("lam"), LAB_HOSTS, None, None)
