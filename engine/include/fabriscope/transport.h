@@ -1,0 +1,68 @@
+// What carries the bytes under test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fabriscope/fields.h"
+#include "fabriscope/registry.h"
+#include "fabriscope/rendezvous.h"
+
+namespace fabriscope {
+
+// Options asked of one endpoint, by name. What is absent is left at the system's default.
+using OptionSet = std::map<std::string, std::string>;
+
+// The connection to one peer with one set of options. Everything here but the set-up calls runs
+// in the timed region: no allocation, no system call that the transfer does not need. A transfer
+// that cannot be completed throws RunError.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  // Return when the buffer may be used again, and when the whole message has arrived.
+  virtual void send(const void* data, std::size_t size_bytes) = 0;
+  virtual void recv(void* data, std::size_t size_bytes) = 0;
+
+  // Set-up: room for so many requests of each direction before the next wait_all().
+  virtual void reserve(std::size_t request_count) = 0;
+  // Requests complete in wait_all(); both directions make progress there.
+  virtual void post_send(const void* data, std::size_t size_bytes) = 0;
+  virtual void post_recv(void* data, std::size_t size_bytes) = 0;
+  virtual void wait_all() = 0;
+
+  // What the system made of the options, as it says itself.
+  virtual Fields effective_options() const { return {}; }
+};
+
+struct TransportCapabilities {
+  bool carries_payload = true;  // false: nothing arrives, so nothing can be verified
+  std::size_t minimum_message_bytes = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual TransportCapabilities capabilities() const { return {}; }
+  virtual std::optional<std::string> library_version() const { return std::nullopt; }
+
+  // Called by both ends at once. Throws CaseError, at both ends, for an option that this transport
+  // or this system cannot take.
+  virtual std::unique_ptr<Endpoint> open(Rendezvous& rendezvous, int peer,
+                                         const OptionSet& options) = 0;
+
+  virtual std::int64_t rejected_connection_count() const { return 0; }
+};
+
+// Throws CaseError unless `options` is empty: for transports that take none.
+void refuse_options(const std::string& transport_name, const OptionSet& options);
+
+using TransportRegistry = Registry<Transport, const Settings&>;
+TransportRegistry& transport_registry();
+
+}  // namespace fabriscope

@@ -1,0 +1,48 @@
+// A window of messages each way at once. An operation ends at rank 0 when its own messages are
+// out, the other's are in, and 4 bytes have said that the other is done, too.
+#include "fabriscope/benchmark.h"
+
+namespace fabriscope {
+namespace {
+
+constexpr std::size_t kAnswerBytes = 4;
+
+class BidirectionalBandwidth : public Benchmark {
+ public:
+  std::size_t request_count(std::size_t window_size) const override { return window_size; }
+
+  void run(const BenchmarkContext& context, BurstTimer& timer) const override {
+    Endpoint& endpoint = context.endpoint;
+    const std::size_t size_bytes = context.message_size_bytes;
+    const std::size_t window_size = context.window_size;
+    const unsigned char* out = context.send_buffer;
+    unsigned char* in = context.receive_buffer;
+    unsigned char answer[kAnswerBytes] = {};
+    const auto exchange = [&endpoint, size_bytes, window_size, out, in] {
+      for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(in, size_bytes);
+      for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(out, size_bytes);
+      endpoint.wait_all();
+    };
+    if (context.rank == 0) {
+      timer.run([&exchange, &endpoint, &answer] {
+        exchange();
+        endpoint.recv(answer, kAnswerBytes);
+      });
+    } else {
+      timer.run([&exchange, &endpoint, &answer] {
+        exchange();
+        endpoint.send(answer, kAnswerBytes);
+      });
+    }
+  }
+
+  void verify(const BenchmarkContext& context, PayloadCheck& check) const override {
+    check.window(context.message_size_bytes, context.window_size, true, true);
+  }
+};
+
+}  // namespace
+}  // namespace fabriscope
+
+FABRISCOPE_REGISTER(benchmark_registry, "bidirectional_bandwidth",
+                    [] { return std::make_unique<fabriscope::BidirectionalBandwidth>(); })

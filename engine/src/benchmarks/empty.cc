@@ -1,0 +1,22 @@
+// Nothing at all: what remains is the cost of recording.
+#include "fabriscope/benchmark.h"
+
+namespace fabriscope {
+namespace {
+
+class Empty : public Benchmark {
+ public:
+  bool moves_payload() const override { return false; }
+
+  void run(const BenchmarkContext&, BurstTimer& timer) const override {
+    timer.run([] { asm volatile("" ::: "memory"); });  // or the compiler would drop the loop
+  }
+
+  void verify(const BenchmarkContext&, PayloadCheck&) const override {}
+};
+
+}  // namespace
+}  // namespace fabriscope
+
+FABRISCOPE_REGISTER(benchmark_registry, "empty",
+                    [] { return std::make_unique<fabriscope::Empty>(); })

@@ -1,0 +1,38 @@
+// One message there and one of the same size back: an operation is a round trip.
+#include "fabriscope/benchmark.h"
+
+namespace fabriscope {
+namespace {
+
+class PingPong : public Benchmark {
+ public:
+  void run(const BenchmarkContext& context, BurstTimer& timer) const override {
+    Endpoint& endpoint = context.endpoint;
+    const std::size_t size_bytes = context.message_size_bytes;
+    const unsigned char* out = context.send_buffer;
+    unsigned char* in = context.receive_buffer;
+    if (context.rank == 0) {
+      timer.run([&endpoint, size_bytes, out, in] {
+        endpoint.send(out, size_bytes);
+        endpoint.recv(in, size_bytes);
+      });
+    } else {
+      timer.run([&endpoint, size_bytes, out, in] {
+        endpoint.recv(in, size_bytes);
+        endpoint.send(out, size_bytes);
+      });
+    }
+  }
+
+  void verify(const BenchmarkContext& context, PayloadCheck& check) const override {
+    if (context.rank == 0) check.send(context.message_size_bytes);
+    check.recv(context.message_size_bytes);
+    if (context.rank != 0) check.send(context.message_size_bytes);
+  }
+};
+
+}  // namespace
+}  // namespace fabriscope
+
+FABRISCOPE_REGISTER(benchmark_registry, "ping_pong",
+                    [] { return std::make_unique<fabriscope::PingPong>(); })

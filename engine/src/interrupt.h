@@ -1,0 +1,13 @@
+// SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends the process at once.
+#pragma once
+
+namespace fabriscope {
+
+// Also ignores SIGPIPE: a reader that went away is an error of a write like any other.
+void install_signal_handlers();
+// The signal that arrived, or 0.
+int interrupting_signal();
+// Throws Interrupted where a signal arrived: for the waits before measuring.
+void throw_if_interrupted();
+
+}  // namespace fabriscope

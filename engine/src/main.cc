@@ -1,0 +1,57 @@
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "engine_version.h"
+#include "fabriscope/error.h"
+#include "interrupt.h"
+#include "options.h"
+#include "program.h"
+
+namespace {
+
+using namespace fabriscope;
+
+int run(const CommandLine& line) {
+  install_signal_handlers();
+  if (line.settings.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return run_program(line.settings);
+}
+
+int dispatch(const CommandLine& line) {
+  switch (line.action) {
+    case Action::kHelp:
+      std::fputs(help_text().c_str(), stdout);
+      return kExitOk;
+    case Action::kVersion:
+      std::printf("fabriscope-engine %s\n", kEngineVersion);
+      return kExitOk;
+    case Action::kList:
+      std::printf("%s\n", list_text().c_str());
+      return kExitOk;
+    case Action::kRun:
+      break;
+  }
+  return run(line);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  try {
+    refuse_broken_registries();
+    return dispatch(parse_command_line(argument_count, arguments));
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "fabriscope-engine: %s\n", error.what());
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fabriscope-engine: %s\n", error.what());
+    return kExitFailure;
+  }
+}

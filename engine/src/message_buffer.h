@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace fabriscope {
+
+// Page-aligned memory for one message, written once so that no page faults in the timed region.
+class MessageBuffer {
+ public:
+  MessageBuffer() = default;
+  explicit MessageBuffer(std::size_t size_bytes) {
+    constexpr std::size_t kPageBytes = 4096;
+    const std::size_t rounded = (size_bytes / kPageBytes + 1) * kPageBytes;
+    data_.reset(static_cast<unsigned char*>(std::aligned_alloc(kPageBytes, rounded)));
+    if (!data_) throw std::bad_alloc();
+    std::memset(data_.get(), 0x5A, rounded);
+  }
+  unsigned char* data() { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(unsigned char* data) const { std::free(data); }
+  };
+  std::unique_ptr<unsigned char, Free> data_;
+};
+
+}  // namespace fabriscope

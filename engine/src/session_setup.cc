@@ -1,0 +1,236 @@
+// What happens before the first burst: who takes part, connections, and the check of the payload.
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <map>
+
+#include "engine_version.h"
+#include "fabriscope/error.h"
+#include "interrupt.h"
+#include "json.h"
+#include "session.h"
+
+namespace fabriscope {
+namespace {
+
+std::string random_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw RunError(system_failure("draw a random token").what());
+  }
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += kDigits[byte >> 4U];
+    token += kDigits[byte & 15U];
+  }
+  return token;
+}
+
+std::string self_description(int rank) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  JsonObject object;
+  object.add("rank", rank).add("host", host.data()).add("pid", static_cast<int>(getpid()));
+  return object.add("engine_version", kEngineVersion).text();
+}
+
+std::int64_t unix_time_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string clock_text(const Clock& clock) {
+  JsonObject object;
+  object.add("name", clock.name())
+      .add("cost_ns", clock.cost_ns())
+      .add("resolution_ns", clock.resolution_ns());
+  return object.text();
+}
+
+// Numbers as numbers, the rest as strings: as the specification wrote them.
+std::string options_text(const OptionSet& options) {
+  JsonObject object;
+  for (const auto& [key, value] : options) {
+    const bool number = !value.empty() && value.size() < 18 &&
+                        value.find_first_not_of("0123456789") == std::string::npos;
+    if (number) {
+      object.add(key, static_cast<std::int64_t>(std::stoll(value)));
+    } else {
+      object.add(key, std::string_view(value));
+    }
+  }
+  return object.text();
+}
+
+std::string fields_text(const Fields& fields) { return JsonObject().add_fields(fields).text(); }
+
+template <typename Range, typename ToText>
+std::string json_array(const Range& range, ToText to_text) {
+  std::string text = "[";
+  for (const auto& item : range) {
+    if (text.size() > 1) text += ',';
+    text += to_text(item);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+// A launcher gives every rank the token in its environment. Where the ranks are threads or came
+// together by MPI nobody had to, and rank 0 draws one: the data ports are never open to all.
+void Session::share_token() {
+  std::string token = settings_.token;
+  if (rank() == 0 && token.empty()) token = random_token();
+  settings_.token = rendezvous_.broadcast(rank() == 0 ? token : std::string());
+}
+
+void Session::describe_run() {
+  const std::vector<std::string> ranks = rendezvous_.exchange(self_description(rank()));
+  if (reporter_ == nullptr) return;
+  JsonObject header;
+  header.add("type", "header")
+      .add("format", "fabriscope-engine")
+      .add("version", kStreamVersion)
+      .add("engine_version", kEngineVersion)
+      .add("transport", std::string_view(settings_.transport))
+      .add("rendezvous", std::string_view(settings_.rendezvous))
+      .add("rank_count", rendezvous_.rank_count())
+      .add_raw("ranks", json_array(ranks, [](const std::string& text) { return text; }))
+      .add_raw("clock", clock_text(clock_))
+      .add("record_cost_ns", clock_.record_cost_ns());
+  const std::optional<std::string> library = transport_->library_version();
+  if (library) {
+    header.add("library_version", std::string_view(*library));
+  } else {
+    header.add_null("library_version");
+  }
+  header.add_raw("seed", std::to_string(spec_.seed))
+      .add("budget_ns", spec_.budget_ns)
+      .add("burst_ns", spec_.burst_ns)
+      .add("max_burst_operations", spec_.max_burst_operations)
+      .add("case_timeout_ns", spec_.case_timeout_ns)
+      .add("sample_memory_bytes", spec_.sample_memory_bytes)
+      .add("verify", spec_.verify)
+      .add("case_count", static_cast<std::int64_t>(spec_.cases.size()))
+      .add("start_unix_ns", unix_time_ns() - clock_.elapsed_ns());
+  reporter_->line(header);
+}
+
+void Session::open_endpoints() {
+  std::size_t largest_bytes = 0;
+  // In the order of the first case that asks for it: the same at every rank.
+  std::vector<std::pair<OptionSet, std::vector<std::size_t>>> wanted;
+  for (std::size_t index = 0; index < spec_.cases.size(); ++index) {
+    const CaseSpec& spec = spec_.cases[index];
+    cases_.push_back({benchmark_registry().create(spec.benchmark), nullptr});
+    largest_bytes = std::max(largest_bytes, spec.message_size_bytes);
+    auto found = std::find_if(wanted.begin(), wanted.end(),
+                              [&](const auto& entry) { return entry.first == spec.options; });
+    if (found == wanted.end()) found = wanted.insert(wanted.end(), {spec.options, {}});
+    found->second.push_back(index);
+  }
+  send_buffer_ = MessageBuffer(largest_bytes);
+  receive_buffer_ = MessageBuffer(largest_bytes);
+  for (const auto& [options, case_indexes] : wanted) open_endpoint(options, case_indexes);
+  std::int64_t rejected = 0;
+  for (const std::string& text : rendezvous_.gather(
+           std::to_string(transport_->rejected_connection_count() +
+                          rendezvous_.rejected_connection_count()))) {
+    rejected += std::stoll(text);
+  }
+  if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
+}
+
+void Session::open_endpoint(const OptionSet& options,
+                            const std::vector<std::size_t>& case_indexes) {
+  const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id);
+  try {
+    std::unique_ptr<Endpoint> endpoint = transport_->open(rendezvous_, peer(), options);
+    std::size_t request_count = 0;
+    for (const std::size_t index : case_indexes) {
+      cases_[index].endpoint = endpoint.get();
+      request_count = std::max(request_count, cases_[index].benchmark->request_count(
+                                                  spec_.cases[index].window_size));
+    }
+    endpoint->reserve(request_count);
+    endpoints_.push_back(std::move(endpoint));
+  } catch (const CaseError& error) {
+    for (const std::size_t index : case_indexes) fail_case(index, error.what());
+    return;
+  }
+  report_endpoint(options, endpoints_.back()->effective_options(), case_indexes);
+}
+
+void Session::report_endpoint(const OptionSet& options, const Fields& effective,
+                              const std::vector<std::size_t>& case_indexes) {
+  const std::vector<std::string> texts = rendezvous_.gather(fields_text(effective));
+  if (reporter_ == nullptr) return;
+  JsonObject object;
+  object.add("type", "endpoint")
+      .add("id", static_cast<std::int64_t>(endpoints_.size()) - 1)
+      .add_raw("options", options_text(options))
+      .add_raw("effective", texts[0])
+      .add_raw("peer_effective", texts[1])
+      .add_raw("cases", json_array(case_indexes, [&](std::size_t index) {
+                 return json_string(spec_.cases[index].id);
+               }));
+  reporter_->line(object);
+}
+
+void Session::refuse_impossible_cases() {
+  const std::size_t least_bytes = transport_->capabilities().minimum_message_bytes;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseState& state = cases_[index];
+    if (state.endpoint == nullptr || !state.benchmark->moves_payload()) continue;
+    if (spec_.cases[index].message_size_bytes >= least_bytes) continue;
+    fail_case(index, "the " + settings_.transport + " transport carries no message of less than " +
+                         std::to_string(least_bytes) + " bytes");
+  }
+}
+
+void Session::verify_cases() {
+  if (!transport_->capabilities().carries_payload) return;
+  for (std::size_t index = 0; index < cases_.size() && signal_number_ == 0; ++index) {
+    const CaseState& state = cases_[index];
+    if (state.endpoint != nullptr && state.benchmark->moves_payload()) verify_case(index);
+  }
+}
+
+void Session::verify_case(std::size_t case_index) {
+  current_case_ = spec_.cases[case_index].id;
+  const Watchdog::Guard guard(watchdog_, current_case_);
+  PayloadCheck check(*cases_[case_index].endpoint, rank(), peer(), spec_.seed + case_index,
+                     watchdog_.progress());
+  cases_[case_index].benchmark->verify(context_of(case_index), check);
+  std::optional<std::string> mismatch;
+  try {
+    for (const std::string& text : agree(rendezvous_, [&] {
+           if (check.mismatch()) throw CaseError("the payload arrived changed: " + *check.mismatch());
+           return std::to_string(interrupting_signal());
+         })) {
+      if (text != "0") signal_number_ = std::stoi(text);
+    }
+  } catch (const CaseError& error) {
+    mismatch = error.what();
+  }
+  current_case_.reset();
+  if (reporter_ != nullptr) {
+    reporter_->line(JsonObject()
+                        .add("type", "verification")
+                        .add("case", std::string_view(spec_.cases[case_index].id))
+                        .add("ok", !mismatch));
+  }
+  if (mismatch) fail_case(case_index, *mismatch);
+}
+
+void Session::fail_case(std::size_t case_index, const std::string& reason) {
+  cases_[case_index].endpoint = nullptr;
+  if (reporter_ != nullptr) reporter_->failure(spec_.cases[case_index].id, reason);
+}
+
+}  // namespace fabriscope

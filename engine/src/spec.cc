@@ -1,0 +1,171 @@
+#include "spec.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "fabriscope/error.h"
+#include "interrupt.h"
+#include "net/unique_fd.h"
+
+namespace fabriscope {
+namespace {
+
+constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxDurationNs = 86'400LL * 1'000'000'000;
+constexpr std::int64_t kMaxMessageBytes = 1LL << 30;  // MPI counts and frames stay inside an int
+constexpr std::int64_t kMaxWindow = 1 << 16;
+constexpr std::size_t kMaxSpecBytes = 16U << 20;
+
+// The words of a line, up to a '#' that starts one.
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word && word[0] != '#';) words.push_back(word);
+  return words;
+}
+
+// Sizes and times of 0, and empty values, ask for the system's default as absence does.
+bool asks_for_default(const std::string& key, const std::string& value) {
+  const auto ends_with = [&](const std::string& unit) {
+    return key.size() > unit.size() &&
+           key.compare(key.size() - unit.size(), unit.size(), unit) == 0;
+  };
+  return value.empty() || (value == "0" && (ends_with("_bytes") || ends_with("_us")));
+}
+
+CaseSpec parse_case(const std::vector<std::string>& words) {
+  CaseSpec spec;
+  std::set<std::string> seen;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError("'" + words[i] + "' is not key=value");
+    }
+    const std::string key = words[i].substr(0, equals);
+    const std::string value = words[i].substr(equals + 1);
+    if (!seen.insert(key).second) throw UsageError("'" + key + "' is given twice");
+    if (key == "id") {
+      spec.id = value;
+    } else if (key == "benchmark") {
+      spec.benchmark = value;
+    } else if (key == "message_size_bytes") {
+      spec.message_size_bytes =
+          static_cast<std::size_t>(parse_integer(value, key, 0, kMaxMessageBytes));
+    } else if (key == "window_size") {
+      spec.window_size = static_cast<std::size_t>(parse_integer(value, key, 1, kMaxWindow));
+    } else if (!asks_for_default(key, value)) {
+      spec.options[key] = value;
+    }
+  }
+  for (const char* key : {"id", "benchmark", "message_size_bytes"}) {
+    if (seen.count(key) == 0) throw UsageError(std::string("a case needs ") + key + "=");
+  }
+  if (spec.id.empty()) throw UsageError("a case's id is empty");
+  return spec;
+}
+
+void set_number(Spec& spec, const std::string& key, const std::string& value) {
+  if (key == "seed") {
+    spec.seed = static_cast<std::uint64_t>(parse_integer(value, key, 0, kMaxInteger));
+  } else if (key == "budget_ns") {
+    spec.budget_ns = parse_integer(value, key, 0, kMaxDurationNs);
+  } else if (key == "burst_ns") {
+    spec.burst_ns = parse_integer(value, key, 1, kMaxDurationNs);
+  } else if (key == "max_burst_operations") {
+    spec.max_burst_operations = parse_integer(value, key, 2, 1'000'000'000);
+  } else if (key == "case_timeout_ns") {
+    spec.case_timeout_ns = parse_integer(value, key, 1'000'000, kMaxDurationNs);
+  } else if (key == "sample_memory_bytes") {
+    spec.sample_memory_bytes = parse_integer(value, key, 4096, 1LL << 36);
+  } else if (key == "verify") {
+    spec.verify = parse_integer(value, key, 0, 1) != 0;
+  } else {
+    throw UsageError("there is no item '" + key + "'");
+  }
+}
+
+void parse_line(Spec& spec, std::set<std::string>& seen, const std::vector<std::string>& words) {
+  if (words[0] != "case") {
+    if (words.size() != 2) throw UsageError("'" + words[0] + "' takes one value");
+    if (!seen.insert(words[0]).second) throw UsageError("'" + words[0] + "' is given twice");
+    set_number(spec, words[0], words[1]);
+    return;
+  }
+  spec.cases.push_back(parse_case(words));
+  if (!seen.insert("case " + spec.cases.back().id).second) {
+    throw UsageError("two cases have the id '" + spec.cases.back().id + "'");
+  }
+}
+
+}  // namespace
+
+std::int64_t parse_integer(const std::string& text, const std::string& what, std::int64_t least,
+                           std::int64_t most) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || value < least || value > most) {
+    throw UsageError(what + " is '" + text + "', not a whole number from " +
+                     std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
+}
+
+Spec parse_spec(const std::string& text) {
+  std::istringstream stream(text);
+  Spec spec;
+  std::set<std::string> seen;
+  int line_number = 0;
+  bool begun = false;
+  for (std::string line; std::getline(stream, line);) {
+    ++line_number;
+    const std::vector<std::string> words = words_of(line);
+    if (words.empty()) continue;
+    try {
+      if (begun) {
+        parse_line(spec, seen, words);
+      } else if (words.size() == 2 && words[0] == "fabriscope-spec" && words[1] == "1") {
+        begun = true;
+      } else {
+        throw UsageError("it does not begin with 'fabriscope-spec 1'");
+      }
+    } catch (const UsageError& error) {
+      throw UsageError("the specification, line " + std::to_string(line_number) + ": " +
+                       error.what());
+    }
+  }
+  if (!begun) throw UsageError("the specification is empty");
+  if (spec.cases.empty()) throw UsageError("the specification has no case");
+  return spec;
+}
+
+std::string read_spec_text(const std::string& path) {
+  UniqueFd file;
+  if (path != "-") {
+    file = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) {
+      throw UsageError(system_failure("open the specification " + path).what());
+    }
+  }
+  const int fd = file ? file.get() : STDIN_FILENO;
+  std::string text;
+  std::vector<char> part(1 << 16);
+  for (;;) {
+    const ssize_t count = ::read(fd, part.data(), part.size());
+    if (count < 0 && errno == EINTR) {
+      throw_if_interrupted();
+      continue;
+    }
+    if (count < 0) throw UsageError(system_failure("read the specification " + path).what());
+    if (count == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMaxSpecBytes) throw UsageError("the specification is longer than 16 MiB");
+  }
+}
+
+}  // namespace fabriscope

@@ -1,0 +1,81 @@
+#include "watchdog.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "fabriscope/clock.h"
+#include "fabriscope/error.h"
+
+namespace fabriscope {
+namespace {
+
+// How often it looks: seldom enough that its waking does not show in the samples.
+constexpr std::int64_t kLookEveryNs = 250'000'000;
+// A peer that is gone is usually noticed by the main thread, which can say more: wait for that.
+constexpr int kDepartedLooks = 4;
+
+}  // namespace
+
+Watchdog::Watchdog(Rendezvous& rendezvous, std::int64_t timeout_ns, Handler on_alarm)
+    : rendezvous_(rendezvous),
+      timeout_ns_(timeout_ns),
+      on_alarm_(std::move(on_alarm)),
+      thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::arm(std::optional<std::string> case_id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  case_id_ = std::move(case_id);
+  seen_progress_ = progress_.load(std::memory_order_relaxed);
+  seen_at_ns_ = SteadyClock::now();
+  departed_looks_ = 0;
+  armed_ = true;
+}
+
+void Watchdog::disarm() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  armed_ = false;
+}
+
+void Watchdog::watch() {
+  const auto interval = std::chrono::nanoseconds(std::min(kLookEveryNs, timeout_ns_ / 4));
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!wake_.wait_for(lock, interval, [this] { return stopping_; })) {
+    if (!armed_) continue;
+    const std::optional<Alarm> alarm = look();
+    if (!alarm) continue;
+    lock.unlock();
+    on_alarm_(*alarm);
+    return;
+  }
+}
+
+std::optional<Watchdog::Alarm> Watchdog::look() {
+  const std::int64_t now_ns = SteadyClock::now();
+  const std::int64_t progress = progress_.load(std::memory_order_relaxed);
+  if (progress != seen_progress_) {
+    seen_progress_ = progress;
+    seen_at_ns_ = now_ns;
+  }
+  const int departed = rendezvous_.departed_rank();
+  departed_looks_ = departed < 0 ? 0 : departed_looks_ + 1;
+  if (departed_looks_ >= kDepartedLooks) {
+    return Alarm{case_id_, "rank " + std::to_string(departed) + " went away", kExitFailure};
+  }
+  if (now_ns - seen_at_ns_ < timeout_ns_) return std::nullopt;
+  return Alarm{case_id_,
+               "no progress for " + std::to_string((now_ns - seen_at_ns_) / 1'000'000) +
+                   " ms (case_timeout_ns is " + std::to_string(timeout_ns_) + ")",
+               kExitWatchdog};
+}
+
+}  // namespace fabriscope
