@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, plan as plans, site as sites, store
+from fabriscope import __version__, engine_binary, store
+from fabriscope import plan as plans
+from fabriscope import site as sites
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command, Outcome
@@ -41,12 +43,18 @@ class RunSummary:
 
 
 def vocabulary() -> plans.Vocabulary:
-    """Return the names that plans may use in this installation."""
+    """Return the names that plans may use in this installation, the engine's own plug-ins among them."""
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.metrics import BENCHMARK_METRICS
 
     instruments = discover("adapters", "ADAPTER")
-    return plans.Vocabulary(frozenset(BENCHMARK_METRICS), frozenset(instruments.plugins), frozenset(PRESETS))
+    built_in = engine_binary.list_plugins()
+    return plans.Vocabulary(
+        benchmarks=frozenset(BENCHMARK_METRICS) | built_in["benchmarks"],
+        instruments=frozenset(instruments.plugins),
+        layers=(built_in["transports"] | {"tcp", "shm", "mpi"}) - {"null"},
+        presets=frozenset(PRESETS),
+    )
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:

@@ -23,6 +23,7 @@ MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistak
 WORDS = Vocabulary(
     frozenset({"ping_pong", "bandwidth", "bidirectional_bandwidth", "empty"}),
     frozenset({"engine", "netpipe"}),
+    frozenset({"tcp", "mpi", "shm"}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
 )
 GOOD = """
@@ -61,7 +62,7 @@ def test_mistake_is_answered_with_place_and_fix(mistake: dict[str, Any], tmp_pat
 
 def test_every_mistake_in_a_plan_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
-        _load("name: x\nhosts: a,b\nfabrics: {g: {lab: gige}}\nlayers: [udp]\nlaunches: 0\nbenchmarks: {p: {}}\n", tmp_path)
+        _load("name: x\nhosts: a,b\nfabrics: {g: {lab: gige}}\nfloor: 7\nlaunches: 0\nbenchmarks: {p: {}}\n", tmp_path)
     assert len(str(caught.value).splitlines()) == 2
 
 

@@ -6,8 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-LAYERS = ("tcp", "mpi", "shm", "null")
-PLACEMENTS = ("inter", "intra")
+_LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Entry:
     """What one launch runs: one instrument over one layer of one fabric, at one placement."""
 
     layer: str
-    """`tcp`, `mpi`, `shm`, or `null` (the instrument's floor)."""
+    """`tcp`, `mpi`, `shm`, another transport of the engine, or `null` (the instrument's floor)."""
     fabric: str | None
     """Fabric name; None for shm and null, which use none."""
     placement: str
@@ -66,7 +65,7 @@ class Entry:
 
     def label(self) -> str:
         """Return how reports call it: `gige · MPI (mpich)`."""
-        layer = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null"}[self.layer]
+        layer = _LAYER_LABELS.get(self.layer, self.layer)
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
         return name if self.instrument == "engine" else f"{name} by {self.instrument}"

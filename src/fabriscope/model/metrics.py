@@ -42,19 +42,28 @@ METRICS = {
             "window_size messages each way at once: the bytes of both directions over the time until all arrived",
         ),
         Metric(
+            "operation_time_ns", "Time per operation", "ns", False,
+            "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
+        ),
+        Metric(
             "floor_ns", "Floor", "ns", False,
             "time per operation that does nothing (benchmark empty): what recording itself costs",
         ),
     )
 }  # fmt: skip
 
-# What one recorded operation of a benchmark is worth: metric id -> (operation_ns, message size, window) -> value.
+# The metrics that the recorded operations of a benchmark are turned into; other benchmarks have operation_time_ns.
 BENCHMARK_METRICS: dict[str, tuple[str, ...]] = {
     "ping_pong": ("latency_ns", "ping_pong_bandwidth_bytes_per_s"),
     "bandwidth": ("bandwidth_bytes_per_s",),
     "bidirectional_bandwidth": ("bidirectional_bandwidth_bytes_per_s",),
     "empty": ("floor_ns",),
 }
+
+
+def metrics_of(benchmark: str) -> tuple[str, ...]:
+    """Return the ids of the metrics of a benchmark, known or a plug-in."""
+    return BENCHMARK_METRICS.get(benchmark, ("operation_time_ns",))
 
 
 def metric_value(
@@ -66,7 +75,7 @@ def metric_value(
     """
     if metric_id == "latency_ns":
         return operation_ns / 2
-    if metric_id == "floor_ns":
+    if metric_id in ("floor_ns", "operation_time_ns"):
         return operation_ns
     bytes_moved = {
         "ping_pong_bandwidth_bytes_per_s": 2 * message_size_bytes,

@@ -13,7 +13,8 @@ from fabriscope.model.measurement import Launch
 from fabriscope.plan.load import Plan
 from fabriscope.plan.schema import BenchmarkSection, SocketSection
 
-START_NS = {"tcp": 300_000_000, "shm": 300_000_000, "null": 100_000_000, "mpi": 1_500_000_000}
+START_NS = 300_000_000
+MPI_START_NS = 1_500_000_000
 """About how long a launch takes beside measuring: process start, connections, payload check."""
 FLOOR_BUDGET_NS = 200_000_000
 _BITS_PER_BYTE = 8
@@ -54,7 +55,8 @@ def expand(plan: Plan, fabrics: Mapping[str, Fabric]) -> Schedule:
 
 def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long a launch takes: its start, and its budget or the least that one round takes."""
-    return START_NS[launch.entry.layer] + max(launch.budget_ns, round_ns(launch, fabrics))
+    start_ns = MPI_START_NS if launch.entry.layer == "mpi" else START_NS
+    return start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
 
 
 def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:

@@ -23,6 +23,7 @@ class Vocabulary:
 
     benchmarks: frozenset[str]
     instruments: frozenset[str]
+    layers: frozenset[str]
     presets: frozenset[str]
 
 
@@ -113,6 +114,9 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
     for name in plan.benchmarks:
         if name not in words.benchmarks:
             yield ("benchmarks", name), f"there is no benchmark {name!r}", _nearest(name, words.benchmarks)
+    for index, name in enumerate(plan.layers):
+        if name not in words.layers:
+            yield ("layers", index), f"there is no layer {name!r}", _nearest(name, words.layers)
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:
             yield ("instruments", index), f"there is no instrument {name!r}", _nearest(name, words.instruments)

@@ -138,7 +138,9 @@ class PlanSection(Section):
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group"
     )
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
-    layers: tuple[Literal["tcp", "mpi", "shm"], ...] = Field(("tcp",), description="software layers to measure", min_length=1)
+    layers: tuple[str, ...] = Field(
+        ("tcp",), description="software layers to measure: tcp, mpi, shm, or another transport of the engine", min_length=1
+    )
     mpi: Annotated[tuple[MpiSection, ...], BeforeValidator(_mpi)] = Field((), description="MPI libraries for the layer mpi")
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
