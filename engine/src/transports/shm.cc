@@ -1,0 +1,268 @@
+// Two ranks on one host: a ring of bytes each way in shared memory. Every message is preceded by
+// its length, so that messages of no bytes can be told from nothing, and a receiver that expects
+// another size notices.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "../net/unique_fd.h"
+#include "backoff.h"
+#include "fabriscope/error.h"
+#include "fabriscope/transport.h"
+#include "ring.h"
+
+namespace fabriscope {
+namespace {
+
+constexpr std::size_t kRingBytes = 256U << 10;
+// How much is copied before the other side learns of it: so that a long message is copied in and
+// out at the same time.
+constexpr std::size_t kPartBytes = 16U << 10;
+
+struct SharedRings {
+  std::array<RingPositions, 2> positions;  // 0: from the lower rank to the higher
+  alignas(4096) std::array<std::array<unsigned char, kRingBytes>, 2> data;
+};
+
+// The memory, mapped. Its name goes as soon as both ranks have it open; the memory goes with the
+// last of them, however it ends.
+class SharedMemory {
+ public:
+  SharedMemory() = default;
+  explicit SharedMemory(const UniqueFd& file) {
+    void* address =
+        ::mmap(nullptr, sizeof(SharedRings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+               file.get(), 0);
+    if (address == MAP_FAILED) throw system_failure("map the shared memory");
+    rings_ = static_cast<SharedRings*>(address);
+  }
+  SharedMemory(SharedMemory&& other) noexcept : rings_(std::exchange(other.rings_, nullptr)) {}
+  SharedMemory& operator=(SharedMemory&& other) noexcept {
+    std::swap(rings_, other.rings_);
+    return *this;
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() {
+    if (rings_ != nullptr) ::munmap(rings_, sizeof(SharedRings));
+  }
+
+  RingWriter writer(std::size_t direction) {
+    return {rings_->positions[direction], rings_->data[direction].data(), kRingBytes};
+  }
+  RingReader reader(std::size_t direction) {
+    return {rings_->positions[direction], rings_->data[direction].data(), kRingBytes};
+  }
+
+ private:
+  SharedRings* rings_ = nullptr;
+};
+
+struct SendRequest {
+  const unsigned char* next;
+  std::size_t left_bytes;
+  bool announced;
+};
+
+struct RecvRequest {
+  unsigned char* next;
+  std::size_t left_bytes;
+  bool announced;
+};
+
+class ShmEndpoint : public Endpoint {
+ public:
+  ShmEndpoint(SharedMemory memory, bool lower_rank)
+      : memory_(std::move(memory)),
+        writer_(memory_.writer(lower_rank ? 0 : 1)),
+        reader_(memory_.reader(lower_rank ? 1 : 0)) {}
+
+  void send(const void* data, std::size_t size_bytes) override {
+    SendRequest request{static_cast<const unsigned char*>(data), size_bytes, false};
+    for (Backoff backoff; !done(request);) {
+      if (push(request)) {
+        backoff = Backoff();
+      } else {
+        backoff.wait();
+      }
+    }
+  }
+
+  void recv(void* data, std::size_t size_bytes) override {
+    RecvRequest request{static_cast<unsigned char*>(data), size_bytes, false};
+    for (Backoff backoff; !done(request);) {
+      if (pull(request)) {
+        backoff = Backoff();
+      } else {
+        backoff.wait();
+      }
+    }
+  }
+
+  void reserve(std::size_t request_count) override {
+    sends_.reserve(request_count);
+    recvs_.reserve(request_count);
+  }
+  void post_send(const void* data, std::size_t size_bytes) override {
+    sends_.push_back({static_cast<const unsigned char*>(data), size_bytes, false});
+  }
+  void post_recv(void* data, std::size_t size_bytes) override {
+    recvs_.push_back({static_cast<unsigned char*>(data), size_bytes, false});
+  }
+
+  void wait_all() override {
+    std::size_t sent = 0;
+    std::size_t received = 0;
+    Backoff backoff;
+    while (sent < sends_.size() || received < recvs_.size()) {
+      const bool out = sent < sends_.size() && push(sends_[sent]);
+      if (out && done(sends_[sent])) ++sent;
+      const bool in = received < recvs_.size() && pull(recvs_[received]);
+      if (in && done(recvs_[received])) ++received;
+      if (out || in) {
+        backoff = Backoff();
+      } else {
+        backoff.wait();
+      }
+    }
+    sends_.clear();
+    recvs_.clear();
+  }
+
+  Fields effective_options() const override {
+    return {{"ring_bytes", static_cast<std::int64_t>(kRingBytes)}};
+  }
+
+ private:
+  template <typename Request>
+  static bool done(const Request& request) {
+    return request.announced && request.left_bytes == 0;
+  }
+
+  // One part further, or false where the ring is full.
+  bool push(SendRequest& request) {
+    if (!request.announced) {
+      if (!writer_.has_room(sizeof(std::uint64_t) + 1)) return false;
+      const std::uint64_t size_bytes = request.left_bytes;
+      std::array<unsigned char, sizeof size_bytes> head;
+      std::memcpy(head.data(), &size_bytes, head.size());
+      writer_.stage(head.data(), head.size());
+      request.announced = true;
+    } else if (!writer_.has_room(1)) {
+      return false;
+    }
+    const std::size_t count =
+        writer_.stage(request.next, std::min(request.left_bytes, kPartBytes));
+    writer_.publish();
+    request.next += count;
+    request.left_bytes -= count;
+    return true;
+  }
+
+  // One part further, or false where the ring is empty.
+  bool pull(RecvRequest& request) {
+    if (!request.announced) {
+      if (!reader_.has_bytes(sizeof(std::uint64_t))) return false;
+      std::array<unsigned char, sizeof(std::uint64_t)> head;
+      reader_.take(head.data(), head.size());
+      std::uint64_t size_bytes = 0;
+      std::memcpy(&size_bytes, head.data(), head.size());
+      if (size_bytes != request.left_bytes) {
+        throw RunError("a message of " + std::to_string(size_bytes) + " bytes came where one of " +
+                       std::to_string(request.left_bytes) + " was expected");
+      }
+      request.announced = true;
+    } else if (!reader_.has_bytes(1)) {
+      return false;
+    }
+    const std::size_t count = reader_.take(request.next, std::min(request.left_bytes, kPartBytes));
+    reader_.release();
+    request.next += count;
+    request.left_bytes -= count;
+    return true;
+  }
+
+  SharedMemory memory_;
+  RingWriter writer_;
+  RingReader reader_;
+  std::vector<SendRequest> sends_;
+  std::vector<RecvRequest> recvs_;
+};
+
+// A name in /dev/shm that nobody can guess, gone with this object.
+class SharedName {
+ public:
+  SharedName() {
+    std::array<unsigned char, 16> bytes{};
+    if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+      throw system_failure("draw a random name");
+    }
+    constexpr char kDigits[] = "0123456789abcdef";
+    name_ = "/fabriscope-";
+    for (const unsigned char byte : bytes) {
+      name_ += kDigits[byte >> 4U];
+      name_ += kDigits[byte & 15U];
+    }
+    file_ = UniqueFd(::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file_) throw system_failure("make shared memory");
+    if (::ftruncate(file_.get(), sizeof(SharedRings)) != 0) {
+      const std::system_error error = system_failure("size the shared memory");
+      ::shm_unlink(name_.c_str());
+      throw error;
+    }
+  }
+  ~SharedName() { ::shm_unlink(name_.c_str()); }
+  SharedName(const SharedName&) = delete;
+  SharedName& operator=(const SharedName&) = delete;
+
+  const std::string& name() const { return name_; }
+  const UniqueFd& file() const { return file_; }
+
+ private:
+  std::string name_;
+  UniqueFd file_;
+};
+
+UniqueFd open_shared(const std::string& name) {
+  UniqueFd file(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
+  if (!file) throw system_failure("open rank 0's shared memory " + name + " (another host?)");
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw system_failure("look at the shared memory");
+  if (status.st_size != sizeof(SharedRings)) throw CaseError("the shared memory has another size");
+  return file;
+}
+
+class ShmTransport : public Transport {
+ public:
+  std::unique_ptr<Endpoint> open(Rendezvous& rendezvous, int peer,
+                                 const OptionSet& options) override {
+    refuse_options("shm", options);
+    const bool creates = rendezvous.rank() < peer;
+    std::unique_ptr<SharedName> created;
+    SharedMemory memory;
+    const std::vector<std::string> names = agree(rendezvous, [&]() -> std::string {
+      if (!creates) return {};
+      created = std::make_unique<SharedName>();
+      memory = SharedMemory(created->file());
+      return created->name();
+    });
+    agree(rendezvous, [&]() -> std::string {
+      if (!creates) memory = SharedMemory(open_shared(names[static_cast<std::size_t>(peer)]));
+      return {};
+    });
+    return std::make_unique<ShmEndpoint>(std::move(memory), creates);
+  }
+};
+
+}  // namespace
+}  // namespace fabriscope
+
+FABRISCOPE_REGISTER(transport_registry, "shm", [](const fabriscope::Settings&) {
+  return std::make_unique<fabriscope::ShmTransport>();
+})
