@@ -94,11 +94,11 @@ Key = tuple[Any, ...]
 
 def _curves(values: pl.DataFrame) -> dict[Key, Points]:
     """Return curve key (IDENTITY and metric) to its points; one metric for each benchmark, the first it defines."""
-    primary = {metrics[0] for metrics in BENCHMARK_METRICS.values()} | (
-        set(values["metric_id"].unique()) - {name for metrics in BENCHMARK_METRICS.values() for name in metrics}
-    )
+    derived = {name for metrics in BENCHMARK_METRICS.values() for name in metrics[1:]}
     sound = values.filter(
-        pl.col("metric_id").is_in(list(primary)) & ~pl.col("impossible") & (pl.col("value") > 0),
+        ~pl.col("metric_id").is_in(list(derived)),
+        ~pl.col("impossible"),
+        pl.col("value") > 0,
         pl.col("layer") != "null",
     )
     inside_blocks = sound.group_by(*IDENTITY, "metric_id", "message_size_bytes", "block", maintain_order=True).agg(

@@ -107,7 +107,7 @@ def _range_text(row: dict[str, Any], where: str) -> str:
     left, right, verdict = row["left"], row["right"], row["verdict"]
     interval = (row["low"], row["high"])
     if verdict == "undecided":
-        return f"undecided {where}: {_interval_text(*interval)}{_advice(row)}"
+        return f"{left} against {right} is undecided {where}: {_interval_text(*interval)}{_advice(row)}"
     if verdict == "equivalent":
         return f"{left} and {right} are equivalent {where} ({_interval_text(*interval)})"
     least, most = row["least_ratio"], row["most_ratio"]

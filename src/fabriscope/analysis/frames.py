@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.model.case import LAYERS, PLACEMENTS, SocketOptions
+from fabriscope.model.case import SocketOptions
 from fabriscope.model.metrics import BENCHMARK_METRICS
 from fabriscope.model.run_data import RunData
 
@@ -72,9 +72,9 @@ class _Order:
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._known = {
-            "placement": list(PLACEMENTS),
+            "placement": ["inter", "intra"],
             "fabric": [None, *manifest["fabrics"]],
-            "layer": list(LAYERS),
+            "layer": list(LAYER_NAMES),
             "mpi": [None, *manifest["mpi"]],
             "instrument": ["engine"],
             "benchmark": list(BENCHMARK_METRICS),

@@ -10,12 +10,12 @@ import polars as pl
 
 from fabriscope.analysis.bounds import is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, results_frame
-from fabriscope.model.metrics import BENCHMARK_METRICS, METRICS, metric_value
+from fabriscope.model.metrics import METRICS, metric_value, metrics_of
 from fabriscope.model.run_data import RunData
 
 OPERATION = "operation_ns"
 BATCHES = 24
-MEDIAN_METRICS = ("latency_ns", "ping_pong_bandwidth_bytes_per_s", "floor_ns")
+MEDIAN_METRICS = ("latency_ns", "ping_pong_bandwidth_bytes_per_s", "floor_ns", "operation_time_ns")
 """Taken from the median over the burst medians; the other rates are all bytes over all time (harmonic mean)."""
 
 VALUE_SCHEMA = {
@@ -118,7 +118,7 @@ def _metrics(line: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple
         if math.isfinite(value):
             yield line["quantity"], value
         return
-    for metric_id in BENCHMARK_METRICS.get(case["benchmark"], ()):
+    for metric_id in metrics_of(case["benchmark"]):
         operation_ns = line["median"] if metric_id in MEDIAN_METRICS else line["mean"]
         value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"])
         if math.isfinite(value):

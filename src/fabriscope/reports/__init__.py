@@ -1,0 +1,1 @@
+"""What a person reads: one file a format, each defines `REPORT`, an object with a name and `render`."""

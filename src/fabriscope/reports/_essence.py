@@ -1,0 +1,69 @@
+"""Everything that reports show, computed once for a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.answer import answer
+from fabriscope.analysis.comparisons import compare_all
+from fabriscope.analysis.estimates import estimates_of
+from fabriscope.analysis.findings import findings
+from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
+from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.ranges import ranges
+from fabriscope.analysis.summary import summary
+from fabriscope.model.run_data import RunData
+
+
+@dataclass(frozen=True)
+class Essence:
+    """The frames of one run, and what they say in words."""
+
+    run: RunData
+    cases: pl.DataFrame
+    launches: pl.DataFrame
+    failures: pl.DataFrame
+    values: pl.DataFrame
+    estimates: pl.DataFrame
+    comparisons: pl.DataFrame
+    ranges: pl.DataFrame
+    summary: pl.DataFrame
+    findings: list[dict[str, Any]]
+    answer: list[str]
+
+
+_last: Essence | None = None
+
+
+def essence_of(run: RunData) -> Essence:
+    """Return the essence of a run; that of the last run is kept, since one command may write several formats."""
+    global _last
+    if _last is None or _last.run is not run:
+        _last = _essence(run)
+    return _last
+
+
+def _essence(run: RunData) -> Essence:
+    values = launch_values(run)
+    comparisons = compare_all(values)
+    all_ranges = ranges(comparisons)
+    table = summary(values)
+    failures = failures_frame(run)
+    estimates = estimates_of(values)
+    found = findings(all_ranges)
+    return Essence(
+        run=run,
+        cases=cases_frame(run),
+        launches=launches_frame(run),
+        failures=failures,
+        values=values,
+        estimates=estimates,
+        comparisons=comparisons,
+        ranges=all_ranges,
+        summary=table,
+        findings=found,
+        answer=answer(table, found, failures, estimates),
+    )

@@ -1,0 +1,136 @@
+"""The tables of the experimental set-up, as a paper has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fabriscope.analysis.words import UNKNOWN, rate_text, size_text, time_text
+from fabriscope.model.run_data import RunData
+from fabriscope.reports._essence import Essence
+
+MAIN_FACTS = ("cpu.", "memory.", "kernel.", "os.", "virtual", "clock", "tcp.")
+
+Table = dict[str, Any]
+
+
+def host_table(run: RunData) -> Table:
+    """Return the facts of all hosts: `columns`, and `rows` of a name and one value for each column.
+
+    Hosts that agree in a fact share its cell; `main` marks the rows that a reader looks for first.
+    """
+    facts = {host: _facts_of(about) for host, about in run.manifest["hosts"].items()}
+    names = list(dict.fromkeys(name for of_host in facts.values() for name in of_host))
+    rows = []
+    for name in names:
+        cells = [of_host.get(name, UNKNOWN) for of_host in facts.values()]
+        rows.append({"name": name, "cells": cells, "same": len(set(cells)) == 1, "main": name.startswith(MAIN_FACTS)})
+    return {"columns": list(facts), "rows": rows}
+
+
+def _facts_of(about: Mapping[str, Any]) -> dict[str, str]:
+    return {fact["name"]: _fact_text(fact) for fact in about.get("facts", ())}
+
+
+def _fact_text(fact: Mapping[str, Any]) -> str:
+    value = fact.get("value")
+    if value is None:
+        reason = fact.get("unknown_because")
+        return f"unknown: {reason}" if reason else "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if fact["name"].endswith("_bytes") and isinstance(value, int):
+        return size_text(value) if value % 1024 == 0 else f"{value / 2**30:.1f} GiB" if value > 2**30 else f"{value} B"
+    if fact["name"].endswith("_ns") and isinstance(value, int | float):
+        return time_text(value)
+    return str(value)
+
+
+def fabric_table(run: RunData) -> list[Table]:
+    """Return one row for each fabric: name, interfaces, rate, MTU, delay, coalescing, buffer, other settings."""
+    switches = (run.manifest.get("lab") or {}).get("fabrics") or {}
+    rows = []
+    for name, fabric in run.manifest["fabrics"].items():
+        switch = switches.get(name) or {}
+        interfaces = sorted(set((fabric.get("interfaces") or {}).values()))
+        settings = fabric.get("settings") or {}
+        rows.append(
+            {
+                "name": name,
+                "kind": f"emulated switch ({switch.get('preset', 'local')})" if switch else fabric.get("transport", ""),
+                "interfaces": ", ".join(interfaces) or UNKNOWN,
+                "line_rate": _rate(fabric.get("line_rate_bits_per_s")),
+                "mtu": UNKNOWN if not fabric.get("mtu_bytes") else f"{fabric['mtu_bytes']} B",
+                "delay": time_text(switch["delay_ns"]) if switch.get("delay_ns") else UNKNOWN,
+                "buffer": size_text(switch["buffer_bytes"]) if switch.get("buffer_bytes") else UNKNOWN,
+                "coalescing": _coalescing(switch),
+                "settings": ", ".join(f"{key} {value}" for key, value in settings.items()) or UNKNOWN,
+            }
+        )
+    return rows
+
+
+def _rate(bits_per_s: int | None) -> str:
+    return "unknown" if not bits_per_s else rate_text(bits_per_s / 8)
+
+
+def _coalescing(switch: Mapping[str, Any]) -> str:
+    if not switch.get("rx_coalesce_ns"):
+        return "off" if switch else UNKNOWN
+    return f"{time_text(switch['rx_coalesce_ns'])} or {switch.get('rx_coalesce_frames', 1)} frames"
+
+
+def run_table(essence: Essence) -> list[tuple[str, str]]:
+    """Return what the run was: name and value, in the order of reading."""
+    manifest = essence.run.manifest
+    created = datetime.fromtimestamp(manifest["created_unix_ns"] / 1e9, tz=UTC)
+    blocks = essence.launches["block"].n_unique()
+    ended = essence.launches.filter(essence.launches["status"] != "open").height
+    elapsed_ns = int(essence.launches["elapsed_ns"].sum() or 0)
+    versions = {"fabriscope": manifest.get("fabriscope_version"), **(manifest.get("versions") or {})}
+    return [
+        ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
+        (
+            "Launches",
+            f"{ended} of {essence.launches.height}: every entry once in each of {blocks} blocks, in random order",
+        ),
+        ("Cases", f"{essence.cases.height}"),
+        ("Samples", f"{essence.estimates.unique('case_id')['sample_count'].sum():,}".replace(",", "\N{THIN SPACE}")),
+        ("Measuring time", f"{elapsed_ns / 1e9:.0f} s"),
+        ("Seed", str(manifest.get("seed"))),
+        ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
+        ("Run", str(manifest.get("run_id"))),
+    ]
+
+
+def floor_table(essence: Essence) -> list[tuple[str, str, str]]:
+    """Return what the instrument itself costs: name, value, what it means."""
+    rows = []
+    for row in essence.estimates.filter(essence.estimates["layer"] == "null").iter_rows(named=True):
+        interval = f"{time_text(row['low'])} to {time_text(row['high'])}" if row["low"] is not None else ""
+        value = f"{time_text(row['value'])}{f' ({interval})' if interval else ''}"
+        if row["metric_id"] == "floor_ns":
+            rows.append(("Recording an operation that does nothing", value, "benchmark empty"))
+        elif row["metric_id"] == "latency_ns":
+            rows.append(("Half a round trip over the null transport", value, "ping-pong without any bytes moved"))
+    costs = sorted(cost for record in essence.run.journal if (cost := _clock_cost_ns(record)) is not None)
+    if costs:
+        middle, name = costs[len(costs) // 2], _clock_name(essence.run)
+        rows.append(("Reading the clock once", time_text(middle), f"{name}, median over {len(costs)} launches"))
+    return rows
+
+
+def _clock(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    header = (record.get("details") or {}).get("header") or {}
+    clock = header.get("clock") if isinstance(header, Mapping) else None
+    return clock if isinstance(clock, Mapping) else {}
+
+
+def _clock_cost_ns(record: Mapping[str, Any]) -> float | None:
+    cost = _clock(record).get("cost_ns")
+    return float(cost) if isinstance(cost, int | float) else None
+
+
+def _clock_name(run: RunData) -> str:
+    return next((str(_clock(record)["name"]) for record in run.journal if "name" in _clock(record)), "clock")

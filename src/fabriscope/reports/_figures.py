@@ -1,0 +1,98 @@
+"""Which figures a run has, and their rows: one list that the page, the files and the tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.findings import PLACEMENT_NAMES
+from fabriscope.model.metrics import METRICS
+from fabriscope.reports._essence import Essence
+
+MOST_SERIES = 3
+"""So many swept settings have figures of their own; of more, only the first, and the settings figures."""
+FLOOR_METRIC = "floor_ns"
+RATIO_FIGURES = {
+    "layer": ("MPI against TCP", "MPI is {} as fast as TCP"),
+    "placement": ("Inside one host against between hosts", "inside is {} as fast as between"),
+    "fabric": ("Fabric against fabric", "the first is {} as fast as the second"),
+    "mpi": ("MPI library against MPI library", "the first is {} as fast as the second"),
+    "instrument": ("Instrument against instrument", "the first shows {} as much as the second"),
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: what it shows and of which rows it is drawn."""
+
+    figure_id: str
+    title: str
+    kind: str
+    """`curves`, or the kind of the comparison."""
+    metric_id: str
+    rows: pl.DataFrame
+    """Estimates, or comparisons."""
+    values: pl.DataFrame | None = None
+    """Launch values, for curves."""
+    by_series: bool = False
+    """Colours tell settings apart, not fabrics."""
+
+
+def figures(essence: Essence) -> list[Figure]:
+    """Return the figures of a run in the order in which a report shows them."""
+    return [*curve_figures(essence), *ratio_figures(essence)]
+
+
+def curve_figures(essence: Essence) -> Iterator[Figure]:
+    """Yield a figure for each placement and metric (and setting, where few are swept)."""
+    shown = essence.estimates.filter(pl.col("layer") != "null", pl.col("metric_id") != FLOOR_METRIC)
+    for part in shown.partition_by("placement", "metric_id", maintain_order=True):
+        first = part.row(0, named=True)
+        metric = METRICS.get(first["metric_id"])
+        title = f"{metric.title if metric else first['metric_id']} {PLACEMENT_NAMES[first['placement']]}"
+        name = f"{first['placement']}-{_short(first['metric_id'])}"
+        all_series = [series for series in part["series"].unique(maintain_order=True).to_list() if series]
+        for series in ["", *(all_series if len(all_series) <= MOST_SERIES else all_series[:1])]:
+            rows = part.filter(pl.col("series") == series)
+            if rows.height:
+                yield _curves(essence, f"{name}{_slug(series)}", f"{title}{f', {series}' if series else ''}", rows)
+        if len(all_series) > 1:
+            yield from _settings_figures(essence, name, title, part)
+
+
+def _settings_figures(essence: Essence, name: str, title: str, part: pl.DataFrame) -> Iterator[Figure]:
+    for rows in part.filter(pl.col("series") != "").partition_by("fabric", "layer", "mpi", maintain_order=True):
+        first = rows.row(0, named=True)
+        parts = [first["fabric"], first["layer"].upper(), first["mpi"]]
+        which = " · ".join(part for part in parts if part)
+        yield _curves(essence, f"{name}-settings{_slug(which)}", f"{title}: settings of {which}", rows, by_series=True)
+
+
+def _curves(essence: Essence, figure_id: str, title: str, rows: pl.DataFrame, *, by_series: bool = False) -> Figure:
+    values = essence.values.join(rows.select("case_id", "metric_id"), on=["case_id", "metric_id"], how="semi")
+    return Figure(figure_id, title, "curves", str(rows["metric_id"][0]), rows, values, by_series)
+
+
+def ratio_figures(essence: Essence) -> Iterator[Figure]:
+    """Yield a figure for each kind of comparison, benchmark and (for most kinds) placement."""
+    known = essence.comparisons.filter(pl.col("kind").is_in(list(RATIO_FIGURES)))
+    for part in known.partition_by("kind", "left_placement", "metric_id", maintain_order=True):
+        first = part.row(0, named=True)
+        title = RATIO_FIGURES[first["kind"]][0]
+        metric = METRICS.get(first["metric_id"])
+        what = (metric.title if metric else first["metric_id"]).lower()
+        place = "" if first["kind"] == "placement" else f", {PLACEMENT_NAMES[first['left_placement']]}"
+        figure_id = f"ratio-{first['kind']}-{first['left_placement']}-{_short(first['metric_id'])}"
+        yield Figure(figure_id, f"{title}: {what}{place}", first["kind"], first["metric_id"], part)
+
+
+def _short(metric_id: str) -> str:
+    return metric_id.removesuffix("_bytes_per_s").removesuffix("_ns").replace("_", "-")
+
+
+def _slug(text: Any) -> str:
+    kept = "".join(letter if letter.isalnum() else "-" for letter in str(text).lower())
+    return "-" + "-".join(part for part in kept.split("-") if part) if text else ""

@@ -1,0 +1,97 @@
+"""Colours, dashes and shapes: one for each fabric and layer, the same in all figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabriscope.analysis.frames import LAYER_NAMES
+
+# Okabe & Ito's colours, which people with any colour vision tell apart; those that vanish on white or black left out.
+PALETTE = ("#0b7bc1", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
+DASHES = ([1, 0], [7, 3], [3, 2], [9, 3, 2, 3], [1, 2], [5, 2, 1, 2, 1, 2])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+FONT = "Charter, 'Bitstream Charter', 'Source Serif 4', Cambria, Georgia, serif"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the curves of one run look."""
+
+    hues: Mapping[str, str]
+    """Fabric, or layer where there is no fabric, to colour."""
+    layers: tuple[str, ...]
+    """Layer labels in their order: they share dashes and shapes."""
+    ink: str = "#1d2126"
+    grid: str = "#d8dbe0"
+    font: str = field(default=FONT)
+
+    def hue_of(self, row: Mapping[str, Any]) -> str:
+        """Return the key of the row's colour."""
+        return str(row["fabric"] or layer_of(row))
+
+    def scale(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return domain and range of the colours of those names."""
+        return list(names), [self.hues.get(name, PALETTE[-1]) for name in names]
+
+    def dash(self, layer: str) -> list[int]:
+        """Return the dash of a layer."""
+        return list(DASHES[self.layers.index(layer) % len(DASHES)])
+
+    def shape(self, layer: str) -> str:
+        """Return the point shape of a layer."""
+        return SHAPES[self.layers.index(layer) % len(SHAPES)]
+
+
+def style_of(cases: Sequence[Mapping[str, Any]], *, for_page: bool) -> Style:
+    """Return the style of a run; on a page, lines and text follow the page's colour, light or dark."""
+    sorted_cases = sorted(cases, key=lambda row: row["fabric"] is None)
+    names = dict.fromkeys(str(row["fabric"] or layer_of(row)) for row in sorted_cases)
+    layers = tuple(dict.fromkeys(layer_of(row) for row in cases))
+    hues = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+    if for_page:
+        return Style(hues, layers, "currentColor", "var(--rule)")
+    return Style(hues, layers)
+
+
+def layer_of(row: Mapping[str, Any]) -> str:
+    """Return the layer as legends call it: `TCP`, `MPI (mpich-5.0.2)`, `MPI (mpich-5.0.2) by osu`."""
+    name = LAYER_NAMES.get(row["layer"], str(row["layer"]))
+    name = f"{name} ({row['mpi']})" if row["mpi"] else name
+    return name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
+
+
+def config(style: Style) -> dict[str, Any]:
+    """Return the Vega-Lite configuration: thin lines, no frame, text in the page's ink."""
+    text = {"labelColor": style.ink, "titleColor": style.ink, "labelFont": style.font, "titleFont": style.font}
+    return {
+        "background": None if style.ink == "currentColor" else "white",
+        "font": style.font,
+        "view": {"stroke": None},
+        "title": {"color": style.ink, "font": style.font},
+        "axis": {
+            **text,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "gridColor": style.grid,
+            "gridOpacity": 0.7,
+            "domainColor": style.ink,
+            "domainOpacity": 0.4,
+            "tickColor": style.ink,
+            "tickOpacity": 0.4,
+            "titlePadding": 8,
+        },
+        "legend": {
+            **text,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "orient": "top",
+            "symbolStrokeWidth": 2,
+            "symbolSize": 70,
+            "labelLimit": 260,
+            "offset": 6,
+        },
+    }

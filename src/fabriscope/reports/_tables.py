@@ -1,0 +1,125 @@
+"""Rows of the result tables as text, shared by the page and the Markdown file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.comparisons import KINDS
+from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
+from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.words import (
+    UNKNOWN,
+    advantage_range_text,
+    ratio_text,
+    significant,
+    size_text,
+)
+from fabriscope.reports._essence import Essence
+from fabriscope.reports._style import layer_of
+
+NO_FABRIC = "none"
+
+
+def summary_rows(essence: Essence) -> list[dict[str, str]]:
+    """Return the summary table: placement, network, layer, largest bandwidth, where, latency, launches."""
+    rows = []
+    for row in essence.summary.iter_rows(named=True):
+        size = row["bandwidth_message_size_bytes"]
+        layer = layer_of(row)
+        rows.append(
+            {
+                "placement": PLACEMENT_NAMES[row["placement"]],
+                "network": row["fabric"] or NO_FABRIC,
+                "layer": f"{layer}, {row['series']}" if row["series"] else layer,
+                "bandwidth": _number(row["bandwidth_bytes_per_s"], 8e-6),
+                "bandwidth_interval": _interval(row, "bandwidth_bytes_per_s", 8e-6),
+                "share": f"{row['share_of_limit']:.0%}" if row["share_of_limit"] else UNKNOWN,
+                "size": size_text(size),
+                "bits": UNKNOWN if size is None else f"{size * 8:,}".replace(",", "\N{THIN SPACE}"),
+                "latency": _number(row["latency_ns"], 1e-3),
+                "latency_interval": _interval(row, "latency_ns", 1e-3),
+                "launches": str(row["launch_count"] or 0),
+            }
+        )
+    return rows
+
+
+def _number(value: float | None, factor: float) -> str:
+    return UNKNOWN if value is None else significant(value * factor)
+
+
+def _interval(row: dict[str, Any], name: str, factor: float) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "" if low is None else f"{significant(low * factor)} to {significant(high * factor)}"
+
+
+def range_groups(essence: Essence) -> list[dict[str, Any]]:
+    """Return for each kind of comparison its title, its sentences, and its ranges as rows."""
+    groups = []
+    for kind in KINDS.values():
+        rows = essence.ranges.filter(pl.col("kind") == kind.name)
+        if rows.height:
+            found = [one for one in essence.findings if one["kind"] == kind.name]
+            groups.append(
+                {
+                    "kind": kind.name,
+                    "title": kind.title,
+                    "findings": found,
+                    "rows": [_range_row(row) for row in rows.iter_rows(named=True)],
+                }
+            )
+    return groups
+
+
+def _range_row(row: dict[str, Any]) -> dict[str, str]:
+    first, last = size_text(row["first_size_bytes"]), size_text(row["last_size_bytes"])
+    least, most, leader = row["least_ratio"], row["most_ratio"], "undecided"
+    by = f"ratio {ratio_text(least)} to {ratio_text(most)}"
+    if row["verdict"] == "faster":
+        leader, by = row["left"], advantage_range_text(least, most)
+    elif row["verdict"] == "slower":
+        leader, by = row["right"], advantage_range_text(1 / most, 1 / least)
+    elif row["verdict"] == "equivalent":
+        leader = "equivalent"
+    interval = UNKNOWN if row["low"] is None else f"{ratio_text(row['low'])} to {ratio_text(row['high'])}"
+    needed = row["blocks_to_decide"]
+    return {
+        "where": where_text(row),
+        "pair": f"{row['left']} / {row['right']}",
+        "sizes": first if first == last else f"{first} to {last}",
+        "leader": leader,
+        "verdict": row["verdict"],
+        "by": by,
+        "interval": interval,
+        "needed": str(needed) if needed else "",
+    }
+
+
+def failure_rows(essence: Essence) -> list[dict[str, str]]:
+    """Return every measurement that did not succeed, with what it was and why; equal reasons are one row."""
+    keys = ["launch_id", "block", "placement", "fabric", "layer", "mpi", "instrument", "series", "benchmark"]
+    merged = essence.failures.group_by(*keys, "status", "reason", maintain_order=True).agg(pl.col("message_size_bytes"))
+    rows = []
+    for row in merged.iter_rows(named=True):
+        known = row["layer"] is not None
+        sizes = sorted(size for size in row["message_size_bytes"] if size is not None)
+        rows.append(
+            {
+                "launch": f"{row['launch_id']} (block {row['block']})",
+                "what": series_label(row) if known else "a case that the plan does not know",
+                "placement": PLACEMENT_NAMES.get(row["placement"], ""),
+                "benchmark": BENCHMARK_NAMES.get(row["benchmark"], row["benchmark"] or ""),
+                "sizes": _sizes(sizes),
+                "status": row["status"],
+                "reason": row["reason"] or "no reason was recorded",
+            }
+        )
+    return rows
+
+
+def _sizes(sizes: list[int]) -> str:
+    if len(sizes) > 3:
+        return f"{size_text(sizes[0])} to {size_text(sizes[-1])} ({len(sizes)} sizes)"
+    return ", ".join(size_text(size) for size in sizes)

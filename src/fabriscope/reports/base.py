@@ -1,0 +1,28 @@
+"""The seam: what every report offers, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriscope.model.run_data import RunData
+
+FIGURE_FORMATS = ("png", "svg", "pdf")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user can choose about a report."""
+
+    figure_formats: tuple[str, ...] = ("png", "svg", "pdf")
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report format."""
+
+    name: str
+    description: str
+    render: Callable[[RunData, Path, Options], list[Path]]
+    """Writes into the folder, which exists, and returns the files in the order in which to look at them."""

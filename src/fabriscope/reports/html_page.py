@@ -1,0 +1,109 @@
+"""One self-contained page: figures, tables and words, with everything they need inside the file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from fabriscope.analysis.intervals import MARGIN
+from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.metrics import METRICS
+from fabriscope.model.run_data import RunData
+from fabriscope.reports import _facts, _tables
+from fabriscope.reports._charts import specification
+from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._figures import Figure, curve_figures, ratio_figures
+from fabriscope.reports._style import Style, style_of
+from fabriscope.reports.base import Options, Report
+
+PAGE_NAME = "report.html"
+TEMPLATES = Path(__file__).parent / "templates"
+BUNDLE_TIMEOUT_S = 120
+
+
+def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
+    """Write report.html and return it."""
+    bundle = _start_bundle()
+    page = page_text(essence_of(run), Markup("@BUNDLE@"))
+    path = out / PAGE_NAME
+    path.write_text(page.replace("@BUNDLE@", _bundle_of(bundle), 1), encoding="utf-8")
+    return [path]
+
+
+def page_text(essence: Essence, bundle: str) -> str:
+    """Return the page, with `bundle` as its script library."""
+    style = style_of(essence.cases.to_dicts(), for_page=True)
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    manifest = essence.run.manifest
+    plan = manifest.get("plan") or {}
+    return environment.get_template("report.html.j2").render(
+        title=manifest["name"],
+        description=plan.get("description") or "",
+        answer=essence.answer,
+        hosts=_facts.host_table(essence.run),
+        fabrics=_facts.fabric_table(essence.run),
+        stacks=list(manifest["mpi"].values()),
+        about=_facts.run_table(essence),
+        floor=_facts.floor_table(essence),
+        summary=_tables.summary_rows(essence),
+        groups={group["kind"]: group for group in _tables.range_groups(essence)},
+        failures=_tables.failure_rows(essence),
+        metrics=list(METRICS.values()),
+        margin=f"{MARGIN:.0%}",
+        curves=[_drawn(figure, style) for figure in curve_figures(essence)],
+        ratios=_by_kind(list(ratio_figures(essence)), style),
+        run_path=str(Path(essence.run.path).absolute()),
+        css=_inlined("style.css"),
+        script=_inlined("script.js"),
+        bundle=bundle,
+    )
+
+
+def _drawn(figure: Figure, style: Style) -> dict[str, Any]:
+    spec = specification(figure, style, for_page=True)
+    # `<` must not stand in a script element: a label might hold `</script>`.
+    text = json.dumps(spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return {"id": figure.figure_id, "title": figure.title, "spec": Markup(text)}  # noqa: S704 - escaped above
+
+
+def _by_kind(all_figures: list[Figure], style: Style) -> dict[str, list[dict[str, Any]]]:
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for figure in all_figures:
+        kinds.setdefault(figure.kind, []).append(_drawn(figure, style))
+    return kinds
+
+
+def _inlined(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _start_bundle() -> subprocess.Popen[str]:
+    """Start building the script library (Vega, Vega-Lite, vega-embed) while the analysis runs.
+
+    In a process of its own, since the builder keeps more memory than the rest of a report together.
+    """
+    code = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
+
+
+def _bundle_of(process: subprocess.Popen[str]) -> str:
+    try:
+        text, complaint = process.communicate(timeout=BUNDLE_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise FabriscopeError("building the figures' script library took too long", fix="try again") from None
+    if process.returncode != 0:
+        last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"
+        raise FabriscopeError(f"the figures' script library cannot be built: {last}", fix="reinstall vl-convert-python")
+    return text.replace("</script", "<\\/script")
+
+
+REPORT = Report("html", "one self-contained page with interactive figures", render)
