@@ -1,0 +1,192 @@
+"""Adding a thing is adding a file: one of each from a temporary folder, used by a real run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+TRANSPORT = r"""
+#include "fabriscope/transport.h"
+
+namespace {
+class Nowhere : public fabriscope::Transport {
+  class Ends : public fabriscope::Endpoint {
+    void send(const void*, std::size_t) override {}
+    void recv(void*, std::size_t) override {}
+    void reserve(std::size_t) override {}
+    void post_send(const void*, std::size_t) override {}
+    void post_recv(void*, std::size_t) override {}
+    void wait_all() override {}
+  };
+
+ public:
+  fabriscope::TransportCapabilities capabilities() const override { return {false, 0}; }
+  std::unique_ptr<fabriscope::Endpoint> open(fabriscope::Rendezvous&, int,
+                                             const fabriscope::OptionSet&) override {
+    return std::make_unique<Ends>();
+  }
+};
+}  // namespace
+
+FABRISCOPE_REGISTER(transport_registry, "nowhere",
+                    [](const fabriscope::Settings&) { return std::make_unique<Nowhere>(); })
+"""
+
+BENCHMARK = r"""
+#include "fabriscope/benchmark.h"
+
+namespace {
+class OneWay : public fabriscope::Benchmark {
+ public:
+  void run(const fabriscope::BenchmarkContext& context, fabriscope::BurstTimer& timer) const override {
+    timer.run([&context] {
+      if (context.rank == 0) {
+        context.endpoint.send(context.send_buffer, context.message_size_bytes);
+      } else {
+        context.endpoint.recv(context.receive_buffer, context.message_size_bytes);
+      }
+    });
+  }
+  void verify(const fabriscope::BenchmarkContext& context, fabriscope::PayloadCheck& check) const override {
+    if (context.rank == 0) check.send(context.message_size_bytes);
+    if (context.rank != 0) check.recv(context.message_size_bytes);
+  }
+};
+}  // namespace
+
+FABRISCOPE_REGISTER(benchmark_registry, "one_way", [] { return std::make_unique<OneWay>(); })
+"""
+
+ADAPTER = """
+from fabriscope.model.command import Command
+from fabriscope.model.measurement import CaseResult, ParsedLaunch, SampleBlock
+
+
+class Echo:
+    name = "echo"
+
+    def commands(self, launch, context):
+        return (Command(("echo", "4200"), launch.entry.hosts[0]),)
+
+    def parse(self, launch, outcomes):
+        value = float(outcomes[0].stdout)
+        blocks = tuple(SampleBlock(case.case_id, [value], "latency_ns") for case in launch.cases)
+        return ParsedLaunch(blocks, tuple(CaseResult(case.case_id, "ok") for case in launch.cases))
+
+
+ADAPTER = Echo()
+"""
+
+LAUNCHER = """
+class Here:
+    name = "here"
+
+    def argv(self, job, stack):
+        return job.argv
+
+    def env(self, job, stack):
+        return {}
+
+
+LAUNCHER = Here()
+"""
+
+REPORT = """
+class Count:
+    name = "count"
+    description = "how many launches there are"
+
+    def render(self, run, out, options):
+        path = out / "count.txt"
+        path.write_text(str(len(run.journal)))
+        return [path]
+
+
+REPORT = Count()
+"""
+
+PLAN = """
+name: plugins
+hosts: localhost
+placements: [intra]
+layers: [tcp, nowhere]
+instruments: [engine, echo]
+benchmarks:
+  one_way: {sizes: [64]}
+  ping_pong: {sizes: [64]}
+launches: 1
+budget: 200ms
+floor: false
+"""
+
+
+@pytest.fixture(scope="module")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plugins")
+    files = {
+        "transports/nowhere.cc": TRANSPORT,
+        "benchmarks/one_way.cc": BENCHMARK,
+        "adapters/echo.py": ADAPTER,
+        "launch/here.py": LAUNCHER,
+        "reports/count.py": REPORT,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    build = tmp_path_factory.mktemp("build")
+    configure = ["cmake", "-S", ROOT / "engine", "-B", build, f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
+    options = ["-DFABRISCOPE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Debug"]
+    subprocess.run([*configure, *options], check=True, capture_output=True, timeout=120)
+    subprocess.run(["cmake", "--build", build, "-j", "2"], check=True, capture_output=True, timeout=300)
+    return {**os.environ, "FABRISCOPE_BIN_DIR": str(build), "FABRISCOPE_PLUGINS": str(plugins)}
+
+
+def _fabriscope(environment: dict[str, str], *words: str | Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.timeout(600)
+def test_one_new_file_each(environment: dict[str, str], tmp_path: Path) -> None:
+    plan, run = tmp_path / "plan.yaml", tmp_path / "run"
+    plan.write_text(PLAN)
+    ran = _fabriscope(environment, "run", plan, "-o", run)
+    assert ran.returncode == 0, ran.stderr
+    records = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    assert {record["entry_id"] for record in records} == {
+        "tcp.intra",
+        "nowhere.intra",
+        "tcp.intra.echo",
+        "nowhere.intra.echo",
+    }
+    assert all(result["status"] == "ok" for record in records for result in record["results"].values())
+    reported = _fabriscope(environment, "report", run, "--format", "count", "-o", tmp_path / "out")
+    assert reported.returncode == 0, reported.stderr
+    assert (tmp_path / "out" / "count.txt").read_text() == "4"
+    estimates = _fabriscope(environment, "report", run, "--format", "csv", "-o", tmp_path / "csv")
+    assert estimates.returncode == 0, estimates.stderr
+    assert any("operation_time_ns" in path.read_text() for path in (tmp_path / "csv").rglob("*.csv"))
+
+
+def test_a_launcher_from_a_folder_is_known(plugins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fabriscope.launch.mpi_jobs import wrap
+    from fabriscope.model.command import Command
+    from fabriscope.model.host import Host
+    from fabriscope.model.mpi import MpiStack
+
+    monkeypatch.setenv("FABRISCOPE_PLUGINS", str(plugins))
+    stack = MpiStack("site", "here", "1", "/nowhere/mpirun", None)
+    command = Command(("app",), "localhost", rank_hosts=("localhost", "localhost"))
+    assert wrap(command, stack, {"localhost": Host("localhost")}, None, None).argv == ("app",)
