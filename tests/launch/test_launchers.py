@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fabriscope.launch import mpi_jobs
@@ -94,6 +96,12 @@ def test_command_line(kind: str, device: str | None, job: MpiJob, expected: str)
     assert launcher.argv(job, stack(kind, device)) == (*expected.split(), *PROGRAM)
 
 
+def test_open_mpi_5_tells_rank_0_where_its_input_ends() -> None:
+    launcher = discover("launch", "LAUNCHER").get("openmpi5")
+    words = launcher.argv(replace(LAB_INTRA, stdin_bytes=17), stack("openmpi5"))
+    assert words[-len(PROGRAM) - 4 :] == ("sh", "-c", 'head -c "$0" | exec "$@"', "17", *PROGRAM)
+
+
 def test_every_launcher_has_its_line() -> None:
     assert set(discover("launch", "LAUNCHER").plugins) == {line[0] for line in COMMAND_LINES}
 
@@ -111,6 +119,7 @@ def test_jobs_that_cannot_be_forced_are_refused(kind: str) -> None:
         MpiJob(PROGRAM, ("a", "b"), "eth0", "roce"),
         MpiJob(PROGRAM, ("a", "b"), None, "tcp"),
         MpiJob(PROGRAM, ("a", "b", "b"), "eth0", "tcp"),
+        replace(LAB_INTRA, stdin_bytes=100_000),
     ):
         with pytest.raises(LaunchError):
             launcher.argv(job, stack(kind))
@@ -124,7 +133,7 @@ FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"})
 
 def test_a_command_between_lab_hosts_becomes_a_job_over_the_fabric() -> None:
     command = Command(PROGRAM, "a", stdin=b"spec", rank_hosts=("a", "b"))
-    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == LAB_INTER
+    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == replace(LAB_INTER, stdin_bytes=4)
 
 
 def test_a_command_on_one_host_becomes_a_shared_memory_job() -> None:

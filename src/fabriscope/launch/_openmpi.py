@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.launch.mpi_jobs import check_transport, layout
+from fabriscope.launch.mpi_jobs import check, layout
 from fabriscope.model.mpi import MpiJob, MpiStack
 
 # mpirun refuses to work for root unless both are set; containers and labs often have nobody else.
@@ -23,7 +23,7 @@ def argv(
 
     pml ob1 with named btls is what forces the transport: the defaults would prefer UCX or libfabric, silently.
     """
-    check_transport(job)
+    check(job)
     hosts, ranks_per_host = layout(job.rank_hosts)
     words = [stack.mpirun]
     if job.transport == "tcp":

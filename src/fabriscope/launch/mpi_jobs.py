@@ -18,6 +18,9 @@ from fabriscope.model.host import Host
 from fabriscope.model.mpi import MpiJob, MpiStack
 from fabriscope.registry import discover
 
+MAX_STDIN_BYTES = 60_000
+"""More than about 64 KiB is refused by Hydra ("reading stdin too slowly") and garbled by PRRTE (its issue 2579)."""
+
 
 class MpiLauncher(Protocol):
     """Knows the command line of one MPI library."""
@@ -65,6 +68,7 @@ def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, r
         remote_shell=remote_shell if is_inter else None,
         env=command.env,
         shares_cores=_shares_cores(used, len(command.rank_hosts)),
+        stdin_bytes=len(command.stdin or b""),
     )
 
 
@@ -98,9 +102,14 @@ def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return names, ranks_per_host
 
 
-def check_transport(job: MpiJob) -> None:
-    """Raise LaunchError unless the job's transport is one that the launchers can force."""
+def check(job: MpiJob) -> None:
+    """Raise LaunchError for a transport that no launcher can force, and for too much standard input."""
     if job.transport not in ("tcp", "shm"):
         raise LaunchError(f"no MPI launcher can force the transport {job.transport!r}", fix="use tcp or shm")
     if job.transport == "tcp" and job.fabric_interface is None:
         raise LaunchError("the transport tcp needs the name of an interface")
+    if job.stdin_bytes > MAX_STDIN_BYTES:
+        raise LaunchError(
+            f"mpirun cannot be trusted with {job.stdin_bytes} bytes of standard input",
+            fix=f"ask for fewer cases in one launch: {MAX_STDIN_BYTES} bytes are safe",
+        )

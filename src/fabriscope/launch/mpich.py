@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriscope.launch import _hydra
-from fabriscope.launch.mpi_jobs import check_transport
+from fabriscope.launch.mpi_jobs import check
 from fabriscope.model.mpi import MpiJob, MpiStack
 
 
@@ -14,7 +14,7 @@ class MpichLauncher:
 
     def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
         """Return the command line."""
-        check_transport(job)
+        check(job)
         words = [stack.mpirun, *_hydra.placement(job, "-launcher")]
         if job.shares_cores:
             words += ["-bind-to", "none"]

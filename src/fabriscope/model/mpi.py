@@ -41,3 +41,5 @@ class MpiJob:
     env: Mapping[str, str] = field(default_factory=dict)
     shares_cores: bool = False
     """The ranks have no core of their own (a lab): none is bound, and a waiting rank yields where it can."""
+    stdin_bytes: int = 0
+    """How much rank 0 is fed on standard input."""
