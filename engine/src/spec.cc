@@ -38,6 +38,14 @@ bool asks_for_default(const std::string& key, const std::string& value) {
   return value.empty() || (value == "0" && (ends_with("_bytes") || ends_with("_us")));
 }
 
+// Open MPI 5's mpirun passes on what it reads, but not that there is no more: waiting for the end
+// of the file would be waiting for ever.
+bool ends_with_end_line(const std::string& text) {
+  const std::string end_line = "\nend\n";
+  return text.size() >= end_line.size() &&
+         text.compare(text.size() - end_line.size(), end_line.size(), end_line) == 0;
+}
+
 CaseSpec parse_case(const std::vector<std::string>& words) {
   CaseSpec spec;
   std::set<std::string> seen;
@@ -126,6 +134,7 @@ Spec parse_spec(const std::string& text) {
     ++line_number;
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
+    if (begun && words.size() == 1 && words[0] == "end") break;
     try {
       if (begun) {
         parse_line(spec, seen, words);
@@ -164,6 +173,7 @@ std::string read_spec_text(const std::string& path) {
     if (count < 0) throw UsageError(system_failure("read the specification " + path).what());
     if (count == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(count));
+    if (ends_with_end_line(text)) return text;
     if (text.size() > kMaxSpecBytes) throw UsageError("the specification is longer than 16 MiB");
   }
 }

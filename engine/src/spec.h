@@ -32,7 +32,7 @@ struct Spec {
 // Throws UsageError naming the line and what is wrong with it.
 Spec parse_spec(const std::string& text);
 
-// The whole text of `path`; "-" is standard input. Throws UsageError.
+// The text of `path` up to its end or a line "end"; "-" is standard input. Throws UsageError.
 std::string read_spec_text(const std::string& path);
 
 // A decimal number in [least, most] and nothing else. Throws UsageError naming `what`.
