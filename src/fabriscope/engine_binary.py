@@ -1,0 +1,174 @@
+"""Where the engine is: the one that came with the package, and one for each MPI, compiled here on demand.
+
+An MPI program must be compiled with the MPI that runs it, so a package cannot bring it along. One plain command of
+the site's own mpicxx builds it from the sources in the package, and the result is kept by the sources' content and
+the MPI's identity: an upgraded library or compiler gets an engine of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import platform
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.mpi import MpiStack
+
+ENGINE_NAME = "fabriscope-engine"
+BIN_DIR_VARIABLE = "FABRISCOPE_BIN_DIR"
+SOURCE_VARIABLE = "FABRISCOPE_ENGINE_SOURCE"
+COMPILE_TIMEOUT_S = 900.0
+
+_PACKAGE = Path(__file__).parent
+_ERROR_LINES = 3
+_SOURCE_SUFFIXES = (".cc", ".h")
+
+
+def find_engine() -> Path:
+    """Return the engine without MPI (TCP, shared memory, null); raises ToolMissing."""
+    given = os.environ.get(BIN_DIR_VARIABLE)
+    folders = [Path(given)] if given else []
+    folders.append(_PACKAGE / "bin")
+    for folder in folders:
+        path = folder / ENGINE_NAME
+        if path.is_file() and os.access(path, os.X_OK):
+            return path.absolute()
+    looked = ", ".join(str(folder) for folder in folders)
+    raise ToolMissing(
+        f"{ENGINE_NAME} is not in {looked}",
+        fix=f"install fabriscope with pip, or build it with cmake and set {BIN_DIR_VARIABLE} to its folder",
+    )
+
+
+def engine_source() -> Path:
+    """Return the folder that holds the engine's `include` and `src`; raises ToolMissing."""
+    given = os.environ.get(SOURCE_VARIABLE)
+    candidates = [Path(given)] if given else [_PACKAGE / "engine", _PACKAGE.parents[1] / "engine"]
+    for folder in candidates:
+        if (folder / "include" / "fabriscope").is_dir() and (folder / "src").is_dir():
+            return folder.absolute()
+    looked = ", ".join(str(folder) for folder in candidates)
+    raise ToolMissing(
+        f"the engine's sources are not in {looked}", fix=f"set {SOURCE_VARIABLE} to the folder `engine` of a checkout"
+    )
+
+
+def compile_argv(mpicxx: str, source: Path, output: Path) -> list[str]:
+    """Return the one command that compiles the engine with an MPI."""
+    files = sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")])
+    flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", str(source / "include")]
+    return [mpicxx, *flags, *(str(path) for path in files), "-o", str(output), "-lrt", "-pthread"]
+
+
+def build_mpi_engine(stack: MpiStack) -> Path:
+    """Return the engine that was compiled with this MPI, compiling it if that was not done before.
+
+    Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError
+    if the compiler fails, with its first errors and the place of its whole output.
+    """
+    if stack.mpicxx is None:
+        raise ToolMissing(
+            "it has no mpicxx, so our engine cannot be compiled with it",
+            where=f"MPI {stack.name} ({stack.mpirun})",
+            fix="install its development package",
+        )
+    source = engine_source()
+    folder = cache_folder() / _key(stack, source)
+    engine = folder / ENGINE_NAME
+    if engine.is_file():
+        return engine
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(folder / "lock"):
+        if not engine.is_file():
+            _compile(stack, stack.mpicxx, source, folder)
+    return engine
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps the compiled engines."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "fabriscope" / "engines"
+
+
+def _compile(stack: MpiStack, mpicxx: str, source: Path, folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        output, log = Path(scratch) / ENGINE_NAME, folder / "build.log"
+        argv = compile_argv(mpicxx, source, output)
+        status = _run_compiler(argv, stack, Path(scratch), log)
+        if status != 0 or not output.is_file():
+            raise LaunchError(
+                f"the engine cannot be compiled with it: {_first_errors(log)}",
+                where=f"MPI {stack.name} ({mpicxx})",
+                fix=f"the compiler's whole output is in {log}",
+            )
+        output.replace(folder / ENGINE_NAME)
+
+
+def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, log: Path) -> int | None:
+    """Return the exit status; None if it did not end in time or did not start."""
+    with log.open("w") as out:
+        out.write(" ".join(argv) + "\n")
+        out.flush()
+        try:
+            return subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=_environment(stack),
+                cwd=folder,
+                timeout=COMPILE_TIMEOUT_S,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            out.write(f"error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n")
+        except OSError as error:
+            out.write(f"error: {argv[0]} cannot be started: {error}\n")
+    return None
+
+
+def _first_errors(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()[1:] if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() or "not found" in line]
+    return " | ".join((errors or lines[-_ERROR_LINES:])[:_ERROR_LINES]) or "the compiler said nothing"
+
+
+def _key(stack: MpiStack, source: Path) -> str:
+    """Return a name for the sources' content and everything that the compiler wrapper says of itself."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in source.rglob("*") if p.suffix in _SOURCE_SUFFIXES and "tests" not in p.parts):
+        digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
+    mpicxx = stack.mpicxx or ""
+    shown = _ask([mpicxx, "-show"], stack)
+    compiler = next(iter(shown.split()), "c++")
+    identity = (os.path.realpath(mpicxx), stack.kind, stack.version, shown, _ask([compiler, "--version"], stack))
+    for text in (*identity, platform.machine()):
+        digest.update(f"{text}\0".encode())
+    return f"{stack.kind}-{stack.version}-{digest.hexdigest()[:16]}"
+
+
+def _ask(argv: list[str], stack: MpiStack) -> str:
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, env=_environment(stack), timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{type(error).__name__}"
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _environment(stack: MpiStack) -> dict[str, str]:
+    return {**os.environ, "LC_ALL": "C", **stack.env}
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

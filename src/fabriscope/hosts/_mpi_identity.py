@@ -1,0 +1,119 @@
+"""Which MPI library a `mpirun` belongs to, told from what it and its neighbours say of themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+QUESTION_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What an MPI library is."""
+
+    kind: str
+    """The name of its launcher: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`."""
+    version: str
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program said, or why it said nothing."""
+
+    text: str = ""
+    problem: str | None = None
+
+
+def ask(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Answer:
+    """Return what a program prints, standard error included."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=QUESTION_TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C", **(env or {})},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(problem=f"{argv[0]} did not answer within {QUESTION_TIMEOUT_S:.0f} s")
+    except OSError as error:
+        return Answer(problem=f"{argv[0]} cannot be started: {error.strerror}")
+    return Answer(done.stdout.decode("utf-8", "replace"))
+
+
+def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
+    """Return the library that `mpirun --version` (and `mpichversion`) speaks of; None for one we cannot drive.
+
+    `mpirun (Open MPI) 5.0.11` / `HYDRA build details:` with `Version: 5.0.2` / `Intel(R) MPI Library for Linux*
+    OS, Version 2021.18.1 Build ...`
+    """
+    intel = re.search(r"Intel\(R\) MPI Library.*?Version (\S+)", mpirun_version)
+    if intel:
+        return Identity("intelmpi", intel[1])
+    open_mpi = re.search(r"\(Open MPI\) (\d+)(\.\S+)?", mpirun_version)
+    if open_mpi:
+        version = open_mpi[1] + (open_mpi[2] or "")
+        if int(open_mpi[1]) < 4:
+            return None
+        return Identity("openmpi4" if open_mpi[1] == "4" else "openmpi5", version)
+    hydra = re.search(r"HYDRA build details:.*?Version:\s+(\S+)", mpirun_version, re.DOTALL)
+    if hydra and "MVAPICH" not in mpichversion:
+        return Identity("mpich", hydra[1], _mpich_device(mpirun_version, mpichversion))
+    return None
+
+
+def _mpich_device(mpirun_version: str, mpichversion: str) -> str | None:
+    """Return `ch4:ucx,ofi` and the like from `MPICH Device: ch4:ucx ofi`, else from the configure options."""
+    said = re.search(r"MPICH Device:\s*(.+)", mpichversion)
+    if said:
+        return ",".join(said[1].split())
+    option = re.search(r"--with-device=([^\s']+)", mpirun_version)
+    return option[1] if option else None
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The programs of one MPI library, found side by side in one folder."""
+
+    mpirun: Path
+    mpicxx: Path | None = None
+    mpichversion: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def installation(mpirun: Path) -> Installation:
+    """Return the programs that belong to an mpirun; Debian's carry the library's name (`mpicxx.openmpi`)."""
+    folder = mpirun.parent
+    suffix = next((s for s in (".openmpi", ".mpich") if mpirun.name.endswith(s)), "")
+    compiler, version = folder / f"mpicxx{suffix}", folder / f"mpichversion{suffix}"
+    return Installation(
+        mpirun,
+        compiler if compiler.exists() else None,
+        version if version.exists() else None,
+        _intel_environment(folder) if (folder / "hydra_bstrap_proxy").exists() else {},
+    )
+
+
+def _intel_environment(folder: Path) -> dict[str, str]:
+    """Return what Intel's `vars.sh` would set: without it the library finds neither itself nor libfabric."""
+    root = folder.parent
+    libraries = [root / "lib", root / "lib" / "release", root / "opt/mpi/libfabric/lib", root / "libfabric/lib"]
+    present = [str(path) for path in libraries if path.is_dir()]
+    inherited = os.environ.get("LD_LIBRARY_PATH")
+    env = {
+        "I_MPI_ROOT": str(root),
+        "LD_LIBRARY_PATH": os.pathsep.join([*present, *([inherited] if inherited else [])]),
+        "PATH": os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)]),
+    }
+    providers = root / "opt/mpi/libfabric/lib/prov"
+    if providers.is_dir():
+        env["FI_PROVIDER_PATH"] = str(providers)
+    return env

@@ -1,0 +1,170 @@
+"""Finds the MPI libraries of the machine that we are on.
+
+Looked for, in this order: `$FABRISCOPE_MPI_PATH` (prefixes or paths of mpirun, separated by colons), PATH (and with it
+loaded modules), the virtual environment that we run in, what `fabriscope mpi add` installed, and the places where
+distributions and oneAPI put theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabriscope.hosts import _mpi_identity as identity
+from fabriscope.hosts import mpi_wheels
+from fabriscope.model.errors import ToolMissing
+from fabriscope.model.mpi import MpiStack
+
+PATH_VARIABLE = "FABRISCOPE_MPI_PATH"
+
+_PROGRAMS = ("mpiexec.hydra", "mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.mpich")
+_DISTRIBUTION_FOLDERS = (
+    "/usr/lib64/*/bin",
+    "/usr/lib/*/openmpi/bin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/opt/intel/oneapi/mpi/latest/bin",
+    "/opt/*mpi*/bin",
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One mpirun: the installation that it belongs to, or why we cannot use it."""
+
+    mpirun: str
+    stack: MpiStack | None
+    problem: str | None = None
+
+
+def search() -> list[Found]:
+    """Return every MPI library once, those we cannot drive included; names are unique."""
+    found: list[Found] = []
+    names: set[str] = set()
+    seen: set[Path] = set()
+    for path, wanted_name in _candidates():
+        real = path.resolve()
+        if real in seen:
+            continue
+        seen.add(real)
+        one = examine(path)
+        if one.stack is None:
+            found.append(one)
+        elif not any(_is_same(one.stack, other.stack) for other in found):
+            name = _unique(wanted_name or f"{one.stack.kind.rstrip('45')}-{one.stack.version}", names)
+            found.append(replace(one, stack=replace(one.stack, name=name)))
+    return found
+
+
+def stacks() -> list[MpiStack]:
+    """Return the MPI libraries that we can drive, those looked for first first."""
+    return [found.stack for found in search() if found.stack is not None]
+
+
+def find(name: str, path: str | None = None) -> MpiStack:
+    """Return the MPI library of that name or kind, or the one at `path` (a prefix or an mpirun), called `name`.
+
+    Several libraries of one kind: the first found. Raises ToolMissing.
+    """
+    if path is not None:
+        return _at(name, path)
+    known = stacks()
+    for stack in known:
+        if name in (stack.name, stack.mpirun):
+            return stack
+    for stack in known:
+        if name in (stack.kind, stack.kind.rstrip("45")):
+            return replace(stack, name=name)
+    if os.sep in name:
+        return _at(Path(name).name, name)
+    listed = ", ".join(stack.name for stack in known) or "none"
+    hint = f"`fabriscope mpi add {name}` installs it; " if name in mpi_wheels.PACKAGES else ""
+    raise ToolMissing(f"there is no MPI library {name!r} on this machine", fix=f"{hint}found: {listed}")
+
+
+def examine(mpirun: Path) -> Found:
+    """Return what an mpirun belongs to."""
+    place = identity.installation(mpirun)
+    answer = identity.ask([str(mpirun), "--version"], place.env)
+    if answer.problem:
+        return Found(str(mpirun), None, answer.problem)
+    more = identity.ask([str(place.mpichversion)]).text if place.mpichversion else ""
+    known = identity.identify(answer.text, more)
+    if known is None:
+        said = answer.text.strip().splitlines() or ["nothing"]
+        return Found(str(mpirun), None, f"we do not know the MPI that says: {said[0][:100]}")
+    stack = MpiStack(
+        name=f"{known.kind}-{known.version}",
+        kind=known.kind,
+        version=known.version,
+        mpirun=str(mpirun),
+        mpicxx=str(place.mpicxx) if place.mpicxx else None,
+        env=dict(place.env),
+        device=known.device,
+    )
+    return Found(str(mpirun), stack)
+
+
+def _at(name: str, path: str) -> MpiStack:
+    mpirun = next(_mpiruns_at(Path(path).expanduser()), None)
+    if mpirun is None:
+        raise ToolMissing("there is no mpirun or mpiexec", where=path, fix="give the prefix, or mpirun's own path")
+    found = examine(mpirun)
+    if found.stack is None:
+        raise ToolMissing(found.problem or "it cannot be used", where=str(mpirun))
+    return replace(found.stack, name=name)
+
+
+def _candidates() -> Iterator[tuple[Path, str | None]]:
+    """Yield every mpirun with the name that its place gives it, if any."""
+    for given in os.environ.get(PATH_VARIABLE, "").split(os.pathsep):
+        if given:
+            yield from ((path, None) for path in _mpiruns_at(Path(given).expanduser()))
+    own = {prefix / "bin": name for name, prefix in mpi_wheels.added().items()}
+    folders = [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
+    folders += [Path(sys.prefix) / "bin", *own]
+    for pattern in _DISTRIBUTION_FOLDERS:
+        folders += sorted(Path("/").glob(pattern.lstrip("/")))
+    for folder in dict.fromkeys(folders):
+        yield from ((path, own.get(folder)) for path in _mpiruns_in(folder))
+
+
+def _mpiruns_at(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path.absolute()
+        return
+    for folder in (path / "bin", path):
+        mpirun = next(_mpiruns_in(folder), None)
+        if mpirun is not None:
+            yield mpirun
+            return
+
+
+def _mpiruns_in(folder: Path) -> Iterator[Path]:
+    for program in _PROGRAMS:
+        path = folder / program
+        try:
+            if path.is_file() and os.access(path, os.X_OK):
+                yield path.absolute()
+        except OSError:  # a folder of PATH that we may not enter
+            return
+
+
+def _is_same(one: MpiStack, other: MpiStack | None) -> bool:
+    """Return whether two paths lead to one installation: its folder holds several names of one launcher."""
+    if other is None:
+        return False
+    return (one.kind, one.version, Path(one.mpirun).parent) == (other.kind, other.version, Path(other.mpirun).parent)
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    number = 1
+    unique = name
+    while unique in taken:
+        number += 1
+        unique = f"{name}-{number}"
+    taken.add(unique)
+    return unique
