@@ -46,8 +46,8 @@ def value_text(value: float | None, metric_id: str) -> str:
 
 
 def ratio_text(ratio: float) -> str:
-    """Return a ratio with as many digits as it is worth: `1.03`, `9.8`, `123`."""
-    return f"{ratio:.2f}" if ratio < A_LOT else significant(ratio, 2 if ratio < 100 else 3)
+    """Return a ratio with as many digits as it is worth: `1.03`, `9.80`, `123`."""
+    return f"{ratio:.2f}" if ratio < A_LOT else significant(ratio)
 
 
 def advantage_text(ratio: float) -> str:

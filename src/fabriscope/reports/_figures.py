@@ -16,11 +16,12 @@ MOST_SERIES = 3
 """So many swept settings have figures of their own; of more, only the first, and the settings figures."""
 FLOOR_METRIC = "floor_ns"
 RATIO_FIGURES = {
-    "layer": ("MPI against TCP", "MPI is {} as fast as TCP"),
-    "placement": ("Inside one host against between hosts", "inside is {} as fast as between"),
-    "fabric": ("Fabric against fabric", "the first is {} as fast as the second"),
-    "mpi": ("MPI library against MPI library", "the first is {} as fast as the second"),
-    "instrument": ("Instrument against instrument", "the first shows {} as much as the second"),
+    "layer": ("MPI against TCP", "speed, MPI / TCP"),
+    "placement": ("Inside one host against between hosts", "speed, inside / between"),
+    "fabric": ("Fabric against fabric", "speed, first / second"),
+    "series": ("Setting against setting", "speed, first / second"),
+    "mpi": ("MPI library against MPI library", "speed, first / second"),
+    "instrument": ("Instrument against instrument", "shown, first / second"),
 }
 
 

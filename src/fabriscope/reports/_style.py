@@ -90,7 +90,7 @@ def config(style: Style) -> dict[str, Any]:
             "titleFontWeight": "normal",
             "orient": "top",
             "symbolStrokeWidth": 2,
-            "symbolSize": 70,
+            "symbolStrokeColor": style.ink,
             "labelLimit": 260,
             "offset": 6,
         },

@@ -19,8 +19,6 @@ from fabriscope.analysis.words import (
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
 
-NO_FABRIC = "none"
-
 
 def summary_rows(essence: Essence) -> list[dict[str, str]]:
     """Return the summary table: placement, network, layer, largest bandwidth, where, latency, launches."""
@@ -31,7 +29,7 @@ def summary_rows(essence: Essence) -> list[dict[str, str]]:
         rows.append(
             {
                 "placement": PLACEMENT_NAMES[row["placement"]],
-                "network": row["fabric"] or NO_FABRIC,
+                "network": row["fabric"] or UNKNOWN,
                 "layer": f"{layer}, {row['series']}" if row["series"] else layer,
                 "bandwidth": _number(row["bandwidth_bytes_per_s"], 8e-6),
                 "bandwidth_interval": _interval(row, "bandwidth_bytes_per_s", 8e-6),
@@ -66,7 +64,8 @@ def range_groups(essence: Essence) -> list[dict[str, Any]]:
                 {
                     "kind": kind.name,
                     "title": kind.title,
-                    "findings": found,
+                    "findings": [one for one in found if one["benchmark"] == found[0]["benchmark"]],
+                    "more_findings": [one for one in found if one["benchmark"] != found[0]["benchmark"]],
                     "rows": [_range_row(row) for row in rows.iter_rows(named=True)],
                 }
             )

@@ -16,7 +16,7 @@ from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
-from fabriscope.reports._charts import specification
+from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._figures import Figure, curve_figures, ratio_figures
 from fabriscope.reports._style import Style, style_of
@@ -66,10 +66,11 @@ def page_text(essence: Essence, bundle: str) -> str:
 
 
 def _drawn(figure: Figure, style: Style) -> dict[str, Any]:
-    spec = specification(figure, style, for_page=True)
+    drawing = draw(figure, style, for_page=True)
     # `<` must not stand in a script element: a label might hold `</script>`.
-    text = json.dumps(spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return {"id": figure.figure_id, "title": figure.title, "spec": Markup(text)}  # noqa: S704 - escaped above
+    text = json.dumps(drawing.spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    spec = Markup(text)  # noqa: S704 - escaped above
+    return {"id": figure.figure_id, "title": figure.title, "spec": spec, "legend": drawing.legend}
 
 
 def _by_kind(all_figures: list[Figure], style: Style) -> dict[str, list[dict[str, Any]]]:

@@ -1,0 +1,80 @@
+"""`fabriscope report`: from a run folder to something a person reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+def _formats() -> list[str]:
+    from fabriscope.registry import discover
+
+    return sorted(discover("reports", "REPORT").plugins)
+
+
+class FormatChoice(click.ParamType):  # type: ignore[type-arg] - generic in some versions of click only
+    """The names of the registry, asked for only when they are needed: the libraries behind them load slowly."""
+
+    name = "format"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with all names."""
+        known = _formats()
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}", param, ctx)
+        return value
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "formats",
+    type=FormatChoice(),
+    multiple=True,
+    default=("html",),
+    show_default=True,
+    help="html, csv, markdown, figures, or a plug-in's; may be given more than once",
+)
+@click.option(
+    "--figure-format",
+    "figure_formats",
+    type=click.Choice(("png", "svg", "pdf")),
+    multiple=True,
+    default=("png", "svg", "pdf"),
+    help="of the format figures; may be given more than once",
+)
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="folder to write into; default: RUN/report",
+)
+@click.option("--open", "show", is_flag=True, help="open the first file in the browser or viewer")
+def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...], out: Path | None, show: bool) -> None:
+    """Write a report of RUN, a run folder; by default one HTML file that needs nothing else."""
+    from fabriscope import store
+    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.registry import discover
+    from fabriscope.reports.base import Options
+
+    data = store.open_run(run).read()
+    folder = out or run / "report"
+    reports = discover("reports", "REPORT")
+    paths: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in dict.fromkeys(formats):
+            paths += reports.get(name).render(data, folder, Options(tuple(dict.fromkeys(figure_formats))))
+    except OSError as error:
+        raise FabriscopeError(f"the report cannot be written: {error.strerror}", where=str(folder)) from error
+    for path in paths:
+        click.echo(str(path))
+    if show and paths:
+        click.launch(str(paths[0]))
+
+
+COMMAND = report

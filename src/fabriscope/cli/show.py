@@ -1,0 +1,81 @@
+"""`fabriscope show`: the essentials of a run in the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from fabriscope.reports._essence import Essence
+
+COLUMNS = {
+    "network": "network", "layer": "layer", "bandwidth": "Mb/s", "size": "at size", "share": "of wire",
+    "latency": "µs", "latency_interval": "95 % interval",
+}  # fmt: skip
+LEFT_COLUMNS = 2
+
+
+@click.command("show")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="the same as JSON, in the stored units")
+def show(run: Path, as_json: bool) -> None:
+    """Show the essentials of RUN, a run folder: the answer, the summary table, failures."""
+    from fabriscope import store
+    from fabriscope.reports._essence import essence_of
+
+    essence = essence_of(store.open_run(run).read())
+    if as_json:
+        click.echo(json.dumps(_as_json(essence), indent=1, allow_nan=False))
+        return
+    _print(essence)
+
+
+def _as_json(essence: Essence) -> dict[str, Any]:
+    launches = essence.launches
+    return {
+        "name": essence.run.manifest["name"],
+        "run_id": essence.run.manifest.get("run_id"),
+        "path": essence.run.path,
+        "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
+        "answer": essence.answer,
+        "summary": essence.summary.to_dicts(),
+        "findings": essence.findings,
+        "failures": essence.failures.to_dicts(),
+    }
+
+
+def _print(essence: Essence) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from fabriscope.reports import _facts, _tables
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(str(essence.run.manifest['name']))}[/bold]  {escape(essence.run.path)}")
+    for name, value in _facts.run_table(essence):
+        console.print(f"  [dim]{name}:[/dim] {escape(value)}")
+    console.print()
+    for sentence in essence.answer:
+        console.print(f"- {escape(sentence)}")
+    rows = _tables.summary_rows(essence)
+    for placement in dict.fromkeys(row["placement"] for row in rows):
+        table = Table(box=None, pad_edge=False, header_style="dim", title=f"\n{placement}", title_justify="left")
+        for index, head in enumerate(COLUMNS.values()):
+            table.add_column(head, justify="left" if index < LEFT_COLUMNS else "right", no_wrap=True)
+        for row in rows:
+            if row["placement"] == placement:
+                table.add_row(*(escape(row[key]) for key in COLUMNS))
+        console.print(table)
+    failures = _tables.failure_rows(essence)
+    if failures:
+        console.print("\n[bold]Failures[/bold]")
+    for row in failures:
+        what = f"launch {row['launch']}, {row['what']}, {row['benchmark']}, {row['sizes']}"
+        console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
+
+
+COMMAND = show

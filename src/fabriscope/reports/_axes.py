@@ -1,0 +1,37 @@
+"""Axes that people can read: sizes in B, KiB and MiB, ticks of a logarithmic scale at round numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import altair as alt
+
+SIZE_LABEL = (
+    "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? datum.value / 1048576 "
+    "+ ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
+DECADES = (1,)
+HALF_DECADES = (1, 2, 5)
+FINE = (1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 8.5, 9, 9.5)
+
+
+def size_axis(sizes: Sequence[int]) -> alt.X:
+    """Return the channel of the message size; labels stand far enough apart for half a page."""
+    least, most = max(1, min(sizes, default=1)), max(sizes, default=1)
+    first, last = math.floor(math.log2(least)), math.ceil(math.log2(max(most, 2)))
+    step = 4 if last - first > 12 else 2 if last - first > 6 else 1
+    axis = alt.Axis(values=[2**power for power in range(first, last + 1, step)], labelExpr=SIZE_LABEL, grid=False)
+    scale = alt.Scale(type="log", base=2, nice=False, domain=[least, max(most, least * 2)])
+    return alt.X("x:Q", title="message size", scale=scale, axis=axis)
+
+
+def log_axis(values: Iterable[float | None]) -> alt.Axis:
+    """Return a value axis with ticks at 1, 10, 100, and between them where few decades are shown."""
+    known = [value for value in values if value is not None and value > 0]
+    if not known:
+        return alt.Axis()
+    low, high = math.log10(min(known)), math.log10(max(known))
+    steps: tuple[float, ...] = DECADES if high - low > 3.2 else HALF_DECADES if high - low > 0.5 else FINE
+    powers = range(math.floor(low) - 1, math.ceil(high) + 1)
+    return alt.Axis(values=[float(f"{step * 10**power:.3g}") for power in powers for step in steps], format=",~r")

@@ -1,0 +1,85 @@
+"""Colour, dash and shape of one figure, and its legend.
+
+A page draws the legend itself: its entries wrap on a phone and are buttons. Exported figures carry Vega's legend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from fabriscope.reports._style import PALETTE, Style
+
+PICKED = (
+    "(picked_hue == '' || datum.hue == picked_hue) && "
+    "(picked_layer == '' || datum.layer == '' || datum.layer == picked_layer)"
+)
+PARAMETERS = ("picked_hue", "picked_layer")
+LEGEND_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Channels:
+    """How the curves of one figure are told apart."""
+
+    hues: dict[str, str]
+    """What a colour stands for, to colour."""
+    layers: dict[str, tuple[list[int], str]]
+    """Layer to dash and shape."""
+    is_merged: bool
+    """Colours and layers are the same thing: one legend serves both."""
+    has_legend: bool
+
+    def color(self) -> alt.Color:
+        """Return the colour channel."""
+        scale = alt.Scale(domain=list(self.hues), range=list(self.hues.values()))
+        if self.is_merged:
+            return alt.Color("layer:N", scale=scale, legend=self._legend(fill=False))
+        legend = None
+        if self.has_legend:
+            legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=300)
+        return alt.Color("hue:N", scale=scale, legend=legend)
+
+    def dash(self) -> alt.StrokeDash:
+        """Return the dash channel, without a legend: the shape's stands for both."""
+        scale = alt.Scale(domain=list(self.layers), range=[dash for dash, _ in self.layers.values()])
+        return alt.StrokeDash("layer:N", scale=scale, legend=None)
+
+    def shape(self) -> alt.Shape:
+        """Return the shape channel."""
+        scale = alt.Scale(domain=list(self.layers), range=[shape for _, shape in self.layers.values()])
+        return alt.Shape("layer:N", scale=scale, legend=self._legend(fill=not self.is_merged))
+
+    def legend(self) -> list[dict[str, Any]]:
+        """Return the page's legend: entries with the parameter that a click sets, name, colour, dash and shape."""
+        if self.is_merged:
+            return [_entry("picked_layer", name, self.hues[name], *self.layers[name]) for name in self.layers]
+        hues = [_entry("picked_hue", name, colour, [1, 0], "") for name, colour in self.hues.items()]
+        layers = [_entry("picked_layer", name, "currentColor", *look) for name, look in self.layers.items()]
+        return [*hues, *layers]
+
+    def _legend(self, *, fill: bool) -> alt.Legend | None:
+        if not self.has_legend:
+            return None
+        options: dict[str, Any] = {"symbolFillColor": "#1d2126", "symbolStrokeWidth": 0} if fill else {}
+        return alt.Legend(title=None, symbolOpacity=1, columns=LEGEND_COLUMNS, **options)
+
+
+def channels_of(rows: Sequence[dict[str, Any]], style: Style, *, by_series: bool, has_legend: bool) -> Channels:
+    """Return the channels of a figure's rows, which have `hue` and `layer`."""
+    names = list(dict.fromkeys(row["hue"] for row in rows))
+    seen = {row["layer"] for row in rows}
+    layers = {layer: (style.dash(layer), style.shape(layer)) for layer in style.layers if layer in seen}
+    if by_series or not any(name in style.hues for name in names):
+        hues = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+    else:
+        hues = {name: style.hues.get(name, PALETTE[-1]) for name in names}
+    is_merged = not by_series and bool(rows) and all(row["hue"] == row["layer"] for row in rows)
+    return Channels(hues, layers, is_merged, has_legend)
+
+
+def _entry(parameter: str, name: str, colour: str, dash: list[int], shape: str) -> dict[str, Any]:
+    return {"parameter": parameter, "name": name, "colour": colour, "dash": " ".join(map(str, dash)), "shape": shape}

@@ -1,0 +1,111 @@
+"""What figures are drawn of: one dictionary a mark, numbers in the unit of the axis, exact text for tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.words import ratio_text, size_text, value_text
+from fabriscope.reports._figures import Figure
+from fabriscope.reports._style import Style, layer_of
+
+DIGITS = 5
+PAIRS_BY_COLOUR = ("fabric", "mpi", "instrument", "series")
+"""Kinds of comparison whose colours stand for pairs."""
+Row = Mapping[str, Any]
+
+
+def axis_factor(metric_id: str) -> float:
+    """Return what turns a stored value into the axis's unit: bytes per second into Mb/s, ns into microseconds."""
+    return 8e-6 if metric_id.endswith("bytes_per_s") else 1e-3
+
+
+def curve_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
+    """Return one row for each estimate of a figure of curves."""
+    return [_curve_row(row, figure, style) for row in figure.rows.iter_rows(named=True) if row["value"] > 0]
+
+
+def launch_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
+    """Return one row for each launch value of a figure of curves."""
+    if figure.values is None:
+        return []
+    factor = axis_factor(figure.metric_id)
+    return [
+        {**_point(row, figure, style), "y": rounded(row["value"] * factor)}
+        for row in figure.values.iter_rows(named=True)
+        if row["value"] > 0
+    ]
+
+
+def bound_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the wire allows, once for each colour and size."""
+    once = {(row["hue"], row["x"]): row for row in rows if row["limit"]}
+    return [{"x": row["x"], "y": row["limit"], "hue": row["hue"], "layer": ""} for row in once.values()]
+
+
+def ratio_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
+    """Return one row for each size of each pair of a figure of ratios."""
+    return [_ratio_row(row, figure, style) for row in figure.rows.iter_rows(named=True)]
+
+
+def rounded(value: float) -> float:
+    """Return the value with as many digits as a plot can show."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _point(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
+    hue = (row["series"] or "default") if figure.by_series else style.hue_of(row)
+    return {"x": row["message_size_bytes"], "hue": hue, "layer": layer_of(row)}
+
+
+def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
+    metric_id, factor = row["metric_id"], axis_factor(row["metric_id"])
+    ends = ("low", "high", "limit")
+    low, high, limit = (None if row[name] is None else rounded(row[name] * factor) for name in ends)
+    interval = f"{value_text(row['low'], metric_id)} to {value_text(row['high'], metric_id)}"
+    spread = row["between_launch_spread"]
+    return {
+        **_point(row, figure, style),
+        "curve": series_label(row),
+        "y": rounded(row["value"] * factor),
+        "lo": low,
+        "hi": high,
+        "limit": limit,
+        "impossible": row["impossible"],
+        "size": size_text(row["message_size_bytes"]),
+        "text": value_text(row["value"], metric_id) + (" (impossible)" if row["impossible"] else ""),
+        "interval": interval if row["low"] is not None else "none from one launch",
+        "launches": f"{row['launch_count']}, {row['sample_count']} samples",
+        "spread": "unknown" if spread is None else f"{spread:.1%}",
+        "bound": value_text(row["limit"], metric_id),
+    }
+
+
+def _ratio_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
+    left, right = (
+        {name.removeprefix(side): value for name, value in row.items() if name.startswith(side)}
+        for side in ("left_", "right_")
+    )
+    if figure.kind in PAIRS_BY_COLOUR:
+        hue = f"{row['left']} / {row['right']}"
+    elif figure.kind == "placement":
+        hue = style.hue_of(right)
+    else:
+        hue = style.hue_of(left)
+    interval = "none from one block" if row["low"] is None else f"{ratio_text(row['low'])} to {ratio_text(row['high'])}"
+    return {
+        "x": row["message_size_bytes"],
+        "y": rounded(row["ratio"]),
+        "lo": None if row["low"] is None else rounded(row["low"]),
+        "hi": None if row["high"] is None else rounded(row["high"]),
+        "hue": hue,
+        "layer": layer_of(left),
+        "curve": f"{series_label(left)} / {series_label(right)}",
+        "size": size_text(row["message_size_bytes"]),
+        "text": ratio_text(row["ratio"]),
+        "interval": interval,
+        "verdict": row["verdict"],
+        "left": value_text(row["left_value"], row["metric_id"]),
+        "right": value_text(row["right_value"], row["metric_id"]),
+    }

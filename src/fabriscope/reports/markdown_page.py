@@ -1,0 +1,64 @@
+"""The essentials as Markdown, for a repository, a ticket or a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from fabriscope.model.run_data import RunData
+from fabriscope.reports import _facts, _tables
+from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports.base import Options, Report
+
+PAGE_NAME = "report.md"
+SUMMARY = {
+    "placement": "placement", "network": "network", "layer": "layer", "bandwidth": "largest bandwidth, Mb/s",
+    "bandwidth_interval": "95 % interval", "share": "of the wire's", "size": "at message size", "bits": "in bits",
+    "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches",
+}  # fmt: skip
+RANGES = {
+    "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
+    "needed": "blocks to decide",
+}  # fmt: skip
+FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reason")
+
+
+def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
+    """Write report.md and return it."""
+    path = out / PAGE_NAME
+    path.write_text(page_text(essence_of(run)), encoding="utf-8")
+    return [path]
+
+
+def page_text(essence: Essence) -> str:
+    """Return the page."""
+    manifest = essence.run.manifest
+    parts = [f"# {_cell(manifest['name'])}", str((manifest.get("plan") or {}).get("description") or "")]
+    parts += [essence.answer[0], "\n".join(f"- {sentence}" for sentence in essence.answer[1:])]
+    parts += ["## Set-up", _table(("", ""), _facts.run_table(essence))]
+    fabrics = _facts.fabric_table(essence.run)
+    if fabrics:
+        parts.append(_table(list(fabrics[0]), [list(row.values()) for row in fabrics]))
+    summary = _tables.summary_rows(essence)
+    parts += ["## Summary", _table(list(SUMMARY.values()), [[row[name] for name in SUMMARY] for row in summary])]
+    for group in _tables.range_groups(essence):
+        rows = [[row[name] for name in RANGES] for row in group["rows"]]
+        parts += [f"## {group['title']}", _table(list(RANGES.values()), rows)]
+    floor = _facts.floor_table(essence)
+    if floor:
+        parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
+    failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
+    parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+REPORT = Report("markdown", "the essentials with tables", render)
