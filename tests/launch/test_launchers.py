@@ -96,12 +96,6 @@ def test_command_line(kind: str, device: str | None, job: MpiJob, expected: str)
     assert launcher.argv(job, stack(kind, device)) == (*expected.split(), *PROGRAM)
 
 
-def test_open_mpi_5_tells_rank_0_where_its_input_ends() -> None:
-    launcher = discover("launch", "LAUNCHER").get("openmpi5")
-    words = launcher.argv(replace(LAB_INTRA, stdin_bytes=17), stack("openmpi5"))
-    assert words[-len(PROGRAM) - 4 :] == ("sh", "-c", 'head -c "$0" | exec "$@"', "17", *PROGRAM)
-
-
 def test_every_launcher_has_its_line() -> None:
     assert set(discover("launch", "LAUNCHER").plugins) == {line[0] for line in COMMAND_LINES}
 

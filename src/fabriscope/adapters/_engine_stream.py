@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.measurement import PHASES, SampleBlock
+from fabriscope.model.measurement import SampleBlock
 
 FORMAT = "fabriscope-engine"
 NEWEST_VERSION = 1
+
+PHASES = {"warmup": "warmup", "measured": "measure"}
+"""The engine's word for a phase, and ours."""
 
 _NOTES_KEPT = 20
 
@@ -109,7 +112,7 @@ def _block(record: Mapping[str, Any], case_ids: set[str]) -> SampleBlock:
     if record["case"] not in case_ids:
         raise ValueError(f"the case {record['case']!r} was not asked for")
     if record["phase"] not in PHASES:
-        raise ValueError(f"the phase {record['phase']!r} is none of {PHASES}")
+        raise ValueError(f"the phase {record['phase']!r} is none of {', '.join(PHASES)}")
     values = record["durations_ns"]
     if not all(isinstance(value, int) and value >= 0 for value in values):
         raise ValueError("durations_ns must be whole numbers, none negative")
@@ -117,7 +120,7 @@ def _block(record: Mapping[str, Any], case_ids: set[str]) -> SampleBlock:
         case_id=record["case"],
         values=tuple(values),
         operations_per_sample=int(record["operations_per_sample"]),
-        phase=record["phase"],
+        phase=PHASES[record["phase"]],
         round=int(record["round"]),
         burst=int(record["burst"]),
         start_ns=int(record["start_ns"]),

@@ -4,7 +4,7 @@
 
     rank 0 > {"type":"listening","tcp_port":40123}
            > {"type":"header","format":"fabriscope-engine","version":1,"clock":{"name":"tsc","cost_ns":11.2}, ...}
-           > {"type":"block","case":"0c1f...","round":0,"burst":3,"phase":"measure","start_ns":81023,
+           > {"type":"block","case":"0c1f...","round":0,"burst":3,"phase":"measured","start_ns":81023,
               "operations_per_sample":1,"durations_ns":[14210,13988]}
            > {"type":"footer","status":"ok"}
 """
@@ -113,6 +113,7 @@ def spec_text(launch: Launch, context: AdapterContext) -> str:
     }
     lines = [f"{key} {value}" for key, value in head.items()]
     lines += [_case_line(case) for case in launch.cases]
+    lines.append("end")  # Open MPI 5 hands on the text, but not its end
     return "\n".join(lines) + "\n"
 
 
@@ -144,10 +145,14 @@ def _problem(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
     """Return what went wrong with the launch as a whole, None if nothing did."""
     if stream.launch_failures:
         return stream.launch_failures[0]
-    if stream.footer is not None and stream.footer.get("status") == "ok":
+    status = stream.footer.get("status") if stream.footer is not None else None
+    if status == "ok":
         return None
-    if stream.footer is not None and stream.footer.get("status") == "interrupted":
+    if status == "interrupted":
         return "the launch was interrupted"
+    if status == "failed" and stream.last_failed_case_id is not None:
+        case_id = stream.last_failed_case_id
+        return f"the launch ended in case {case_id}: {stream.case_failures[case_id]}"
     return "; ".join(_ending(rank, outcome) for rank, outcome in enumerate(outcomes) if _ended_badly(rank, outcome))
 
 
