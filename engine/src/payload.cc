@@ -35,8 +35,7 @@ std::optional<std::string> PayloadPattern::mismatch(const unsigned char* data,
          " is " + std::to_string(*bad) + ", not " + std::to_string(*good);
 }
 
-void PayloadCheck::compare(const unsigned char* data, std::size_t size_bytes,
-                           std::size_t message) {
+void PayloadCheck::compare(const unsigned char* data, std::size_t size_bytes, std::size_t message) {
   std::optional<std::string> found = pattern_.mismatch(data, size_bytes, peer_, message);
   if (found && !mismatch_) mismatch_ = std::move(found);
   progress_.fetch_add(1, std::memory_order_relaxed);

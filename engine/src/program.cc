@@ -25,8 +25,7 @@ void complain(int rank, const std::string& reason) {
 // What the ranks of this process share: only rank 0 reads a specification and writes a stream.
 class Program {
  public:
-  explicit Program(const Settings& settings)
-      : settings_(settings), source_(settings.spec_path) {}
+  explicit Program(const Settings& settings) : settings_(settings), source_(settings.spec_path) {}
 
   int run() {
     settings_.on_listening = [this](int tcp_port) {
@@ -85,9 +84,8 @@ class Program {
     }
   }
 
-  static void end_early(const Rendezvous& rendezvous, Reporter* reporter,
-                        const std::string& status, const std::optional<std::string>& case_id,
-                        const std::string& reason) {
+  static void end_early(const Rendezvous& rendezvous, Reporter* reporter, const std::string& status,
+                        const std::optional<std::string>& case_id, const std::string& reason) {
     complain(rendezvous.rank(), (case_id ? "case " + *case_id + ": " : std::string()) + reason);
     if (reporter == nullptr) return;
     try {

@@ -28,8 +28,7 @@ void Reporter::failure(const std::optional<std::string>& case_id, const std::str
   write_failure(case_id, reason);
 }
 
-void Reporter::write_failure(const std::optional<std::string>& case_id,
-                             const std::string& reason) {
+void Reporter::write_failure(const std::optional<std::string>& case_id, const std::string& reason) {
   ++failure_count_;
   JsonObject object;
   object.add("type", "failure");

@@ -38,9 +38,8 @@ BurstPlan BurstPlanner::next() const {
   const auto wanted = static_cast<double>(limits_.burst_ns) / std::max(mean_operation_ns_, 0.01);
   const auto most = static_cast<double>(limits_.max_operations);
   const auto operations = static_cast<std::int64_t>(std::min(wanted, most));
-  const std::int64_t samples = std::clamp<std::int64_t>(operations / operations_per_sample_, 2,
-                                                        std::max<std::int64_t>(
-                                                            limits_.max_samples, 2));
+  const std::int64_t samples = std::clamp<std::int64_t>(
+      operations / operations_per_sample_, 2, std::max<std::int64_t>(limits_.max_samples, 2));
   const std::int64_t warmup = std::max<std::int64_t>(samples / kWarmupShare, 1);
   return {warmup, samples - warmup, operations_per_sample_};
 }

@@ -18,8 +18,7 @@ constexpr std::int64_t kFollowerPatienceNs = 2'000'000'000;
 
 std::string encode(std::size_t case_index, const BurstPlan& plan) {
   std::ostringstream text;
-  text << "burst " << case_index << ' ' << plan.sample_count() << ' '
-       << plan.operations_per_sample;
+  text << "burst " << case_index << ' ' << plan.sample_count() << ' ' << plan.operations_per_sample;
   return text.str();
 }
 
@@ -54,8 +53,8 @@ void Session::conduct() {
   std::vector<std::string> case_ids;
   for (const CaseSpec& spec : spec_.cases) case_ids.push_back(spec.id);
   reporter_->begin(case_ids, clock_, spec_.sample_memory_bytes);
-  const BurstLimits limits{spec_.burst_ns, spec_.max_burst_operations,
-                           reporter_->sample_capacity(), clock_.record_cost_ns()};
+  const BurstLimits limits{spec_.burst_ns, spec_.max_burst_operations, reporter_->sample_capacity(),
+                           clock_.record_cost_ns()};
   std::vector<BurstPlanner> planners(cases_.size(), BurstPlanner(limits));
   conduct_rounds(planners);
   rendezvous_.broadcast("end " + std::to_string(signal_number_));

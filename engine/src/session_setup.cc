@@ -138,9 +138,8 @@ void Session::open_endpoints() {
   receive_buffer_ = MessageBuffer(largest_bytes);
   for (const auto& [options, case_indexes] : wanted) open_endpoint(options, case_indexes);
   std::int64_t rejected = 0;
-  for (const std::string& text : rendezvous_.gather(
-           std::to_string(transport_->rejected_connection_count() +
-                          rendezvous_.rejected_connection_count()))) {
+  for (const std::string& text : rendezvous_.gather(std::to_string(
+           transport_->rejected_connection_count() + rendezvous_.rejected_connection_count()))) {
     rejected += std::stoll(text);
   }
   if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
@@ -154,8 +153,8 @@ void Session::open_endpoint(const OptionSet& options,
     std::size_t request_count = 0;
     for (const std::size_t index : case_indexes) {
       cases_[index].endpoint = endpoint.get();
-      request_count = std::max(request_count, cases_[index].benchmark->request_count(
-                                                  spec_.cases[index].window_size));
+      request_count = std::max(
+          request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
     }
     endpoint->reserve(request_count);
     endpoints_.push_back(std::move(endpoint));
@@ -210,7 +209,8 @@ void Session::verify_case(std::size_t case_index) {
   std::optional<std::string> mismatch;
   try {
     for (const std::string& text : agree(rendezvous_, [&] {
-           if (check.mismatch()) throw CaseError("the payload arrived changed: " + *check.mismatch());
+           if (check.mismatch())
+             throw CaseError("the payload arrived changed: " + *check.mismatch());
            return std::to_string(interrupting_signal());
          })) {
       if (text != "0") signal_number_ = std::stoi(text);

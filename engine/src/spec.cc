@@ -118,8 +118,8 @@ std::int64_t parse_integer(const std::string& text, const std::string& what, std
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stopped != end || value < least || value > most) {
-    throw UsageError(what + " is '" + text + "', not a whole number from " +
-                     std::to_string(least) + " to " + std::to_string(most));
+    throw UsageError(what + " is '" + text + "', not a whole number from " + std::to_string(least) +
+                     " to " + std::to_string(most));
   }
   return value;
 }

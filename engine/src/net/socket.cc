@@ -11,9 +11,9 @@
 #include <cstring>
 #include <memory>
 
+#include "../interrupt.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/error.h"
-#include "../interrupt.h"
 
 namespace fabriscope {
 namespace {

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <utility>
 
+#include "../interrupt.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/error.h"
-#include "../interrupt.h"
 
 namespace fabriscope {
 namespace {
@@ -87,8 +87,7 @@ TokenGate::Verdict TokenGate::hear(Guest& guest) const {
       if (guest.heard.size() == wanted) break;
     }
     char part[kMaxGreetingBytes];
-    const ssize_t count =
-        ::recv(guest.fd.get(), part, wanted - guest.heard.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(guest.fd.get(), part, wanted - guest.heard.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
       return SteadyClock::now() > guest.deadline_ns ? Verdict::kRejected : Verdict::kUndecided;
     }

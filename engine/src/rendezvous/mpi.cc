@@ -51,12 +51,12 @@ class MpiRendezvous : public Rendezvous {
     if (count > 0) std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
     std::string all(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), 0)),
                     '\0');
-    MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                MPI_CHAR, 0, communicator_);
+    MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                0, communicator_);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < count; ++i) {
-      texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]),
-                                 static_cast<std::size_t>(lengths[i])));
+      texts.push_back(
+          all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
     }
     return texts;
   }

@@ -18,9 +18,7 @@ constexpr int kTag = 0;
 // MPI's default error handler ends the job with its own message, so no result is looked at here.
 class MpiEndpoint : public Endpoint {
  public:
-  explicit MpiEndpoint(int peer) : peer_(peer) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
-  }
+  explicit MpiEndpoint(int peer) : peer_(peer) { MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); }
   ~MpiEndpoint() override { MPI_Comm_free(&communicator_); }
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;

@@ -36,9 +36,8 @@ class SharedMemory {
  public:
   SharedMemory() = default;
   explicit SharedMemory(const UniqueFd& file) {
-    void* address =
-        ::mmap(nullptr, sizeof(SharedRings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-               file.get(), 0);
+    void* address = ::mmap(nullptr, sizeof(SharedRings), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_POPULATE, file.get(), 0);
     if (address == MAP_FAILED) throw system_failure("map the shared memory");
     rings_ = static_cast<SharedRings*>(address);
   }
@@ -157,8 +156,7 @@ class ShmEndpoint : public Endpoint {
     } else if (!writer_.has_room(1)) {
       return false;
     }
-    const std::size_t count =
-        writer_.stage(request.next, std::min(request.left_bytes, kPartBytes));
+    const std::size_t count = writer_.stage(request.next, std::min(request.left_bytes, kPartBytes));
     writer_.publish();
     request.next += count;
     request.left_bytes -= count;
