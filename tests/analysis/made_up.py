@@ -55,8 +55,6 @@ DEMO = Shape(
     sizes=tuple(sorted({size + step for size in POWERS for step in (-3, 0, 3) if size + step > 0})),
     samples_per_burst=100,
     burst_count=5,
-    send_buffers=(None,),
-    windows=(64, 8),
 )
 
 

@@ -13,8 +13,11 @@ def _formats() -> list[str]:
     return sorted(discover("reports", "REPORT").plugins)
 
 
-class FormatChoice(click.ParamType):  # type: ignore[type-arg] - generic in some versions of click only
-    """The names of the registry, asked for only when they are needed: the libraries behind them load slowly."""
+class FormatChoice(click.ParamType):  # type: ignore[type-arg]
+    """The names of the registry, asked for only when they are needed: the libraries behind them load slowly.
+
+    (ParamType is generic in new versions of click only, hence the ignored argument.)
+    """
 
     name = "format"
 

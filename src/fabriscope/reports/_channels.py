@@ -33,25 +33,25 @@ class Channels:
     """Colours and layers are the same thing: one legend serves both."""
     has_legend: bool
 
-    def color(self) -> alt.Color:
-        """Return the colour channel."""
+    def color(self, *, of_hue: bool = False) -> alt.Color:
+        """Return the colour channel; `of_hue` for rows that belong to no layer, such as bounds."""
         scale = alt.Scale(domain=list(self.hues), range=list(self.hues.values()))
-        if self.is_merged:
-            return alt.Color("layer:N", scale=scale, legend=self._legend(fill=False))
+        if self.is_merged and not of_hue:
+            return alt.Color("layer:N", scale=scale, legend=self._legend())
         legend = None
-        if self.has_legend:
+        if self.has_legend and not self.is_merged:
             legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=300)
         return alt.Color("hue:N", scale=scale, legend=legend)
 
     def dash(self) -> alt.StrokeDash:
-        """Return the dash channel, without a legend: the shape's stands for both."""
+        """Return the dash channel, with the shape's legend: they become one."""
         scale = alt.Scale(domain=list(self.layers), range=[dash for dash, _ in self.layers.values()])
-        return alt.StrokeDash("layer:N", scale=scale, legend=None)
+        return alt.StrokeDash("layer:N", scale=scale, legend=self._legend())
 
     def shape(self) -> alt.Shape:
         """Return the shape channel."""
         scale = alt.Scale(domain=list(self.layers), range=[shape for _, shape in self.layers.values()])
-        return alt.Shape("layer:N", scale=scale, legend=self._legend(fill=not self.is_merged))
+        return alt.Shape("layer:N", scale=scale, legend=self._legend())
 
     def legend(self) -> list[dict[str, Any]]:
         """Return the page's legend: entries with the parameter that a click sets, name, colour, dash and shape."""
@@ -61,11 +61,11 @@ class Channels:
         layers = [_entry("picked_layer", name, "currentColor", *look) for name, look in self.layers.items()]
         return [*hues, *layers]
 
-    def _legend(self, *, fill: bool) -> alt.Legend | None:
+    def _legend(self) -> alt.Legend | None:
         if not self.has_legend:
             return None
-        options: dict[str, Any] = {"symbolFillColor": "#1d2126", "symbolStrokeWidth": 0} if fill else {}
-        return alt.Legend(title=None, symbolOpacity=1, columns=LEGEND_COLUMNS, **options)
+        fill: dict[str, Any] = {} if self.is_merged else {"symbolFillColor": "#1d2126"}
+        return alt.Legend(title=None, symbolOpacity=1, symbolStrokeWidth=0, columns=LEGEND_COLUMNS, **fill)
 
 
 def channels_of(rows: Sequence[dict[str, Any]], style: Style, *, by_series: bool, has_legend: bool) -> Channels:

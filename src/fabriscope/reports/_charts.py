@@ -58,9 +58,9 @@ def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
     else:
         layers = _ratio_layers(figure, channels, style, data["marks"])
     chart = alt.layer(*layers).properties(width="container" if for_page else WIDTH, height=HEIGHT)
-    for name in PARAMETERS:
-        chart = chart.add_params(alt.param(name=name, value=""))
-    spec: dict[str, Any] = chart.add_params(alt.param(name=SHOW_LAUNCHES, value=False)).to_dict(validate=False)
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    # Added here and not to the chart, which Altair would copy and check again for each.
+    spec["params"] = [*({"name": name, "value": ""} for name in PARAMETERS), {"name": SHOW_LAUNCHES, "value": False}]
     spec["datasets"] = {name: some for name, some in data.items() if some}
     spec["config"] = config(style)
     if for_page:
@@ -79,12 +79,10 @@ def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[
     layers = []
     if data["bounds"]:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)
-        layers.append(
-            line.encode(x=x, y=y, color=alt.Color("hue:N", scale=_hue_scale(channels), legend=None), opacity=_seen(0.8))
-        )
+        layers.append(line.encode(x=x, y=y, color=channels.color(of_hue=True), opacity=_seen(0.8)))
     layers += _lines(x, y, channels, CURVE_TOOLTIP)
     if data["launches"]:
-        ticks = _chart("launches").mark_tick(thickness=1.2, width=10)
+        ticks = _chart("launches").mark_tick(orient="horizontal", size=17, thickness=1.2)
         opacity = alt.condition(f"{SHOW_LAUNCHES} && {PICKED}", alt.value(0.9), alt.value(0))
         layers.append(ticks.encode(x=x, y=y, color=channels.color(), opacity=opacity))
     if data["impossible"]:
@@ -125,7 +123,3 @@ def _seen(opacity: float) -> Any:
 
 def _tooltip(names: dict[str, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()]
-
-
-def _hue_scale(channels: Channels) -> alt.Scale:
-    return alt.Scale(domain=list(channels.hues), range=list(channels.hues.values()))
