@@ -30,12 +30,12 @@ _STDERR_LINES_KEPT = 5
 
 
 class EngineAdapter:
-    """Runs fabriscope-engine over tcp, shm, null or mpi."""
+    """Runs fabriscope-engine over tcp, shm, null, mpi, or whatever transport was added to it."""
 
     name = "engine"
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
-        """Return one command for null and mpi, and one for each rank for tcp and shm."""
+        """Return one command for null and mpi, and otherwise one for each rank."""
         entry = launch.entry
         spec = spec_text(launch, context).encode()
         if entry.layer == "mpi":
@@ -46,8 +46,6 @@ class EngineAdapter:
         if entry.layer == "null":
             argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))
             return (Command((*argv, "--die-with-parent", "--spec", "-"), entry.hosts[0], stdin=spec),)
-        if entry.layer not in ("tcp", "shm"):
-            raise LaunchError(f"the engine knows no layer {entry.layer!r}", where=entry.entry_id)
         return _peer_commands(launch, context, program, spec)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
@@ -81,9 +79,10 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
         argv = [program, "--transport", entry.layer, "--rendezvous", "tcp"]
         argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts))]
         argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
-        if entry.layer == "tcp":
+        if entry.layer != "shm":
             argv += ["--data-address", context.data_address(host)]
-        if entry.layer == "tcp" and is_inter and context.fabric is not None:
+        if is_inter and context.fabric is not None:
+            # Inside a host the same address is reached through loopback, which binding would cut off.
             argv += ["--interface", context.interface(host)]
         argv += ["--die-with-parent"]
         argv += ["--spec", "-"] if rank == 0 else []

@@ -1,0 +1,263 @@
+"""The engine's adapter: exact command lines, exact spec, and recorded streams with the endings they can have."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.adapters.engine import ADAPTER, spec_text
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.registry import discover
+
+DATA = Path(__file__).parent / "data" / "engine"
+HOSTS = {
+    name: Host(name, addresses={"eth0": f"10.0.0.{number}", "mgmt0": f"10.9.0.{number}"}, management_interface="mgmt0")
+    for number, name in enumerate(("a", "b"), start=1)
+}
+FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"})
+CONTEXT = AdapterContext(HOSTS, fabric=FABRIC, engine="/x/engine", mpi_engine="/x/mpi-engine", token="secret")  # noqa: S106
+
+
+def launch(
+    layer: str, hosts: tuple[str, ...] = ("a", "b"), sockets: tuple[SocketOptions, ...] = (SocketOptions(),) * 2
+) -> Launch:
+    placement = "inter" if len(set(hosts)) > 1 else "intra"
+    entry = Entry(layer, "gige" if placement == "inter" else None, placement, hosts)
+    cases = tuple(Case(entry, "ping_pong", 8 << index, socket=socket) for index, socket in enumerate(sockets))
+    return Launch(1, 1, entry, cases, seed=42, budget_ns=2_000_000_000)
+
+
+def argvs(layer: str, hosts: tuple[str, ...], context: AdapterContext) -> list[str]:
+    return [" ".join(command.argv) for command in ADAPTER.commands(launch(layer, hosts), context)]
+
+
+def test_tcp_between_hosts_meets_over_management_and_measures_over_the_fabric() -> None:
+    assert argvs("tcp", ("a", "b"), CONTEXT) == [
+        "/x/engine --transport tcp --rendezvous tcp --rank 0 --rank-count 2 --listen 10.9.0.1"
+        " --data-address 10.0.0.1 --interface eth0 --die-with-parent --spec -",
+        "/x/engine --transport tcp --rendezvous tcp --rank 1 --rank-count 2 --connect 10.9.0.1:{tcp_port}"
+        " --data-address 10.0.0.2 --interface eth0 --die-with-parent",
+    ]
+
+
+def test_tcp_without_management_meets_over_the_fabric() -> None:
+    hosts = {name: replace(host, management_interface=None) for name, host in HOSTS.items()}
+    first, second = argvs("tcp", ("a", "b"), replace(CONTEXT, hosts=hosts))
+    assert "--listen 10.0.0.1" in first
+    assert "--connect 10.0.0.1:{tcp_port}" in second
+
+
+def test_tcp_inside_a_host_uses_loopback_and_binds_to_nothing() -> None:
+    first, second = argvs("tcp", ("a", "a"), replace(CONTEXT, fabric=None))
+    assert "--listen 127.0.0.1 --data-address 127.0.0.1 --die-with-parent" in first
+    assert "--interface" not in first + second
+
+
+def test_shared_memory_and_null() -> None:
+    context = replace(CONTEXT, fabric=None)
+    assert argvs("shm", ("a", "a"), context) == [
+        "/x/engine --transport shm --rendezvous tcp --rank 0 --rank-count 2 --listen 127.0.0.1"
+        " --die-with-parent --spec -",
+        "/x/engine --transport shm --rendezvous tcp --rank 1 --rank-count 2 --connect 127.0.0.1:{tcp_port}"
+        " --die-with-parent",
+    ]
+    assert argvs("null", ("a", "a"), context) == [
+        "/x/engine --transport null --rendezvous threads --rank-count 2 --die-with-parent --spec -"
+    ]
+
+
+def test_mpi_is_one_command_with_ranks_and_without_mpirun() -> None:
+    (command,) = ADAPTER.commands(launch("mpi"), CONTEXT)
+    assert command.argv == ("/x/mpi-engine", "--transport", "mpi", "--rendezvous", "mpi", "--spec", "-")
+    assert (command.rank_hosts, command.host) == (("a", "b"), "a")
+
+
+def test_the_token_is_in_the_environment_only() -> None:
+    for command in ADAPTER.commands(launch("tcp"), CONTEXT):
+        assert command.env == {"FABRISCOPE_TOKEN": "secret"}
+        assert "secret" not in " ".join(command.argv)
+
+
+def test_the_second_rank_waits_for_the_first_one_s_line() -> None:
+    first, second = ADAPTER.commands(launch("tcp"), CONTEXT)
+    match = re.search(first.ready_pattern or "", '{"type":"listening","tcp_port":40123}')
+    assert match is not None
+    assert match.groupdict() == {"tcp_port": "40123"}
+    assert (second.ready_pattern, second.stdin) == (None, None)
+
+
+def test_the_spec_holds_every_case_with_the_options_that_are_set() -> None:
+    one = launch(
+        "tcp",
+        sockets=(
+            SocketOptions(),
+            SocketOptions(send_buffer_bytes=65536, tcp_nodelay=False, congestion_control="reno", interface="eth0"),
+        ),
+    )
+    first, second = (case.case_id for case in one.cases)
+    assert spec_text(one, CONTEXT) == (
+        "fabriscope-spec 1\nseed 42\nbudget_ns 2000000000\nburst_ns 3000000\nmax_burst_operations 1000\n"
+        "case_timeout_ns 10000000000\nsample_memory_bytes 33554432\nverify 1\n"
+        f"case id={first} benchmark=ping_pong message_size_bytes=8 window_size=1 tcp_nodelay=1\n"
+        f"case id={second} benchmark=ping_pong message_size_bytes=16 window_size=1 send_buffer_bytes=65536"
+        " tcp_nodelay=0 congestion_control=reno interface=eth0\n"
+        "end\n"
+    )
+
+
+def test_socket_options_are_for_tcp_alone() -> None:
+    assert "tcp_nodelay" not in spec_text(launch("mpi"), CONTEXT)
+
+
+def test_a_word_that_would_become_two_is_refused() -> None:
+    with pytest.raises(LaunchError, match="congestion_control"):
+        spec_text(launch("tcp", sockets=(SocketOptions(congestion_control="reno verify=0"),)), CONTEXT)
+
+
+def test_missing_programs_and_addresses_are_named() -> None:
+    with pytest.raises(ToolMissing, match="fabriscope doctor"):
+        ADAPTER.commands(launch("tcp"), replace(CONTEXT, engine=None))
+    with pytest.raises(ToolMissing, match="compiled with this MPI"):
+        ADAPTER.commands(launch("mpi"), replace(CONTEXT, mpi_engine=None))
+    with pytest.raises(LaunchError, match="no known IPv4 address on eth7"):
+        ADAPTER.commands(launch("tcp"), replace(CONTEXT, fabric=Fabric("f", {"a": "eth7", "b": "eth7"})))
+
+
+def parse(text: str, case_count: int = 2, **outcome: Any) -> ParsedLaunch:
+    """Return the parsed stream; the recorded `case0`, `case1` stand for the launch's case ids."""
+    one = launch("tcp", sockets=(SocketOptions(),) * case_count)
+    for index, case in enumerate(one.cases):
+        text = text.replace(f'"case{index}"', f'"{case.case_id}"')
+    fields: dict[str, Any] = {"exit_status": 0, "stderr": b"", "timed_out": False} | outcome
+    command = Command(("/x/engine",), "a")
+    parsed = ADAPTER.parse(one, [Outcome(command, stdout=text.encode(), started_unix_ns=0, elapsed_ns=1, **fields)])
+    names = {case.case_id: f"case{index}" for index, case in enumerate(one.cases)}
+    return replace(
+        parsed,
+        blocks=tuple(replace(block, case_id=names[block.case_id]) for block in parsed.blocks),
+        results=tuple(
+            replace(result, case_id=names[result.case_id], reason=_renamed(result.reason, names))
+            for result in parsed.results
+        ),
+        details=json.loads(_renamed(json.dumps(parsed.details), names) or ""),
+        hung_case_id=names.get(parsed.hung_case_id or ""),
+    )
+
+
+def _renamed(text: str | None, names: dict[str, str]) -> str | None:
+    for case_id, name in names.items():
+        text = text.replace(case_id, name) if text else text
+    return text
+
+
+def summary(parsed: ParsedLaunch) -> dict[str, Any]:
+    """Return what the golden JSON holds."""
+    counts = {
+        f"{result.case_id} {phase}": sum(
+            len(block.values) for block in parsed.blocks if (block.case_id, block.phase) == (result.case_id, phase)
+        )
+        for result in parsed.results
+        for phase in ("warmup", "measure")
+    }
+    return {
+        "results": {result.case_id: [result.status, result.reason] for result in parsed.results},
+        "sample_counts": counts,
+        "hung_case_id": parsed.hung_case_id,
+        "notes": parsed.details["notes"],
+        "is_torn": parsed.details["is_torn"],
+    }
+
+
+GOLDEN: list[tuple[str, dict[str, Any]]] = [
+    ("tcp", {}),
+    ("option_refused", {}),
+    ("mpich", {"case_count": 1}),
+    ("noisy", {"case_count": 1}),
+    ("watchdog", {"exit_status": 4, "stderr": b"fabriscope-engine: no progress\n"}),
+    ("torn", {"exit_status": -11}),
+    ("died_at_start", {"exit_status": 1, "stderr": b"warning\n\nfabriscope-engine: no route to host\n"}),
+]
+
+
+@pytest.mark.parametrize(("name", "outcome"), GOLDEN)
+def test_recorded_stream(name: str, outcome: dict[str, Any]) -> None:
+    parsed = parse((DATA / f"{name}.stdout").read_text(), **outcome)
+    assert summary(parsed) == json.loads((DATA / f"{name}.json").read_text())
+
+
+def test_every_recorded_stream_is_tested() -> None:
+    assert {path.stem for path in DATA.glob("*.stdout")} == {name for name, _ in GOLDEN}
+
+
+def test_a_block_keeps_its_place_in_the_run() -> None:
+    block = '{"type":"block","case":"case0","round":3,"burst":9,"phase":"measured","start_ns":12,'
+    parsed = parse(block + '"operations_per_sample":4,"durations_ns":[40,44]}\n')
+    (only,) = parsed.blocks
+    assert (only.round, only.burst, only.phase, only.start_ns) == (3, 9, "measure", 12)
+    assert (only.operations_per_sample, tuple(only.values), only.quantity) == (4, (40, 44), "operation_ns")
+
+
+def test_a_newer_engine_is_refused() -> None:
+    with pytest.raises(ParseError, match="version 2"):
+        parse('{"type":"header","format":"fabriscope-engine","version":2}\n')
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"type":"header","format":"other","version":1}',
+        '{"type":"block","case":"case0"}',
+        '{"type":"block","case":"stranger","round":0,"burst":0,"phase":"measured","start_ns":0,'
+        '"operations_per_sample":1,"durations_ns":[1]}',
+        '{"type":"block","case":"case0","round":0,"burst":0,"phase":"measured","start_ns":0,'
+        '"operations_per_sample":1,"durations_ns":[1.5]}',
+        '{"type":"failure","case":"stranger","reason":"?"}',
+    ],
+)
+def test_a_record_of_unexpected_shape_is_refused_with_its_line(line: str) -> None:
+    with pytest.raises(ParseError, match="line 2"):
+        parse('{"type":"listening","tcp_port":1}\n' + line + "\n")
+
+
+def test_records_of_a_kind_that_is_not_known_yet_are_passed_over() -> None:
+    assert parse('{"type":"weather","rain":true}\n').details["notes"] == []
+
+
+def test_wrong_payload_fails_its_case() -> None:
+    parsed = parse('{"type":"verification","case":"case0","ok":false}\n')
+    assert parsed.results[0].status == "failed"
+    assert "verification failed" in (parsed.results[0].reason or "")
+
+
+def test_a_launch_that_was_never_started_fails_every_case() -> None:
+    parsed = ADAPTER.parse(launch("tcp"), [])
+    assert [result.status for result in parsed.results] == ["failed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ({"exit_status": None, "timed_out": True}, "did not end in time"),
+        ({"exit_status": None}, "was ended by us"),
+        ({"exit_status": -9}, "signal 9"),
+        ({"exit_status": 127, "stderr": b"libmpi.so: cannot open"}, "exit status 127 .* libmpi.so: cannot open"),
+    ],
+)
+def test_the_reason_of_a_death_is_told(outcome: dict[str, Any], words: str) -> None:
+    reason = parse("", **outcome).results[0].reason
+    assert re.search(words, reason or "")
+
+
+def test_the_registry_finds_it() -> None:
+    assert discover("adapters", "ADAPTER").get("engine") is ADAPTER
