@@ -1,0 +1,55 @@
+"""What a wire allows, checked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabriscope.analysis.bounds import bound_bytes_per_s, is_impossible, least_latency_ns, metric_limit, wire_bytes
+
+
+def test_wire_bytes_by_hand() -> None:
+    assert wire_bytes(1, 1500) == 1 + 90
+    assert wire_bytes(1448, 1500) == 1538
+    assert wire_bytes(1449, 1500) == 1449 + 180
+    with pytest.raises(ValueError, match="no room"):
+        wire_bytes(1, 50)
+
+
+def test_a_full_gigabit_carries_941_megabit() -> None:
+    bound = bound_bytes_per_s(10**9, 1500, 1448, "tcp")
+    assert bound is not None
+    assert bound * 8 == pytest.approx(941.48e6, rel=1e-4)
+    jumbo = bound_bytes_per_s(10**9, 9000, 8948 * 100, "mpi")
+    assert jumbo is not None
+    assert jumbo * 8 == pytest.approx(990.04e6, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rate", "mtu", "size", "layer"),
+    [(None, 1500, 8, "tcp"), (10**9, None, 8, "tcp"), (10**9, 1500, 0, "tcp"), (10**9, 1500, 8, "shm")],
+)
+def test_no_bound_where_none_is_known(rate: int | None, mtu: int | None, size: int, layer: str) -> None:
+    assert bound_bytes_per_s(rate, mtu, size, layer) is None
+    assert least_latency_ns(rate, mtu, size, layer) is None
+
+
+def test_least_latency_is_bits_and_propagation() -> None:
+    assert least_latency_ns(10**8, 1500, 1, "tcp", delay_ns=5000) == pytest.approx(91 * 80 + 5000)
+
+
+def test_limits_of_metrics() -> None:
+    one_way = metric_limit("bandwidth_bytes_per_s", 10**9, 1500, 64, 64, "tcp")
+    both_ways = metric_limit("bidirectional_bandwidth_bytes_per_s", 10**9, 1500, 64, 64, "tcp")
+    single = metric_limit("ping_pong_bandwidth_bytes_per_s", 10**9, 1500, 64, 1, "tcp", 0)
+    assert one_way is not None
+    assert single is not None
+    assert both_ways == pytest.approx(2 * one_way)
+    assert single < one_way, "small messages of a window may share a segment"
+    assert metric_limit("floor_ns", 10**9, 1500, 64, 1, "tcp") is None
+
+
+def test_one_percent_is_tolerated() -> None:
+    assert not is_impossible(100.9, 100, larger_is_better=True)
+    assert is_impossible(101.1, 100, larger_is_better=True)
+    assert is_impossible(98.9, 100, larger_is_better=False)
+    assert not is_impossible(1e9, None, larger_is_better=True)

@@ -1,0 +1,144 @@
+"""Pairs, verdicts, ranges, sentences and the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.analysis.small_run import HOSTS, LOCAL, TCP, run_of
+
+from fabriscope.analysis.comparisons import KINDS, compare, compare_all
+from fabriscope.analysis.findings import findings
+from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.ranges import ranges
+from fabriscope.analysis.summary import summary
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.run_data import RunData
+
+SLOW = Entry("tcp", "ethernet-100", "inter", HOSTS)
+MPI = Entry("mpi", "gige", "inter", HOSTS, "mpich")
+SIZES = (8, 64, 1024)
+LEVELS = (1.00, 1.10, 0.95, 1.05)
+"""How slow each block is: both sides of a pair have it in common."""
+WOBBLE = (1.001, 0.999, 1.0, 1.0005)
+
+
+def run_with(factor: Callable[[int], float], left: Entry = TCP, right: Entry = SLOW, blocks: int = 4) -> RunData:
+    """Return a run in which the right one takes `factor(size)` times as long as the left one."""
+    measured: dict[Case, list[list[list[float]]]] = {}
+    for size in SIZES:
+        for entry in (left, right):
+            times = [10**6 * level * (factor(size) * wobble if entry is right else 1)
+                     for level, wobble in zip(LEVELS[:blocks], WOBBLE, strict=False)]  # fmt: skip
+            measured[Case(entry, "ping_pong", size)] = [[[time]] for time in times]
+    return run_of(measured)
+
+
+def compared(run: RunData, kind: str = "fabric") -> pl.DataFrame:
+    return compare(launch_values(run), KINDS[kind])
+
+
+def sentence(run: RunData, kind: str = "fabric") -> dict[str, Any]:
+    (found,) = findings(ranges(compared(run, kind)))
+    return found
+
+
+def test_blocks_cancel_in_the_ratio() -> None:
+    frame = compared(run_with(lambda _: 2.0))
+    assert frame["metric_id"].unique().to_list() == ["latency_ns"]
+    assert frame["left"].unique().to_list() == ["ethernet-100"], "in the order of the manifest"
+    assert frame["ratio"].to_list() == pytest.approx([0.5] * 3, rel=1e-3)
+    assert frame["verdict"].to_list() == ["slower"] * 3
+    row = frame.row(0, named=True)
+    assert row["low"] < row["ratio"] < row["high"]
+    assert row["high"] / row["low"] < 1.01, "10 % between blocks, but 0.1 % inside them"
+    assert row["left_value"] == pytest.approx(2 * row["right_value"], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        (lambda _: 9.8, "gige leads ethernet-100 at every size"),
+        (lambda _: 0.9, "ethernet-100 leads gige at every size, by 11 %"),
+        (lambda _: 1.005, "ethernet-100 and gige are equivalent at every size"),
+        (lambda size: 2.0 if size < 1024 else 0.5, "gige leads ethernet-100 up to 64 B, 2.00 times"),
+        (lambda size: 2.0 if size < 1024 else 0.5, "; ethernet-100 leads gige at 1 KiB, 2.00 times (2.00 to 2.00)"),
+    ],
+)
+def test_sentences(factor: Callable[[int], float], words: str) -> None:
+    found = sentence(run_with(factor))
+    assert words in found["text"]
+    assert found["where"] == "ping-pong, TCP, between hosts"
+
+
+def test_one_block_decides_nothing() -> None:
+    frame = compared(run_with(lambda _: 5.0, blocks=1))
+    assert frame["verdict"].unique().to_list() == ["undecided"]
+    assert frame["low"].null_count() == 3
+    assert "one block gives no interval" in sentence(run_with(lambda _: 5.0, blocks=1))["text"]
+
+
+def test_noise_is_undecided_and_says_what_would_decide() -> None:
+    times = ([1e6, 1.2e6, 0.9e6], [1.1e6, 1.0e6, 1.25e6])
+    measured = {
+        Case(entry, "ping_pong", 8): [[[t]] for t in row] for entry, row in zip((SLOW, TCP), times, strict=True)
+    }
+    found = sentence(run_of(measured))
+    assert found["text"].startswith(
+        "ethernet-100 against gige is undecided at every size: the interval of the ratio is"
+    )
+    assert "blocks would decide" in found["text"]
+
+
+def test_mpi_against_tcp_on_the_same_fabric() -> None:
+    found = sentence(run_with(lambda _: 0.8, MPI, TCP), "layer")
+    assert found["text"].startswith("TCP leads MPI (mpich) at every size, by 25 %")
+    assert found["where"] == "ping-pong, gige, between hosts"
+
+
+def test_inside_against_between() -> None:
+    found = sentence(run_with(lambda _: 4.0, LOCAL, TCP), "placement")
+    assert found["text"].startswith("inside one host leads over gige at every size, 4.00 times")
+
+
+def test_the_floor_is_compared_with_nothing() -> None:
+    null = Entry("null", None, "intra", ("a", "a"))
+    frame = compare_all(launch_values(run_with(lambda _: 4.0, LOCAL, null)))
+    assert frame.height == 0
+
+
+def test_settings_are_compared_with_settings() -> None:
+    cases = [Case(TCP, "ping_pong", 8, series=series) for series in ("send buffer 1 B", "send buffer 2 B")]
+    run = run_of({case: [[[10**6 * (1 + index)]]] * 3 for index, case in enumerate(cases)})
+    frame = compared(run, "series")
+    assert frame.select("left", "right", "verdict").row(0) == ("send buffer 1 B", "send buffer 2 B", "faster")
+
+
+def test_verdicts_that_change_often_are_counted() -> None:
+    measured: dict[Case, list[list[list[float]]]] = {}
+    for power in range(8):
+        for entry in (SLOW, TCP):
+            time = 1e6 * (2.0 if entry is SLOW and power % 2 else 1.0)
+            measured[Case(entry, "ping_pong", 2**power)] = [[[time * wobble]] for wobble in WOBBLE]
+    text = sentence(run_of(measured))["text"]
+    assert text.startswith("gige leads ethernet-100 at 4 of 8 sizes between 2 B and 128 B, 2.00 times")
+    assert "equivalent at 4 of 8 sizes" in text
+
+
+def test_summary() -> None:
+    small = {Case(TCP, "ping_pong", size): [[[t]], [[t * 1.1]]] for size, t in ((8, 4e4), (32, 9e4), (64, 1e9))}
+    large = {Case(TCP, "ping_pong", 1 << 20): [[[2e7]], [[2e7]]]}
+    row = summary(launch_values(run_of({**small, **large}))).row(0, named=True)
+    assert row["latency_ns"] == pytest.approx((2e4 * 4.5e4 * 1.1) ** 0.5), "geometric over the sizes below 64 B"
+    assert row["latency_ns_low"] < row["latency_ns"] < row["latency_ns_high"]
+    assert row["bandwidth_message_size_bytes"] == 1 << 20
+    assert row["bandwidth_bytes_per_s"] == pytest.approx((1 << 20) * 100)
+    assert row["share_of_limit"] == pytest.approx(0.891, abs=0.001)
+
+
+def test_summary_without_small_messages_or_anything() -> None:
+    values = launch_values(run_of({Case(TCP, "ping_pong", 4096): [[[1e6]]]}))
+    assert summary(values).row(0, named=True)["latency_ns"] is None
+    assert summary(values.clear()).height == 0

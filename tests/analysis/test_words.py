@@ -1,0 +1,49 @@
+"""Quantities as people read them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from fabriscope.analysis import words
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1, "1 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1027, "1027 B"),
+        (1536, "1.5 KiB"),
+        (1 << 20, "1 MiB"),
+        (None, "–"),
+    ],
+)
+def test_sizes(size: int | None, text: str) -> None:
+    assert words.size_text(size) == text
+
+
+def test_times_and_rates() -> None:
+    assert words.time_text(12_345) == "12.3 µs"
+    assert words.time_text(0.4) == "0.400 ns"
+    assert words.time_text(2e9) == "2.00 s"
+    assert words.time_text(None) == words.time_text(math.nan) == "–"
+    assert words.rate_text(117.5e6) == "940 Mb/s"
+    assert words.rate_text(0.0) == "0 b/s"
+    assert words.value_text(1e6, "latency_ns") == "1.00 ms"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1.08, "by 8.0 %"), (1.5, "by 50 %"), (1.9999, "2.00 times"), (123.4, "123 times")]
+)
+def test_advantages(ratio: float, text: str) -> None:
+    assert words.advantage_text(ratio) == text
+
+
+def test_ranges_of_advantages() -> None:
+    assert words.advantage_range_text(1.08, 1.15) == "by 8.0 to 15 %"
+    assert words.advantage_range_text(1.5, 9.8) == "1.50 to 9.80 times"
+    assert words.advantage_range_text(2, 2) == "2.00 times"

@@ -1,0 +1,226 @@
+"""Every report of a made-up run, and the commands that write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tests.analysis.made_up import Shape, write_run
+
+import fabriscope
+from fabriscope import store
+from fabriscope.cli.report import COMMAND as REPORT_COMMAND
+from fabriscope.cli.show import COMMAND as SHOW_COMMAND
+from fabriscope.model.errors import StoreError
+from fabriscope.model.run_data import RunData
+from fabriscope.registry import discover
+from fabriscope.reports._charts import draw
+from fabriscope.reports._essence import essence_of
+from fabriscope.reports._figures import figures
+from fabriscope.reports._style import style_of
+from fabriscope.reports.base import Options
+
+SMALL = Shape(sizes=(1, 64, 1024, 65536, 1 << 20), launch_count=3, samples_per_burst=4, stacks=("openmpi-5.0.11",))
+SWEPT = Shape(
+    sizes=(8, 1024), launch_count=3, samples_per_burst=2, stacks=(), send_buffers=(None, 16384, 32768, 65536, 131072),
+    benchmarks=("ping_pong",), placements=("inter",), failing=frozenset(),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("runs") / "small", SMALL).path
+
+
+@pytest.fixture(scope="module")
+def run(path: Path) -> RunData:
+    return store.open_run(path).read()
+
+
+@pytest.fixture(scope="module")
+def page(run: RunData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    (written,) = discover("reports", "REPORT").get("html").render(run, tmp_path_factory.mktemp("page"), Options())
+    assert isinstance(written, Path)
+    return written
+
+
+class Outline(HTMLParser):
+    """The ids, headings and links of a page, and whether its elements close in order."""
+
+    VOID = frozenset({"meta", "link", "input", "line", "path", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        self.ids += [known["id"] or ""] if "id" in known else []
+        self.links += [known[name] or "" for name in ("href", "src") if name in known]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_registry_has_the_formats() -> None:
+    assert {"html", "csv", "markdown", "figures"} <= set(discover("reports", "REPORT").plugins)
+
+
+def test_the_page_is_whole_and_needs_nothing_else(page: Path) -> None:
+    text = page.read_text()
+    outline = Outline(text)
+    assert outline.open == []
+    assert len(outline.ids) == len(set(outline.ids))
+    anchors = {link[1:] for link in outline.links if link.startswith("#")}
+    assert anchors <= set(outline.ids)
+    assert [link for link in outline.links if not link.startswith(("#", "data:"))] == []
+    assert page.stat().st_size < 3e6
+
+
+def test_the_page_says_what_a_reader_asks(page: Path) -> None:
+    text = re.sub(r"<script.*?</script>|<[^>]+>", " ", page.read_text(), flags=re.DOTALL)
+    for words in (
+        "AMD Opteron 246", "gige leads ethernet-100 at every size", "no progress for 10 s", "unknown: no cpufreq",
+        "1.00 Gb/s", "MPI against TCP", "Inside one host", "The instrument’s floor",
+        "Two Ethernets, made up for tests.",
+        "Holm", "Reading the clock once", "11.2 ns",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
+    data = store.open_run(path).read()
+    hostile = "</script><script>alert(1)</script>"
+    manifest = json.loads(json.dumps(data.manifest).replace("gige", hostile.replace("/", "\\/")))
+    page = (
+        discover("reports", "REPORT")
+        .get("html")
+        .render(RunData(data.path, manifest, data.journal, data.samples), tmp_path, Options())[0]
+    )
+    assert "alert(1)</script>" not in page.read_text()
+
+
+def test_every_figure_draws_its_own_rows(run: RunData) -> None:
+    essence = essence_of(run)
+    style = style_of(essence.cases.to_dicts(), for_page=True)
+    all_figures = figures(essence)
+    assert len({figure.figure_id for figure in all_figures}) == len(all_figures)
+    for figure in all_figures:
+        drawing = draw(figure, style, for_page=True)
+        rows = drawing.spec["datasets"]["marks"]
+        assert len(rows) == figure.rows.height
+        assert {row["hue"] for row in rows} | {row["layer"] for row in rows} >= {key["name"] for key in drawing.legend}
+        json.dumps(drawing.spec, allow_nan=False)
+
+
+def test_colours_are_the_same_in_all_figures(run: RunData) -> None:
+    essence = essence_of(run)
+    style = style_of(essence.cases.to_dicts(), for_page=True)
+    colours: dict[str, set[str]] = {}
+    for figure in figures(essence):
+        for key in draw(figure, style, for_page=True).legend:
+            if key["colour"] != "currentColor" and " / " not in key["name"]:
+                colours.setdefault(key["name"], set()).add(key["colour"])
+    assert {"gige", "ethernet-100", "TCP", "MPI (openmpi-5.0.11)"} <= set(colours)
+    assert all(len(some) == 1 for some in colours.values())
+
+
+def test_swept_settings_have_figures(tmp_path: Path) -> None:
+    essence = essence_of(write_run(tmp_path / "swept", SWEPT).read())
+    ids = [figure.figure_id for figure in figures(essence)]
+    assert "inter-latency-settings-gige-tcp" in ids
+    assert any(one["kind"] == "series" for one in essence.findings)
+
+
+def test_csv_gives_the_stored_units(run: RunData, tmp_path: Path) -> None:
+    written = discover("reports", "REPORT").get("csv").render(run, tmp_path, Options())
+    assert [one.name for one in written][:2] == ["summary.csv", "estimates.csv"]
+    estimates = pl.read_csv(tmp_path / "estimates.csv")
+    assert estimates.height == essence_of(run).estimates.height
+    assert estimates.filter((pl.col("metric_id") == "latency_ns") & (pl.col("value") > 1e6)).height > 0
+
+
+def test_markdown_tables_are_rectangular(run: RunData, tmp_path: Path) -> None:
+    (written,) = discover("reports", "REPORT").get("markdown").render(run, tmp_path, Options())
+    tables = re.findall(r"(?:^\|.*\n)+", written.read_text(), flags=re.MULTILINE)
+    assert len(tables) >= 5
+    for table in tables:
+        assert len({line.count("|") - line.count("\\|") for line in table.splitlines()}) == 1
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
+def test_figure_files(tmp_path: Path, suffix: str, start: bytes) -> None:
+    shape = Shape(sizes=(8, 1024), launch_count=2, samples_per_burst=2, stacks=(), benchmarks=("ping_pong",),
+                  placements=("inter",), failing=frozenset())  # fmt: skip
+    data = write_run(tmp_path / "run", shape).read()
+    written = discover("reports", "REPORT").get("figures").render(data, tmp_path, Options((suffix,)))
+    assert len(written) == 3
+    assert all(one.read_bytes().startswith(start) for one in written)
+
+
+@pytest.mark.parametrize("launch_count", [0, 1])
+def test_runs_with_little_in_them_have_reports(tmp_path: Path, launch_count: int) -> None:
+    folder = write_run(tmp_path / "run", Shape(sizes=(8,), launch_count=1, samples_per_burst=2))
+    if launch_count == 0:
+        (folder.path / "journal.jsonl").unlink()
+    reports = discover("reports", "REPORT")
+    for name in ("html", "csv", "markdown"):
+        assert reports.get(name).render(store.open_run(folder.path).read(), tmp_path, Options())
+
+
+def test_the_version_1_folder_has_a_report(tmp_path: Path) -> None:
+    stored = Path(__file__).parents[1] / "store" / "data" / "run-version-1"
+    data = store.open_run(stored).read()
+    (written,) = discover("reports", "REPORT").get("markdown").render(data, tmp_path, Options())
+    assert written.read_text().startswith("# test\n")
+
+
+def invoke(command: Any, *arguments: str) -> str:
+    result = CliRunner().invoke(command, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_command_report(path: Path, tmp_path: Path) -> None:
+    said = invoke(REPORT_COMMAND, str(path), "--format", "markdown", "--format", "csv", "-o", str(tmp_path / "new"))
+    assert said.splitlines()[0] == str(tmp_path / "new" / "report.md")
+    assert (tmp_path / "new" / "summary.csv").is_file()
+    result = CliRunner().invoke(REPORT_COMMAND, [str(path), "--format", "stone"])
+    assert result.exit_code == 2
+    assert "html" in result.output
+    assert isinstance(CliRunner().invoke(REPORT_COMMAND, [str(tmp_path / "nothing")]).exception, StoreError)
+
+
+def test_the_command_show(path: Path) -> None:
+    said = invoke(SHOW_COMMAND, str(path))
+    assert "openmpi-5.0.11" in said
+    assert "no progress for 10 s" in " ".join(said.split())
+    shown = json.loads(invoke(SHOW_COMMAND, str(path), "--json"))
+    assert shown["name"] == "made-up"
+    assert shown["summary"][0]["fabric"] == "ethernet-100"
+    assert shown["failures"][0]["status"] == "failed"
+
+
+def test_a_run_in_python(path: Path) -> None:
+    loaded = fabriscope.load(path)
+    assert "made-up" in repr(loaded)
+    assert isinstance(loaded.samples, pl.LazyFrame)
+    assert loaded.cases.height == len(loaded.manifest["cases"])
+    assert loaded.launches["status"].unique().to_list() == ["ok"]
+    assert loaded.estimates().equals(essence_of(store.open_run(path).read()).estimates)
+    assert loaded.summary().height == 7
+    assert loaded.comparisons().height > 0
+    assert loaded.failures.height == 2
+    assert loaded.launch_values().height > 0
