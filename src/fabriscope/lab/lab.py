@@ -1,0 +1,237 @@
+"""Builds a lab, and takes it down."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabriscope.lab import namespaces, network, state
+from fabriscope.lab.network import Wiring
+from fabriscope.lab.programs import check_system_programs, native_program
+from fabriscope.model.errors import LabError
+from fabriscope.model.host import Host
+from fabriscope.model.lab import LabSpec
+
+MAX_HOSTS = 256
+_READY_TIMEOUT_S = 10.0
+_HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
+
+# $1: a host's process id. Ends every process in its network namespace but that one.
+_SWEEP_SCRIPT = """
+wanted=$(readlink /proc/$1/ns/net)
+for folder in /proc/[0-9]*; do
+  pid=${folder#/proc/}
+  [ "$pid" != "$1" ] && [ "$(readlink "$folder/ns/net" 2>/dev/null)" = "$wanted" ] && kill -9 "$pid" 2>/dev/null
+done
+true
+"""
+
+# $1: process id of a host, $2: batch for ip.
+_CONFIGURE_SCRIPT = """
+set -e
+nsenter -t "$1" -n -- sh -c 'for knob in all default; do
+  echo 1 > /proc/sys/net/ipv6/conf/$knob/disable_ipv6 2>/dev/null || true
+done'
+printf %s "$2" | nsenter -t "$1" -n -- ip -batch -
+"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab that stands."""
+
+    name: str
+    hosts: tuple[Host, ...]
+    remote_shell: Path
+    """Stand-in for ssh, usable from outside and on the lab's hosts."""
+    state: state.LabState
+    keeper_words: tuple[str, ...]
+    """Words that run a command in the keeper's namespaces."""
+    owner_pipe: int | None = None
+    """Open for as long as the lab is needed; closed by down() and by our own death."""
+
+    def host(self, name: str) -> Host:
+        """Return the host of that name; raises LabError."""
+        for host in self.hosts:
+            if host.name == name:
+                return host
+        names = ", ".join(host.name for host in self.hosts)
+        raise LabError(f"the lab has no host {name!r}", where=self.name, fix=f"hosts: {names}")
+
+    def counters(self) -> dict[str, Any]:
+        """Return the switch's counters for each port, or nothing where no fabric is shaped. Raises LabError."""
+        return self.ask_switch("counters")
+
+    def ask_switch(self, request: str) -> dict[str, Any]:
+        """Return the switch's answer to `counters`, `queues` or `reset`; empty without a switch. Raises LabError."""
+        path = self.state.folder / "switch.sock"
+        if not path.exists():
+            return {}
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(_READY_TIMEOUT_S)
+                connection.connect(str(path))
+                connection.sendall(request.encode() + b"\n")
+                text = connection.makefile("rb").read()
+        except OSError as error:
+            raise LabError(f"the switch does not answer: {error}", where=self.name) from error
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def sweep(self, host_name: str) -> None:
+        """End every process that runs on a host (what a broken launch left there)."""
+        self.host(host_name)
+        self._run(_SWEEP_SCRIPT, str(self.state.details["pids"][host_name]))
+
+    def _run(self, script: str, *arguments: str) -> None:
+        import subprocess
+
+        argv = [*self.keeper_words, "sh", "-c", script, "sh", *arguments]
+        subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
+
+    def down(self) -> None:
+        """Remove the lab: every process, interface and mount of it goes with its keeper."""
+        self.state.remove()
+        if self.owner_pipe is not None:
+            os.close(self.owner_pipe)
+            object.__setattr__(self, "owner_pipe", None)
+
+
+def up(spec: LabSpec, *, name: str | None = None, persistent: bool = False) -> Lab:
+    """Build a lab and return it; what labs of dead owners left behind is removed first.
+
+    A lab that is not persistent dies with this process, however that ends. Raises LabError or ToolMissing; then
+    nothing is left.
+    """
+    _check(spec)
+    check_system_programs()
+    state.remove_left_overs()
+    name = name or f"lab-{secrets.token_hex(4)}"
+    folder = state.new_folder(name)
+    read_end, write_end = (None, None) if persistent else os.pipe()
+    try:
+        keeper = namespaces.start_keeper(read_end)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        if read_end is not None:
+            os.close(read_end)
+    owner = None if persistent else state.process_id(os.getpid())
+    record = state.LabState(name, folder, owner, state.process_id(keeper.pid), {})
+    try:
+        return _furnish(spec, keeper, record, write_end)
+    except BaseException:
+        record.remove()
+        raise
+
+
+def find(name: str | None = None) -> Lab:
+    """Return a standing, persistent lab: the one of that name, or the only one. Raises LabError."""
+    standing = {record.name: record for record in state.recorded() if not record.is_left_over}
+    if name is None and len(standing) == 1:
+        name = next(iter(standing))
+    if name not in standing:
+        known = ", ".join(standing) or "none; `fabriscope lab up` makes one"
+        what = f"there is no lab {name!r}" if name else f"{len(standing)} labs stand, and none was named"
+        raise LabError(what, fix=f"standing: {known}")
+    record = standing[name]
+    details = record.details
+    hosts = tuple(
+        Host(**{**host, "access": tuple(host["access"]), "addresses": dict(host["addresses"])})
+        for host in details["hosts"]
+    )
+    return Lab(name, hosts, Path(details["remote_shell"]), record, tuple(details["keeper_words"]))
+
+
+def _check(spec: LabSpec) -> None:
+    if not spec.hosts or len(spec.hosts) > MAX_HOSTS:
+        raise LabError(f"a lab has 1 to {MAX_HOSTS} hosts, not {len(spec.hosts)}", fix="change the host list")
+    for name in spec.hosts:
+        if not _HOST_NAME.fullmatch(name):
+            raise LabError(f"{name!r} cannot be a host's name", fix="use letters, digits and '-'")
+    if len(set(spec.hosts)) != len(spec.hosts):
+        raise LabError("two hosts have one name", fix="change the host list")
+    for name in spec.fabrics:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
+            raise LabError(f"{name!r} cannot be a fabric's name", fix="use letters, digits, '.', '_' and '-'")
+
+
+def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, owner_pipe: int | None) -> Lab:
+    folder = record.folder
+    (folder / "hosts").write_text(network.hosts_file(spec.hosts))
+    pids = namespaces.start_hosts(keeper, folder, spec.hosts)
+    shaped = _attachment(keeper)
+    wirings = [
+        Wiring(index, name, switch, shaped if switch.is_shaped else "bridge")
+        for index, (name, switch) in enumerate(spec.fabrics.items())
+    ]
+    ordered_pids = [pids[name] for name in spec.hosts]
+    keeper.run('printf %s "$1" | ip -batch -', network.keeper_script(wirings, ordered_pids))
+    _start_switch(keeper, folder, network.switch_arguments(wirings, spec.hosts, ordered_pids))
+    for index, pid in enumerate(ordered_pids):
+        keeper.run(_CONFIGURE_SCRIPT, str(pid), network.host_script(wirings, index, len(spec.hosts)))
+    shell = folder / "rsh"
+    shell.write_text(namespaces.remote_shell_text(keeper, pids))
+    shell.chmod(0o755)
+    hosts = tuple(
+        Host(
+            name,
+            namespaces.access_words(keeper, pids[name]),
+            {
+                network.MANAGEMENT_INTERFACE: network.management_address(index),
+                **{one.interface: network.fabric_address(one, index) for one in wirings},
+            },
+            network.MANAGEMENT_INTERFACE,
+            "namespace",
+        )
+        for index, name in enumerate(spec.hosts)
+    )
+    details = {
+        "pids": pids,
+        "keeper_words": keeper.enter(),
+        "remote_shell": str(shell),
+        "hosts": [
+            {
+                "name": host.name,
+                "access": list(host.access),
+                "addresses": dict(host.addresses),
+                "management_interface": host.management_interface,
+                "kind": host.kind,
+            }
+            for host in hosts
+        ],
+        "fabrics": {one.name: {"interface": one.interface, "attachment": one.attachment} for one in wirings},
+    }
+    finished = state.LabState(record.name, folder, record.owner, record.keeper, details)
+    finished.write()
+    return Lab(record.name, hosts, shell, finished, tuple(keeper.enter()), owner_pipe)
+
+
+def _attachment(keeper: namespaces.Keeper) -> str:
+    """Return how shaped fabrics are attached: TAP devices where /dev/net/tun may be opened, else packet sockets."""
+    can = keeper.run("( : <> /dev/net/tun ) 2>/dev/null && echo tap || echo packet")
+    return can.strip()
+
+
+def _start_switch(keeper: namespaces.Keeper, folder: Path, arguments: list[str]) -> None:
+    if not arguments:
+        return
+    argv = [str(native_program("fabriscope-switch")), "--control", str(folder / "switch.sock"), *arguments]
+    log = folder / "switch.log"
+    keeper.run(f"{shlex.join(argv)} </dev/null >{shlex.quote(str(log))} 2>&1 &")
+    deadline = time.monotonic() + _READY_TIMEOUT_S
+    while "ready" not in (said := log.read_text() if log.exists() else ""):
+        if "fabriscope-switch:" in said or time.monotonic() > deadline:
+            raise LabError(f"the switch did not start: {said.strip() or 'it says nothing'}")
+        time.sleep(0.002)

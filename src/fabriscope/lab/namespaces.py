@@ -1,0 +1,174 @@
+"""The processes that hold a lab together, and the words that enter its hosts.
+
+One keeper is process 1 of a PID namespace and owns a network, mount, IPC and UTS namespace of its own (and a user
+namespace where we are not root). Every host is one more process below it, with network, mount, IPC and UTS namespaces
+of its own: an own host name, /dev/shm, /sys and /etc/hosts. All hosts share the keeper's PID namespace, so that the
+stand-in for ssh can enter one from the other.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriscope.lab.programs import native_program
+from fabriscope.model.errors import LabError
+
+_START_TIMEOUT_S = 10.0
+_SETUP_TIMEOUT_S = 60.0
+_INIT_NAME = "fabriscope-init"
+
+# $1: the folder of the lab, $2: fabriscope-init, then host names. Prints a line `name pid` for each host.
+_HOSTS_SCRIPT = """
+set -e
+folder=$1 init=$2; shift 2
+for host in "$@"; do
+  unshare --net --mount --ipc --uts sh -c '
+    set -e
+    hostname "$1" 2>/dev/null || echo "$1" > /proc/sys/kernel/hostname
+    mount -t tmpfs -o mode=1777 shm /dev/shm
+    mount -t sysfs sys /sys 2>/dev/null || true
+    mount --bind "$2/hosts" /etc/hosts
+    ip link set lo up
+    exec "$3"' host "$host" "$folder" "$init" </dev/null >/dev/null 2>"$folder/$host.log" &
+  echo "$host $!"
+done
+"""
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """The process that everything in the lab is below of."""
+
+    pid: int
+    """As seen from outside the lab."""
+    is_root: bool
+    process: subprocess.Popen[bytes]
+    """`unshare`, the keeper's parent; ends with it."""
+
+    def enter(self) -> list[str]:
+        """Return the words that run a command in the keeper's namespaces."""
+        return ["nsenter", "-t", str(self.pid), *self.user_words(), "-m", "-u", "-i", "-n", "-p", "--"]
+
+    def user_words(self) -> list[str]:
+        """Return what nsenter needs to become the root of the lab's user namespace."""
+        return [] if self.is_root else ["-U", "--preserve-credentials"]
+
+    def run(self, script: str, *arguments: str) -> str:
+        """Run a shell script in the keeper's namespaces and return what it printed; raises LabError."""
+        argv = [*self.enter(), "sh", "-c", script, "sh", *arguments]
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
+        )
+        if done.returncode != 0:
+            evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
+            raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")
+        return done.stdout
+
+
+def start_keeper(owner_pipe: int | None) -> Keeper:
+    """Start the keeper; it ends when the other end of `owner_pipe` closes. Raises LabError."""
+    is_root = os.geteuid() == 0
+    argv = ["unshare"] if is_root else ["unshare", "--user", "--map-root-user"]
+    argv += ["--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc", "--"]
+    argv += [str(native_program(_INIT_NAME))]
+    if owner_pipe is not None:
+        argv += ["--owner-pipe", str(owner_pipe)]
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=[owner_pipe] if owner_pipe is not None else [],
+    )
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            assert process.stderr is not None  # noqa: S101 - it is a pipe
+            reason = process.stderr.read().decode(errors="replace").strip()
+            raise LabError(
+                f"this kernel does not let us make namespaces: {reason}",
+                fix="run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1,"
+                " kernel.apparmor_restrict_unprivileged_userns=0)",
+            )
+        for pid in _children(process.pid):
+            if _command_name(pid) == _INIT_NAME:
+                return Keeper(pid, is_root, process)
+        time.sleep(0.002)
+    process.kill()
+    raise LabError("the lab's keeper did not start in time")
+
+
+def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str, int]:
+    """Start one process for each host; return host name to process id inside the lab. Raises LabError."""
+    printed = keeper.run(_HOSTS_SCRIPT, str(folder), str(native_program(_INIT_NAME)), *names)
+    pids = {name: int(pid) for name, pid in (line.split() for line in printed.splitlines())}
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    outer = {}
+    while len(outer) < len(pids):
+        outer = {_inner_pid(pid): pid for pid in _children(keeper.pid) if _command_name(pid) == _INIT_NAME}
+        outer = {name: outer[pid] for name, pid in pids.items() if pid in outer}
+        if time.monotonic() > deadline:
+            name = next(name for name in pids if name not in outer)
+            log = (folder / f"{name}.log").read_text().strip()
+            raise LabError(f"host {name} did not start: {log or 'no reason given'}")
+        time.sleep(0.002)
+    return pids
+
+
+def access_words(keeper: Keeper, inner_pid: int) -> tuple[str, ...]:
+    """Return the words that run a command on a host, from outside, in the working directory of the caller."""
+    inner = ["nsenter", "-t", str(inner_pid), "-m", "-u", "-i", "-n", "--"]
+    return (*keeper.enter(), *inner, "env", "-C", str(Path.cwd()))
+
+
+def remote_shell_text(keeper: Keeper, pids: dict[str, int]) -> str:
+    """Return the stand-in for ssh: `rsh [OPTIONS] HOST COMMAND...`, from outside and from inside the lab."""
+    cases = "\n".join(f"  {shlex.quote(name)}) pid={pid} ;;" for name, pid in pids.items())
+    outside = shlex.join(keeper.enter())
+    namespace = Path(f"/proc/{keeper.pid}/ns/pid").readlink()
+    return f"""#!/bin/sh
+# Runs a command on a host of the lab, as ssh would; ssh's options are accepted and have no meaning here.
+while [ $# -gt 0 ]; do
+  case $1 in
+    -o|-l|-p|-i|-F|-e|-b|-c|-m|-J|-L|-R|-D|-S|-W|-w) shift 2 ;;
+    -*) shift ;;
+    *) break ;;
+  esac
+done
+host=${{1#*@}}; shift
+case $host in
+{cases}
+  *) echo "rsh: the lab has no host $host" >&2; exit 255 ;;
+esac
+if [ "$(readlink /proc/self/ns/pid)" = '{namespace}' ]; then outside=; else outside='{outside}'; fi
+exec $outside nsenter -t "$pid" -m -u -i -n -- env -C / /bin/sh -c "$*"
+"""
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _command_name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _inner_pid(pid: int) -> int | None:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[-1]) for line in lines if line.startswith("NSpid:")), None)

@@ -1,0 +1,86 @@
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "netns.h"
+#include "settings.h"
+#include "switchboard.h"
+
+namespace {
+
+using fabriscope::lab::throw_errno;
+using fabriscope::lab::UniqueFd;
+
+UniqueFd listen_for_control(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    throw std::invalid_argument("the path of the control socket is too long: " + path);
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  ::umask(0077);
+  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) throw_errno("bind " + path);
+  if (::listen(socket.get(), 4) != 0) throw_errno("listen on " + path);
+  return socket;
+}
+
+UniqueFd watch_for_signals() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  sigprocmask(SIG_BLOCK, &ends, nullptr);
+  return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
+}
+
+// A rank that spins must not hold a frame up. Where real-time scheduling is not allowed, a better
+// priority is tried, and otherwise we share the cores as they come.
+void ask_for_priority() {
+  ::prctl(PR_SET_TIMERSLACK, 1000UL);
+  sched_param parameters{};
+  parameters.sched_priority = 1;
+  if (::sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) ::setpriority(PRIO_PROCESS, 0, -20);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  using namespace fabriscope::lab;
+  const std::vector<std::string> words(arguments + 1, arguments + argument_count);
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  try {
+    const Settings settings = read_settings(words);
+    const UniqueFd stop = watch_for_signals();
+    Switchboard switchboard(settings);
+    const UniqueFd control = listen_for_control(settings.control_path);
+    if (settings.realtime) ask_for_priority();
+    std::puts("ready");
+    std::fflush(stdout);
+    switchboard.run(stop.get(), control.get());
+    std::puts(switchboard.counters_json().c_str());
+    return 0;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "fabriscope-switch: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fabriscope-switch: %s\n", error.what());
+    return 1;
+  }
+}
