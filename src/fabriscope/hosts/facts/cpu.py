@@ -1,0 +1,54 @@
+"""Processors, their clock, and what changes it while we measure."""
+
+from __future__ import annotations
+
+from fabriscope.hosts.facts._reading import Group, Reading, key_values, looked_up
+from fabriscope.model.host import Fact
+
+_CPU = "/sys/devices/system/cpu"
+_FREQUENCY = f"{_CPU}/cpu0/cpufreq"
+
+
+def _facts(reading: Reading) -> list[Fact]:
+    text = reading.files.get("/proc/cpuinfo", "")
+    processors = [key_values(part) for part in text.strip().split("\n\n") if part.strip()]
+    first = processors[0] if processors else {}
+    cores = {(one.get("physical id"), one.get("core id")) for one in processors if "core id" in one}
+    sockets = {one["physical id"] for one in processors if "physical id" in one}
+    return [
+        looked_up("cpu.model", first, "model name"),
+        _count("cpu.thread_count", len(processors), "/proc/cpuinfo lists no processor"),
+        _count("cpu.core_count", len(cores), "/proc/cpuinfo names no core"),
+        _count("cpu.socket_count", len(sockets), "/proc/cpuinfo names no socket"),
+        looked_up("cpu.clock_hz", first, "cpu MHz", lambda mhz: round(float(mhz) * 1e6)),
+        looked_up("cpu.microcode", first, "microcode"),
+        reading.fact("cpu.online", f"{_CPU}/online"),
+        reading.fact("cpu.isolated", f"{_CPU}/isolated", lambda cpus: cpus or "none"),
+        reading.fact("cpu.smt", f"{_CPU}/smt/control"),
+        reading.fact("cpu.governor", f"{_FREQUENCY}/scaling_governor"),
+        reading.fact("cpu.clock_now_hz", f"{_FREQUENCY}/scaling_cur_freq", lambda khz: int(khz) * 1000),
+        reading.fact("cpu.clock_max_hz", f"{_FREQUENCY}/cpuinfo_max_freq", lambda khz: int(khz) * 1000),
+        reading.fact("cpu.turbo_off", f"{_CPU}/intel_pstate/no_turbo", lambda flag: flag == "1"),
+        reading.fact("cpu.deepest_idle_state", "/sys/module/intel_idle/parameters/max_cstate", int),
+    ]
+
+
+def _count(name: str, count: int, reason: str) -> Fact:
+    return Fact(name, count) if count else Fact(name, None, reason)
+
+
+FACTS = Group(
+    "cpu",
+    _facts,
+    globs=(
+        "/proc/cpuinfo",
+        f"{_CPU}/online",
+        f"{_CPU}/isolated",
+        f"{_CPU}/smt/control",
+        f"{_FREQUENCY}/scaling_governor",
+        f"{_FREQUENCY}/scaling_cur_freq",
+        f"{_FREQUENCY}/cpuinfo_max_freq",
+        f"{_CPU}/intel_pstate/no_turbo",
+        "/sys/module/intel_idle/parameters/max_cstate",
+    ),
+)
