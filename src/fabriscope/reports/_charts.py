@@ -56,6 +56,7 @@ def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
         data["launches"] = _rows.launch_rows(figure, style) if for_page else []
         layers = _curve_layers(figure, channels, data)
     else:
+        data["one"] = [{"y": 1}]
         layers = _ratio_layers(figure, channels, style, data["marks"])
     chart = alt.layer(*layers).properties(width="container" if for_page else WIDTH, height=HEIGHT)
     spec: dict[str, Any] = chart.to_dict(validate=False)
@@ -96,7 +97,7 @@ def _ratio_layers(figure: Figure, channels: Channels, style: Style, rows: list[d
     ends = [row[name] for row in rows for name in ("y", "lo", "hi")]
     axis = log_axis([*ends, 0.9, 1.1])
     y = alt.Y("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=alt.Scale(type="log", nice=False), axis=axis)
-    one = alt.Chart(alt.InlineData(values=[{"y": 1}])).mark_rule(color=style.ink, opacity=0.6).encode(y=y)
+    one = _chart("one").mark_rule(color=style.ink, opacity=0.6).encode(y=y)
     return [one, *_lines(x, y, channels, RATIO_TOOLTIP)]
 
 
