@@ -90,6 +90,16 @@ def test_sigterm_comes_first_and_last_words_are_kept() -> None:
     assert outcome.exit_status is None
 
 
+def test_what_waits_for_the_program_is_not_asked_to_end_before_it(tmp_path: Path) -> None:
+    """As in a lab's host, where nsenter waits for the program; asked itself, it would leave the program behind."""
+    waiter = tmp_path / "nsenter"
+    waiter.symlink_to("/bin/sh")
+    program = "trap 'echo bye; exit 143' TERM; echo up; while :; do sleep 0.05; done"
+    hosts = {"space": Host("space", access=(str(waiter), "-c", '"$@"; exit $?', "sh"), kind="namespace")}
+    (outcome,) = run_commands([Command(("/bin/sh", "-c", program), "space")], hosts, timeout_s=0.6)
+    assert outcome.stdout == b"up\nbye\n"
+
+
 def test_huge_output_blocks_nobody() -> None:
     size = 30_000_000
     (outcome,) = run(sh(f"head -c {size} /dev/zero & head -c {size} /dev/zero >&2; wait"))

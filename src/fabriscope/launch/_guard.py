@@ -7,13 +7,15 @@ Nothing is ever ended by name: only groups that we created, and processes that c
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from fabriscope.launch._group import signal_if
 
 MARK_VARIABLE = "FABRISCOPE_LAUNCH_MARK"
 
@@ -76,7 +78,7 @@ def end_marked(mark: str) -> int:
     count = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and _is_marked(entry, needle):
-            count += _end_one(entry, needle)
+            count += signal_if(int(entry.name), signal.SIGKILL, partial(_is_marked, entry, needle))
     return count
 
 
@@ -85,25 +87,3 @@ def _is_marked(process: Path, needle: bytes) -> bool:
         return needle in (process / "environ").read_bytes().split(b"\0")
     except OSError:  # it has ended, or it is another user's
         return False
-
-
-def _end_one(process: Path, needle: bytes) -> int:
-    """End it through a handle, so that a number which was given to somebody else in between is left alone."""
-    pid = int(process.name)
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return 0
-    except OSError:  # Linux before 5.3
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        return 1
-    try:
-        if _is_marked(process, needle):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-            return 1
-    except ProcessLookupError:
-        pass
-    finally:
-        os.close(handle)
-    return 0

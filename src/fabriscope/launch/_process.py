@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from fabriscope.launch import _group
 from fabriscope.launch._guard import MARK_VARIABLE, Guard
 from fabriscope.launch._start import start_of
 from fabriscope.model.command import Command, Outcome
@@ -50,13 +51,20 @@ class Process:
         self.has_ended.set()
         changed.set()
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the group; a live mpirun gets SIGTERM alone, since it ends its remote ranks itself."""
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to the programs of the group; to mpirun alone, since it ends its ranks, remote ones too."""
+        members = _group.programs(self._popen.pid)
+        for member in members[:1] if self.command.rank_hosts else members:
+            _group.send(member, signal.SIGTERM, self._popen.pid)
+
+    def is_living(self) -> bool:
+        """Return whether anything of the group is alive, its first process or another."""
+        return not self.has_ended.is_set() or bool(_group.living(self._popen.pid))
+
+    def kill(self) -> None:
+        """End whatever is left of the group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if number == signal.SIGTERM and self.command.rank_hosts:
-                os.kill(self._popen.pid, number)
-            else:
-                os.killpg(self._popen.pid, number)
+            os.killpg(self._popen.pid, signal.SIGKILL)
 
     def failed(self) -> bool:
         """Return whether it ended by itself and badly; servers may end as they like."""
@@ -74,7 +82,7 @@ class Process:
 
     def finish(self) -> Outcome:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
-        self.signal(signal.SIGKILL)
+        self.kill()
         self._guard.ended(self._popen.pid)
         exit_status = self._popen.wait() if self.has_ended.is_set() else None
         return Outcome(

@@ -5,7 +5,6 @@ Everything that was started is ended when `run_commands` returns, and also when 
 
 from __future__ import annotations
 
-import signal
 import tempfile
 import threading
 import time
@@ -29,6 +28,7 @@ KILL_GRACE_S = 10.0
 
 _READY_POLL_S = 0.003
 _CANCEL_POLL_S = 0.1
+_STOP_POLL_S = 0.02
 
 
 def run_commands(
@@ -137,12 +137,12 @@ class _Launch:
         running = [process for process in self.processes if not process.has_ended.is_set()]
         for process in running:
             process.was_stopped = True
-            process.signal(signal.SIGTERM)
+            process.ask_to_end()
         until_s = time.monotonic() + TERM_GRACE_S
+        while any(process.is_living() for process in running) and time.monotonic() < until_s:
+            time.sleep(_STOP_POLL_S)
         for process in running:
-            process.has_ended.wait(max(until_s - time.monotonic(), 0))
-        for process in running:
-            process.signal(signal.SIGKILL)
+            process.kill()
             process.has_ended.wait(KILL_GRACE_S)
         return [process.finish() for process in self.processes]
 

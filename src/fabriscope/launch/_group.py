@@ -1,0 +1,85 @@
+"""The living processes of a process group, and signals to exactly those."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# A lab's host has process numbers of its own: nsenter starts the program as a child and waits for it.
+_WAITERS = frozenset({"nsenter", "unshare"})
+
+
+@dataclass(frozen=True)
+class Member:
+    """One living process."""
+
+    pid: int
+    parent_pid: int
+    name: str
+
+
+def living(group: int) -> list[Member]:
+    """Return the processes of a group that have not ended."""
+    members = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            member = _member(int(entry.name), group)
+            if member is not None:
+                members.append(member)
+    return members
+
+
+def _member(pid: int, group: int) -> Member | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    name = text.partition("(")[2].rpartition(")")[0]
+    state, parent_pid, its_group = text.rpartition(")")[2].split()[:3]
+    if int(its_group) != group or state in "ZX":
+        return None
+    return Member(pid, int(parent_pid), name)
+
+
+def programs(group: int) -> list[Member]:
+    """Return the living processes of a group without those that merely wait for another one of it.
+
+    A waiter that is asked to end would do so at once, and its child, the program, would be left behind or, where it
+    watches its parent, be asked twice. The program itself is the first: its parent waits, or is not of the group.
+    """
+    members = living(group)
+    parents = {member.parent_pid for member in members}
+    waiters = {member.pid for member in members if member.name in _WAITERS and member.pid in parents}
+    working = [member for member in members if member.pid not in waiters]
+    own = {member.pid for member in working}
+    return sorted(working, key=lambda member: (member.parent_pid in own, member.pid))
+
+
+def send(member: Member, number: signal.Signals, group: int) -> None:
+    """Send a signal, through a handle: a number that was given to somebody else in between is left alone."""
+    signal_if(member.pid, number, lambda: _member(member.pid, group) is not None)
+
+
+def signal_if(pid: int, number: signal.Signals, is_ours: Callable[[], bool]) -> bool:
+    """Send a signal to a process if it is ours; returns whether it was sent."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return False
+        except OSError:  # Linux before 5.3 has no handles
+            if is_ours():
+                os.kill(pid, number)
+                return True
+            return False
+        try:
+            if is_ours():
+                signal.pidfd_send_signal(handle, number)
+                return True
+        finally:
+            os.close(handle)
+    return False
