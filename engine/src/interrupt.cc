@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <initializer_list>
 
 #include "fabriscope/error.h"
@@ -9,9 +10,13 @@
 namespace fabriscope {
 namespace {
 
-volatile sig_atomic_t pending_signal = 0;
+// Not a sig_atomic_t: the handler runs in one of our threads, and others read.
+std::atomic<int> pending_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not take a lock");
 
-extern "C" void remember_signal(int signal_number) { pending_signal = signal_number; }
+extern "C" void remember_signal(int signal_number) {
+  pending_signal.store(signal_number, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -26,10 +31,11 @@ void install_signal_handlers() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-int interrupting_signal() { return pending_signal; }
+int interrupting_signal() { return pending_signal.load(std::memory_order_relaxed); }
 
 void throw_if_interrupted() {
-  if (pending_signal != 0) throw Interrupted(pending_signal);
+  const int signal_number = interrupting_signal();
+  if (signal_number != 0) throw Interrupted(signal_number);
 }
 
 }  // namespace fabriscope

@@ -143,7 +143,7 @@ std::string list_of(const AnyRegistry& registry) {
 
 }  // namespace
 
-int run_program(Settings settings) { return Program(settings).run(); }
+int run_program(const Settings& settings) { return Program(settings).run(); }
 
 std::string list_text() {
   return JsonObject()

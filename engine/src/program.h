@@ -8,7 +8,7 @@
 namespace fabriscope {
 
 // Throws UsageError; every other failure is in the stream, on stderr and in the exit status.
-int run_program(Settings settings);
+int run_program(const Settings& settings);
 
 // The registered transports, benchmarks and rendezvous as one JSON object.
 std::string list_text();

@@ -30,6 +30,7 @@ void pause_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(10
   ::dup2(::open(err.c_str(), kFlags, 0600), STDERR_FILENO);
   ::setenv("FABRISCOPE_TOKEN", token.c_str(), 1);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) {
     pointers.push_back(const_cast<char*>(argument.c_str()));
   }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -210,9 +211,9 @@ class SharedName {
     file_ = UniqueFd(::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!file_) throw system_failure("make shared memory");
     if (::ftruncate(file_.get(), sizeof(SharedRings)) != 0) {
-      const std::system_error error = system_failure("size the shared memory");
+      const int reason = errno;
       ::shm_unlink(name_.c_str());
-      throw error;
+      throw std::system_error(reason, std::generic_category(), "cannot size the shared memory");
     }
   }
   ~SharedName() { ::shm_unlink(name_.c_str()); }

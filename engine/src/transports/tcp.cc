@@ -148,6 +148,8 @@ class TcpTransport : public Transport {
     agree(rendezvous, [&]() -> std::string {
       if (!listens) return {};
       fd = accept_from(listener.get());
+      // Inherited from the listener, and only root may bind a socket to a device a second time.
+      options.interface.clear();
       apply_tcp_options(fd.get(), options);
       return {};
     });
