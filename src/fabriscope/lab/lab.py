@@ -36,12 +36,13 @@ done
 true
 """
 
-# $1: process id of a host, $2: batch for ip.
+# $1: process id of a host, $2: batch for ip, $3: TCP's congestion control.
 _CONFIGURE_SCRIPT = """
 set -e
 nsenter -t "$1" -n -- sh -c 'for knob in all default; do
   echo 1 > /proc/sys/net/ipv6/conf/$knob/disable_ipv6 2>/dev/null || true
-done'
+done
+echo "$1" > /proc/sys/net/ipv4/tcp_congestion_control' sh "$3"
 printf %s "$2" | nsenter -t "$1" -n -- ip -batch -
 """
 
@@ -180,7 +181,8 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     keeper.run('printf %s "$1" | ip -batch -', network.keeper_script(wirings, ordered_pids))
     _start_switch(keeper, folder, network.switch_arguments(wirings, spec.hosts, ordered_pids))
     for index, pid in enumerate(ordered_pids):
-        keeper.run(_CONFIGURE_SCRIPT, str(pid), network.host_script(wirings, index, len(spec.hosts)))
+        batch = network.host_script(wirings, index, len(spec.hosts))
+        keeper.run(_CONFIGURE_SCRIPT, str(pid), batch, spec.congestion_control)
     shell = folder / "rsh"
     shell.write_text(namespaces.remote_shell_text(keeper, pids))
     shell.chmod(0o755)

@@ -36,3 +36,6 @@ class LabSpec:
 
     hosts: tuple[str, ...]
     fabrics: Mapping[str, SwitchSpec] = field(default_factory=dict)
+    congestion_control: str = "reno"
+    """TCP's default on the hosts. Not the machine's own, which may be bbr: its pacing lets a ping-pong wait for
+    milliseconds. cubic cannot be the default of a namespace, and acts as reno at a lab's round-trip times."""
