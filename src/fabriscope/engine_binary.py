@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import platform
 import subprocess
@@ -44,6 +45,19 @@ def find_engine() -> Path:
         f"{ENGINE_NAME} is not in {looked}",
         fix=f"install fabriscope with pip, or build it with cmake and set {BIN_DIR_VARIABLE} to its folder",
     )
+
+
+def list_plugins() -> dict[str, frozenset[str]]:
+    """Return the names of the engine's available transports and benchmarks; raises ToolMissing or LaunchError."""
+    done = subprocess.run([str(find_engine()), "--list"], capture_output=True, text=True, timeout=10, check=False)
+    try:
+        listed = json.loads(done.stdout)
+        return {
+            kind: frozenset(one["name"] for one in listed[kind] if one.get("available", True))
+            for kind in ("transports", "benchmarks")
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {done.stderr.strip()}") from error
 
 
 def engine_source() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import shutil
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ from fabriscope.model.lab import LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
+from fabriscope.registry import discover
 
 _SIOCGIFADDR = 0x8915
 Notice = Callable[[str], None]
@@ -49,6 +51,7 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
     Raises LabError, HostError, ToolMissing, LaunchError or PlanError.
     """
     engine = str(engine_binary.find_engine())
+    programs = _programs(plan)
     stacks = find_stacks(plan)
     mpi_engines = {}
     for name, stack in stacks.items():
@@ -56,7 +59,7 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack))
     if not plan.uses_lab:
         hosts = {name: _local_host(name, plan) for name in plan.hosts}
-        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines)
+        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, programs)
         return
     from fabriscope import lab
 
@@ -64,7 +67,7 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
     built = lab.up(lab_spec(plan))
     try:
         hosts = {host.name: host for host in built.hosts}
-        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, str(built.remote_shell), built)
+        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, programs, str(built.remote_shell), built)
     finally:
         built.down()
 
@@ -115,6 +118,13 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     from fabriscope.hosts import mpi
 
     return {wanted.name: mpi.find(wanted.name, wanted.path) for wanted in plan.section.mpi}
+
+
+def _programs(plan: Plan) -> dict[str, str]:
+    """Return where the programs of the plan's instruments are; a missing one fails its launches, with that reason."""
+    room = discover("adapters", "ADAPTER")
+    wanted = {name for instrument in plan.section.instruments for name in getattr(room.get(instrument), "programs", ())}
+    return {name: path for name in wanted if (path := shutil.which(name)) is not None}
 
 
 def _interfaces(section: FabricSection, plan: Plan) -> dict[str, str]:
