@@ -196,7 +196,7 @@ def _manifest(shape: Shape, launches: list[Launch]) -> dict[str, Any]:
     switches = {name: SwitchSpec(name, SPEEDS[name][0], 5_000, 131_072, 18_000, 8) for name in shape.fabrics}
     facts = {
         "cpu.model": "AMD Opteron 246",
-        "cpu.count": 2,
+        "cpu.core_count": 2,
         "memory.total_bytes": 2 * 2**30,
         "kernel.release": "6.1.0-18",
     }

@@ -18,6 +18,7 @@ from fabriscope.analysis import words
         (1024, "1 KiB"),
         (1027, "1027 B"),
         (1536, "1.5 KiB"),
+        (25_194_598_400, "25194598400 B"),
         (1 << 20, "1 MiB"),
         (None, "–"),
     ],

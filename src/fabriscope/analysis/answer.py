@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars as pl
@@ -37,10 +37,34 @@ def _best(table: pl.DataFrame) -> Iterator[str]:
         least, most = fast[0], wide[0]
         share = f", {most['share_of_limit']:.0%} of what the wire allows" if most["share_of_limit"] else ""
         yield (
-            f"{words}, small messages take least time with {series_label(least)}: {time_text(least['latency_ns'])}; "
+            f"{words}, small messages take least time with {series_label(least)}: "
+            f"{time_text(least['latency_ns'])}{_rivals(fast, 'latency_ns', time_text)}; "
             f"the largest ping-pong bandwidth is that of {series_label(most)}: "
-            f"{rate_text(most['bandwidth_bytes_per_s'])} at {size_text(most['bandwidth_message_size_bytes'])}{share}."
+            f"{rate_text(most['bandwidth_bytes_per_s'])} at {size_text(most['bandwidth_message_size_bytes'])}{share}"
+            f"{_rivals(wide, 'bandwidth_bytes_per_s', rate_text)}."
         )
+
+
+def _rivals(ranked: list[dict[str, Any]], name: str, text: Callable[[float], str]) -> str:
+    """Return the best one's interval, and the others whose intervals overlap it: the order may be chance."""
+    best = ranked[0]
+    if best[f"{name}_low"] is None:
+        return ", from one launch" if len(ranked) == 1 else ", from one launch, so the order may be chance"
+    interval = f" ({text(best[f'{name}_low'])} to {text(best[f'{name}_high'])})"
+    close = [series_label(row) for row in ranked[1:] if _overlap(best, row, name)]
+    return interval + (f", where the interval of {_and(close)} overlaps" if close else "")
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any], name: str) -> bool:
+    if other[f"{name}_low"] is None:
+        return True
+    return bool(one[f"{name}_low"] <= other[f"{name}_high"] and other[f"{name}_low"] <= one[f"{name}_high"])
+
+
+def _and(names: list[str]) -> str:
+    if len(names) > MOST_PAIRS:
+        return f"{len(names)} others"
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
 
 
 def _fabrics(found: list[dict[str, Any]]) -> Iterator[str]:

@@ -56,6 +56,10 @@ KINDS = {
     for kind in (
         Kind("fabric", "Fabric against fabric", ("fabric",), lambda a, b: bool(a["fabric"] and b["fabric"])),
         Kind("layer", "MPI against TCP", ("layer", "mpi"), lambda a, b: (a["layer"], b["layer"]) == ("mpi", "tcp")),
+        Kind(
+            "transport", "Other layers against TCP", ("layer",),
+            lambda a, b: a["layer"] not in ("mpi", "tcp") and b["layer"] == "tcp",
+        ),
         Kind("mpi", "MPI library against MPI library", ("mpi",), lambda a, b: bool(a["mpi"] and b["mpi"])),
         Kind(
             "placement", "Inside one host against between hosts", ("placement", "fabric"),
@@ -194,7 +198,7 @@ def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str
     """Return what tells this side from the other, in words."""
     if kind.name == "fabric":
         return str(name["fabric"])
-    if kind.name == "layer":
+    if kind.name in ("layer", "transport"):
         return series_label({**name, "series": ""}, fabric=False)
     if kind.name == "mpi":
         return str(name["mpi"])

@@ -46,7 +46,7 @@ def where_text(row: dict[str, Any]) -> str:
     if row["kind"] in ("fabric", "placement", "series", "mpi"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
         parts.append({"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}.get(row["left_layer"], "") + stack)
-    if row["kind"] in ("layer", "series", "mpi", "instrument") and row["left_fabric"]:
+    if row["kind"] in ("layer", "transport", "series", "mpi", "instrument") and row["left_fabric"]:
         parts.append(str(row["left_fabric"]))
     if row["kind"] != "placement":
         parts.append(PLACEMENT_NAMES[row["left_placement"]])

@@ -8,6 +8,7 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
 UNKNOWN = "–"
+MOST_OF_A_UNIT = 10_000
 A_LOT = 1.995
 """From this ratio on, `2.5 times` reads better than `by 150 %`."""
 
@@ -17,7 +18,7 @@ def size_text(size_bytes: int | None) -> str:
     if size_bytes is None:
         return UNKNOWN
     for factor, unit in _SIZES:
-        if size_bytes >= factor and size_bytes * 4 % factor == 0:
+        if factor <= size_bytes < factor * MOST_OF_A_UNIT and size_bytes * 4 % factor == 0:
             return f"{size_bytes / factor:g} {unit}"
     return f"{size_bytes} B"
 

@@ -10,7 +10,21 @@ from fabriscope.analysis.words import UNKNOWN, rate_text, size_text, time_text
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 
-MAIN_FACTS = ("cpu.", "memory.", "kernel.", "os.", "virtual", "clock", "tcp.")
+MAIN_FACTS = {
+    "cpu.model": "CPU",
+    "cpu.socket_count": "sockets",
+    "cpu.core_count": "cores",
+    "cpu.thread_count": "hardware threads",
+    "cpu.governor": "CPU governor",
+    "cpu.turbo_off": "turbo off",
+    "memory.total_bytes": "memory",
+    "numa.node_count": "NUMA nodes",
+    "kernel.distribution": "system",
+    "kernel.release": "kernel",
+    "tcp.congestion_control": "TCP congestion control",
+    "virtualisation.hypervisor": "hypervisor",
+}
+"""What a paper would tell of a host, in its order and words; the page folds the other facts away."""
 
 Table = dict[str, Any]
 
@@ -21,11 +35,13 @@ def host_table(run: RunData) -> Table:
     Hosts that agree in a fact share its cell; `main` marks the rows that a reader looks for first.
     """
     facts = {host: _facts_of(about) for host, about in run.manifest["hosts"].items()}
-    names = list(dict.fromkeys(name for of_host in facts.values() for name in of_host))
+    found = dict.fromkeys(name for of_host in facts.values() for name in of_host)
+    names = [*(name for name in MAIN_FACTS if name in found), *(name for name in found if name not in MAIN_FACTS)]
     rows = []
     for name in names:
         cells = [of_host.get(name, UNKNOWN) for of_host in facts.values()]
-        rows.append({"name": name, "cells": cells, "same": len(set(cells)) == 1, "main": name.startswith(MAIN_FACTS)})
+        label = MAIN_FACTS.get(name, name)
+        rows.append({"name": label, "cells": cells, "same": len(set(cells)) == 1, "main": name in MAIN_FACTS})
     return {"columns": list(facts), "rows": rows}
 
 
@@ -41,7 +57,9 @@ def _fact_text(fact: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if fact["name"].endswith("_bytes") and isinstance(value, int):
-        return size_text(value) if value % 1024 == 0 else f"{value / 2**30:.1f} GiB" if value > 2**30 else f"{value} B"
+        return f"{value / 2**30:.3g} GiB" if value >= 2**30 else size_text(value)
+    if fact["name"].endswith("_hz") and isinstance(value, int | float):
+        return f"{value / 1e9:.2f} GHz"
     if fact["name"].endswith("_ns") and isinstance(value, int | float):
         return time_text(value)
     return str(value)

@@ -17,6 +17,7 @@ MOST_SERIES = 3
 FLOOR_METRIC = "floor_ns"
 RATIO_FIGURES = {
     "layer": ("MPI against TCP", "speed, MPI / TCP"),
+    "transport": ("Other layers against TCP", "speed, layer / TCP"),
     "placement": ("Inside one host against between hosts", "speed, inside / between"),
     "fabric": ("Fabric against fabric", "speed, first / second"),
     "series": ("Setting against setting", "speed, first / second"),
@@ -78,16 +79,25 @@ def _curves(essence: Essence, figure_id: str, title: str, rows: pl.DataFrame, *,
 
 
 def ratio_figures(essence: Essence) -> Iterator[Figure]:
-    """Yield a figure for each kind of comparison, benchmark and (for most kinds) placement."""
+    """Yield a figure for each kind of comparison, benchmark, and (for most kinds) placement and setting."""
     known = essence.comparisons.filter(pl.col("kind").is_in(list(RATIO_FIGURES)))
-    for part in known.partition_by("kind", "left_placement", "metric_id", maintain_order=True):
+    # Settings stand against each other in one figure, and in figures of their own where other things are compared.
+    known = known.with_columns(
+        pl.when(pl.col("kind") == "series").then(pl.lit("")).otherwise(pl.col("left_series")).alias("_series")
+    )
+    shown: dict[str, int] = {}
+    for part in known.partition_by("kind", "left_placement", "metric_id", "_series", maintain_order=True):
         first = part.row(0, named=True)
         title = RATIO_FIGURES[first["kind"]][0]
         metric = METRICS.get(first["metric_id"])
         what = (metric.title if metric else first["metric_id"]).lower()
         place = "" if first["kind"] == "placement" else f", {PLACEMENT_NAMES[first['left_placement']]}"
+        setting = f", {first['_series']}" if first["_series"] else ""
         figure_id = f"ratio-{first['kind']}-{first['left_placement']}-{_short(first['metric_id'])}"
-        yield Figure(figure_id, f"{title}: {what}{place}", first["kind"], first["metric_id"], part)
+        shown[figure_id] = shown.get(figure_id, 0) + 1
+        if shown[figure_id] <= MOST_SERIES:
+            figure_id += _slug(first["_series"])
+            yield Figure(figure_id, f"{title}: {what}{place}{setting}", first["kind"], first["metric_id"], part)
 
 
 def _short(metric_id: str) -> str:
