@@ -1,0 +1,119 @@
+"""Finding the engine, and compiling it once for every MPI, with compilers that are fakes."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabriscope import engine_binary
+from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.mpi import MpiStack
+
+COMPILER = """#!/bin/sh
+[ "$1" = -show ] && { echo "fake-c++ -lmpi"; exit; }
+echo x >> "$COUNT"
+while [ "$1" != -o ]; do shift; done
+sleep 0.2
+echo binary > "$2"
+"""
+BROKEN = """#!/bin/sh
+echo "note: in file"
+echo "src/a.cc:3:1: error: no such type" >&2
+echo "src/a.cc:4:1: error: another" >&2
+exit 1
+"""
+
+
+def program(path: Path, text: str) -> str:
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MpiStack:
+    source = tmp_path / "engine"
+    (source / "include" / "fabriscope").mkdir(parents=True)
+    (source / "src" / "transports").mkdir(parents=True)
+    (source / "src" / "main.cc").write_text("int main() {}")
+    (source / "src" / "transports" / "mpi.cc").write_text("")
+    monkeypatch.setenv(engine_binary.SOURCE_VARIABLE, str(source))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COUNT", str(tmp_path / "count"))
+    return MpiStack("fake", "mpich", "5", "/x/mpirun", program(tmp_path / "mpicxx", COMPILER))
+
+
+def compilations(tmp_path: Path) -> int:
+    count = tmp_path / "count"
+    return len(count.read_text()) // 2 if count.exists() else 0
+
+
+def test_one_plain_command(tmp_path: Path, stack: MpiStack) -> None:
+    source = tmp_path / "engine"
+    assert engine_binary.compile_argv("/x/mpicxx", source, Path("/out")) == [
+        "/x/mpicxx", "-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include",
+        f"{source}/src/main.cc", f"{source}/src/transports/mpi.cc", "-o", "/out", "-lrt", "-pthread",
+    ]  # fmt: skip
+
+
+def test_it_is_compiled_once(tmp_path: Path, stack: MpiStack) -> None:
+    first = engine_binary.build_mpi_engine(stack)
+    assert first.read_text() == "binary\n"
+    assert engine_binary.build_mpi_engine(stack) == first
+    assert compilations(tmp_path) == 1
+
+
+def test_it_is_compiled_again_for_other_sources_and_other_libraries(tmp_path: Path, stack: MpiStack) -> None:
+    engines = {engine_binary.build_mpi_engine(stack)}
+    (tmp_path / "engine" / "src" / "main.cc").write_text("int main() { return 0; }")
+    engines.add(engine_binary.build_mpi_engine(stack))
+    engines.add(engine_binary.build_mpi_engine(replace(stack, version="6")))
+    assert len(engines) == compilations(tmp_path) == 3
+
+
+def test_two_at_once_compile_once(tmp_path: Path, stack: MpiStack) -> None:
+    threads = [threading.Thread(target=engine_binary.build_mpi_engine, args=(stack,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert compilations(tmp_path) == 1
+
+
+def test_a_failing_compiler_is_told_with_its_first_errors_and_its_log(tmp_path: Path, stack: MpiStack) -> None:
+    broken = replace(stack, mpicxx=program(tmp_path / "broken", BROKEN))
+    with pytest.raises(LaunchError, match=r"a\.cc:3:1: error: no such type") as caught:
+        engine_binary.build_mpi_engine(broken)
+    log = Path(str(caught.value.fix).rpartition(" ")[2])
+    assert "note: in file" in log.read_text()
+    assert not (log.parent / engine_binary.ENGINE_NAME).exists()
+
+
+def test_a_compiler_that_is_gone(stack: MpiStack) -> None:
+    with pytest.raises(LaunchError, match="cannot be started"):
+        engine_binary.build_mpi_engine(replace(stack, mpicxx="/nowhere/mpicxx"))
+    with pytest.raises(ToolMissing, match="no mpicxx"):
+        engine_binary.build_mpi_engine(replace(stack, mpicxx=None))
+
+
+def test_missing_sources(tmp_path: Path, stack: MpiStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(engine_binary.SOURCE_VARIABLE, str(tmp_path / "nowhere"))
+    with pytest.raises(ToolMissing, match=engine_binary.SOURCE_VARIABLE):
+        engine_binary.build_mpi_engine(stack)
+
+
+def test_the_engine_is_where_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(tmp_path))
+    program(tmp_path / engine_binary.ENGINE_NAME, "")
+    assert engine_binary.find_engine() == tmp_path / engine_binary.ENGINE_NAME
+
+
+def test_without_an_engine_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(engine_binary, "_PACKAGE", tmp_path)
+    with pytest.raises(ToolMissing, match="pip"):
+        engine_binary.find_engine()
