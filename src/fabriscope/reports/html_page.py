@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -30,9 +31,10 @@ BUNDLE_TIMEOUT_S = 120
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
     """Write report.html and return it."""
     bundle = _start_bundle()
-    page = page_text(essence_of(run), Markup("@BUNDLE@"))
+    mark = secrets.token_hex(16)  # nothing in a run can be mistaken for it
+    page = page_text(essence_of(run), mark)
     path = out / PAGE_NAME
-    path.write_text(page.replace("@BUNDLE@", _bundle_of(bundle), 1), encoding="utf-8")
+    path.write_text(page.replace(mark, _bundle_of(bundle), 1), encoding="utf-8")
     return [path]
 
 
