@@ -16,6 +16,10 @@
 namespace fabriscope {
 namespace {
 
+// More than a transport takes to find out that it cannot connect, which fails a case and not the
+// run.
+constexpr std::int64_t kOpeningNs = 30'000'000'000;
+
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
@@ -147,7 +151,7 @@ void Session::open_endpoints() {
 
 void Session::open_endpoint(const OptionSet& options,
                             const std::vector<std::size_t>& case_indexes) {
-  const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id);
+  const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id, kOpeningNs);
   try {
     std::unique_ptr<Endpoint> endpoint = transport_->open(rendezvous_, peer(), options);
     std::size_t request_count = 0;

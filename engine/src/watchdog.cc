@@ -32,9 +32,10 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::arm(std::optional<std::string> case_id) {
+void Watchdog::arm(std::optional<std::string> case_id, std::int64_t extra_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   case_id_ = std::move(case_id);
+  extra_ns_ = extra_ns;
   seen_progress_ = progress_.load(std::memory_order_relaxed);
   seen_at_ns_ = SteadyClock::now();
   departed_looks_ = 0;
@@ -71,7 +72,7 @@ std::optional<Watchdog::Alarm> Watchdog::look() {
   if (departed_looks_ >= kDepartedLooks) {
     return Alarm{case_id_, "rank " + std::to_string(departed) + " went away", kExitFailure};
   }
-  if (now_ns - seen_at_ns_ < timeout_ns_) return std::nullopt;
+  if (now_ns - seen_at_ns_ < timeout_ns_ + extra_ns_) return std::nullopt;
   return Alarm{case_id_,
                "no progress for " + std::to_string((now_ns - seen_at_ns_) / 1'000'000) +
                    " ms (case_timeout_ns is " + std::to_string(timeout_ns_) + ")",

@@ -29,11 +29,13 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Watches from construction to destruction; for the time inside a case.
+  // Watches from construction to destruction; for the time inside a case. `extra_ns` is for work
+  // that has a time limit of its own and should be left to meet it.
   class Guard {
    public:
-    Guard(Watchdog& watchdog, std::optional<std::string> case_id) : watchdog_(watchdog) {
-      watchdog_.arm(std::move(case_id));
+    Guard(Watchdog& watchdog, std::optional<std::string> case_id, std::int64_t extra_ns = 0)
+        : watchdog_(watchdog) {
+      watchdog_.arm(std::move(case_id), extra_ns);
     }
     ~Guard() { watchdog_.disarm(); }
     Guard(const Guard&) = delete;
@@ -47,7 +49,7 @@ class Watchdog {
   std::atomic<std::int64_t>& progress() { return progress_; }
 
  private:
-  void arm(std::optional<std::string> case_id);
+  void arm(std::optional<std::string> case_id, std::int64_t extra_ns);
   void disarm();
   void watch();
   std::optional<Alarm> look();
@@ -62,6 +64,7 @@ class Watchdog {
   bool stopping_ = false;
   bool armed_ = false;
   std::optional<std::string> case_id_;
+  std::int64_t extra_ns_ = 0;
   std::int64_t seen_progress_ = 0;
   std::int64_t seen_at_ns_ = 0;
   int departed_looks_ = 0;
