@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
 
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
@@ -12,6 +12,7 @@ from fabriscope.plan.sizes import parse_sizes
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
 _TIME_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "examples": ["5us", "2s", "3min"]}]}
+_HOSTS_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _SIZES_SCHEMA = {
     "anyOf": [
         {"type": "string", "examples": ["1..1MiB"]},
@@ -33,6 +34,10 @@ Sizes = Annotated[tuple[int, ...], BeforeValidator(parse_sizes), WithJsonSchema(
 
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
+
+
+def _host_list(value: Any) -> str:
+    return ",".join(map(str, _as_list(value)))
 
 
 def _default_as_none(value: Any) -> Any:
@@ -59,6 +64,16 @@ SweptWindow = Annotated[
     BeforeValidator(_as_list),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
 ]
+
+
+class _OrName:
+    """Says in the JSON schema that a section may be written as a name alone."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+
+_or_name = _OrName()
 
 
 class Section(BaseModel):
@@ -108,7 +123,7 @@ def _lab_fabric(value: Any) -> Any:
 class FabricSection(Section):
     """One fabric: an emulated switch of the lab, or an interface of real hosts."""
 
-    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric)] | None = Field(
+    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric), _or_name] | None = Field(
         None, description="emulated switch: a preset's name, or a preset with changes"
     )
     interface: str | dict[str, str] | None = Field(
@@ -134,14 +149,14 @@ class PlanSection(Section):
     version: Literal[1] = Field(1, description="version of the plan's format")
     name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     description: str = Field("", description="stands under the report's title")
-    hosts: Annotated[str, BeforeValidator(lambda value: ",".join(map(str, _as_list(value))))] = Field(
+    hosts: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group"
     )
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
     layers: tuple[str, ...] = Field(
         ("tcp",), description="software layers to measure: tcp, mpi, shm, or another transport of the engine", min_length=1
     )
-    mpi: Annotated[tuple[MpiSection, ...], BeforeValidator(_mpi)] = Field((), description="MPI libraries for the layer mpi")
+    mpi: Annotated[tuple[Annotated[MpiSection, _or_name], ...], BeforeValidator(_mpi)] = Field((), description="MPI libraries for the layer mpi")
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )

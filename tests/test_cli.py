@@ -1,0 +1,73 @@
+"""The command line: help, exit codes, and one sentence for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fabriscope.registry import discover
+
+
+def _fabriscope(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_lists_every_command() -> None:
+    done = _fabriscope("--help")
+    assert done.returncode == 0
+    for name in ("run", "report", "show", "plan", "lab", "doctor", "mpi"):
+        assert f"\n  {name} " in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(discover("cli", "COMMAND").plugins))
+def test_every_command_has_help(name: str) -> None:
+    assert _fabriscope(name, "--help").returncode == 0
+
+
+def test_help_imports_nothing_heavy() -> None:
+    probe = "import sys, fabriscope.cli\nfrom fabriscope.registry import discover\ndiscover('cli', 'COMMAND')\n"
+    probe += "print([name for name in ('polars', 'altair', 'numpy', 'pydantic', 'pyroute2') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (("run",), 2, "give a plan, or --resume RUN"),
+        (("run", "absent.yaml"), 2, "absent.yaml: the plan cannot be read: No such file"),
+        (("run", "--resume", "absent"), 8, "there is no such run folder"),
+        (("run", "a", "--resume", "b"), 2, "give a plan, or --resume RUN"),
+        (("report", "absent"), 8, "there is no such run folder"),
+        (("show", "absent"), 8, "there is no such run folder"),
+        (("plan", "check", "absent.yaml"), 2, "cannot be read"),
+        (("nonsense",), 2, "No such command 'nonsense'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(words: tuple[str, ...], status: int, says: str) -> None:
+    done = _fabriscope(*words)
+    assert done.returncode == status, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_output_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "precious").write_text("data")
+    done = _fabriscope("run", plan, "-o", tmp_path / "run", "-q")
+    assert done.returncode == 8
+    assert "not empty" in done.stderr
+    assert (tmp_path / "run" / "precious").read_text() == "data"
+
+
+def test_plan_check_says_what_will_run(tmp_path: Path) -> None:
+    done = _fabriscope("plan", "check", Path(__file__).parents[1] / "examples" / "demo.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "gige-untuned · TCP" in done.stdout
+    assert "launches in all, about" in done.stdout

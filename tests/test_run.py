@@ -1,0 +1,190 @@
+"""The main job on a real lab: a run, a kill at a random moment, a resume, a hang, a Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fabriscope.lab.state import recorded, remove_left_overs
+
+PLAN = """
+name: short
+hosts: node[1-2]
+fabrics: {gige: {lab: gige}, plain: {lab: local}}
+layers: [tcp, shm]
+placements: [inter, intra]
+benchmarks:
+  ping_pong: {sizes: [1, 4KiB]}
+  bandwidth: {sizes: [4KiB], window: 8}
+launches: 4
+budget: 1600ms
+"""
+KILLS = int(os.environ.get("FABRISCOPE_TEST_KILLS", "3"))
+"""How often the run is killed; the full count stands in docs/faults.md."""
+
+
+class Runner:
+    """Starts `fabriscope` with a mark in its environment, by which every process below it can be found."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan = folder / "plan.yaml"
+        self.run = folder / "run"
+        self._mark = f"FABRISCOPE_TEST_MARK={uuid.uuid4()}"
+
+    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+        name, value = self._mark.split("=")
+        return subprocess.Popen(
+            [sys.executable, "-m", "fabriscope", *map(str, words)],
+            env={**os.environ, name: value},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, *words: str | Path) -> tuple[int, str, str]:
+        process = self.start(*words)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def processes(self) -> list[str]:
+        """Return what still runs with our mark."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if self._mark.encode() in path.read_bytes():
+                    found.append((path.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:
+                continue
+        return found
+
+    def wait_until_clean(self) -> None:
+        deadline = time.monotonic() + 20
+        while self.processes():
+            assert time.monotonic() < deadline, self.processes()
+            time.sleep(0.02)
+
+    def journal(self) -> list[str]:
+        path = self.run / "journal.jsonl"
+        return path.read_text().splitlines(keepends=True) if path.exists() else []
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    probe = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+    if subprocess.run([*probe, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this kernel does not let us make namespaces")
+    one = Runner(tmp_path)
+    one.plan.write_text(PLAN)
+    yield one
+    one.wait_until_clean()
+
+
+def test_a_run_from_plan_to_report(runner: Runner) -> None:
+    status, out, err = runner.finish("run", runner.plan, "-o", runner.run, "--json")
+    assert status == 0, err
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [one["event"] for one in events].count("launch_ended") == 20
+    records = [json.loads(line) for line in runner.journal()]
+    assert {one["entry_id"] for one in records} == {
+        *("gige.tcp.inter", "plain.tcp.inter", "tcp.intra", "shm.intra", "null.intra")
+    }
+    assert all(one["status"] == "ok" for one in records)
+    assert runner.finish("report", runner.run)[0] == 0
+    assert (runner.run / "report" / "report.html").stat().st_size > 100_000
+    status, out, _ = runner.finish("show", runner.run)
+    assert status == 0
+    assert "gige" in out
+
+
+@pytest.mark.timeout(1800)
+def test_killed_at_random_moments_nothing_is_lost_and_nothing_stays(runner: Runner) -> None:
+    moments = random.Random(int(os.environ.get("FABRISCOPE_TEST_SEED", "7")))
+    words: tuple[str | Path, ...] = ("run", runner.plan, "-o", runner.run, "-q")
+    kept: list[str] = []
+    for _ in range(KILLS):
+        process = runner.start(*words)
+        time.sleep(moments.uniform(0.2, 4.0))
+        process.kill()
+        process.communicate()
+        runner.wait_until_clean()
+        lines = runner.journal()
+        assert lines[: len(kept)] == kept, "what was journalled before the kill has changed"
+        kept = [line for line in lines if line.endswith("\n")]
+        if (runner.run / "manifest.json").exists():
+            words = ("run", "--resume", runner.run, "-q")
+    if words[1] == runner.plan and runner.run.exists():
+        runner.run = runner.folder / "second"  # every kill came before the manifest: nothing to resume
+        words = ("run", runner.plan, "-o", runner.run, "-q")
+        kept = []
+    status, _, err = runner.finish(*words)
+    assert status == 0, err
+    lines = runner.journal()
+    assert lines[: len(kept)] == kept
+    assert sorted(json.loads(line)["launch_id"] for line in lines) == list(range(1, 21))
+    remove_left_overs()
+    assert not [one for one in recorded() if one.is_left_over]
+
+
+def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(runner: Runner) -> None:
+    process = runner.start("run", runner.plan, "-o", runner.run)
+    while len(runner.journal()) < 2:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert f"--resume {runner.run}" in out
+    assert "Traceback" not in err
+    runner.wait_until_clean()
+    assert all(json.loads(line)["status"] == "ok" for line in runner.journal())
+
+
+def test_a_finished_run_resumes_to_nothing(runner: Runner) -> None:
+    runner.plan.write_text(PLAN.replace("launches: 4", "launches: 1"))
+    assert runner.finish("run", runner.plan, "-o", runner.run, "-q")[0] == 0
+    before = runner.journal()
+    assert runner.finish("run", "--resume", runner.run, "-q")[0] == 0
+    assert runner.journal() == before
+
+
+def test_two_processes_cannot_write_one_run(runner: Runner) -> None:
+    process = runner.start("run", runner.plan, "-o", runner.run, "-q")
+    while not runner.journal():
+        assert process.poll() is None
+        time.sleep(0.02)
+    status, _, err = runner.finish("run", "--resume", runner.run, "-q")
+    assert status == 8
+    assert "another process is writing to this run" in err
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+
+def test_an_option_that_the_kernel_refuses_fails_its_case_and_the_rest_runs(runner: Runner) -> None:
+    plan = PLAN.replace(
+        "ping_pong: {sizes: [1, 4KiB]}",
+        "ping_pong: {sizes: [64], socket: {congestion_control: [default, no-such-algorithm]}}",
+    )
+    runner.plan.write_text(plan.replace("launches: 4", "launches: 1"))
+    status, out, err = runner.finish("run", runner.plan, "-o", runner.run)
+    assert status == 10, err
+    assert "measurements failed" in out
+    reasons = [
+        one["reason"]
+        for line in runner.journal()
+        for one in json.loads(line)["results"].values()
+        if one["status"] == "failed"
+    ]
+    assert reasons
+    assert all("no-such-algorithm" in reason for reason in reasons)
