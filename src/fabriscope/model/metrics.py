@@ -41,6 +41,32 @@ METRICS = {
             "bidirectional_bandwidth_bytes_per_s", "Bidirectional bandwidth", "bytes_per_s", True,
             "window_size messages each way at once: the bytes of both directions over the time until all arrived",
         ),
+        # What other programs state, where it is not one of ours (docs/peers.md).
+        Metric(
+            "latency_ns_mean", "Mean latency", "ns", False,
+            "half of the round trip of a ping-pong, as the mean over a launch's operations (IMB, qperf)",
+        ),
+        Metric(
+            "latency_ns_least_mean", "Least mean latency", "ns", False,
+            "half of the round trip of a ping-pong, as the least of the means of three trials (NetPIPE)",
+        ),
+        Metric(
+            "ping_pong_bandwidth_bytes_per_s_mean", "Ping-pong bandwidth, mean", "bytes_per_s", True,
+            "message size over latency_ns_mean",
+        ),
+        Metric(
+            "ping_pong_bandwidth_bytes_per_s_least_mean", "Ping-pong bandwidth, best mean", "bytes_per_s", True,
+            "message size over latency_ns_least_mean",
+        ),
+        Metric(
+            "stream_bandwidth_bytes_per_s", "Stream bandwidth", "bytes_per_s", True,
+            "messages sent one after another and never answered: the bytes that arrived, over the time (iperf3, qperf)",
+        ),
+        Metric(
+            "sent_bandwidth_bytes_per_s", "Sent bandwidth", "bytes_per_s", True,
+            "messages sent one after another and never answered: the bytes that the sender's system took, over the "
+            "time, whether they arrived or not (sockperf)",
+        ),
         Metric(
             "operation_time_ns", "Time per operation", "ns", False,
             "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
