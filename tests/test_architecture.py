@@ -47,5 +47,7 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
 
 def test_the_test_sees_a_forbidden_arrow(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
-    path.write_text("from fabriscope.launch import processes\nfrom fabriscope import store\nimport fabriscope.lab.presets\n")
+    path.write_text(
+        "from fabriscope.launch import processes\nfrom fabriscope import store\nimport fabriscope.lab.presets\n"
+    )
     assert _imports(path) == {"launch", "store", "lab"}

@@ -146,7 +146,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def environment(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     build = tmp_path_factory.mktemp("build")
-    configure = ["cmake", "-S", ROOT / "engine", "-B", build, f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
+    configure = ["cmake", "-S", str(ROOT / "engine"), "-B", str(build), f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
     options = ["-DFABRISCOPE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Debug"]
     subprocess.run([*configure, *options], check=True, capture_output=True, timeout=120)
     subprocess.run(["cmake", "--build", build, "-j", "2"], check=True, capture_output=True, timeout=300)

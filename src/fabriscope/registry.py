@@ -10,8 +10,9 @@ import importlib
 import importlib.util
 import os
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -64,11 +65,14 @@ def discover(package: str, constant: str) -> Room:
 
 def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
     parent = importlib.import_module(f"fabriscope.{package}")
-    found = [(info.name, f"fabriscope.{package}.{info.name}") for info in pkgutil.iter_modules(parent.__path__)]
-    loaders = [(name, full, lambda full=full: importlib.import_module(full)) for name, full in found]
+    loaders: list[tuple[str, str, Callable[[], ModuleType]]] = [
+        (info.name, full_name, partial(importlib.import_module, full_name))
+        for info in pkgutil.iter_modules(parent.__path__)
+        for full_name in [f"fabriscope.{package}.{info.name}"]
+    ]
     for folder in os.environ.get(PLUGIN_FOLDERS_VARIABLE, "").split(os.pathsep):
         paths = sorted((Path(folder) / package).glob("*.py")) if folder else []
-        loaders += [(path.stem, str(path), lambda path=path: _load_file(path)) for path in paths]
+        loaders += [(path.stem, str(path), partial(_load_file, path)) for path in paths]
     for name, origin, load in loaders:
         if name.startswith("_"):
             continue

@@ -82,7 +82,7 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
         switch = switch_spec(section.lab)
         fabrics[name] = Fabric(
             name,
-            {host: f"eth{index}" for host in plan.hosts},
+            dict.fromkeys(plan.hosts, f"eth{index}"),
             line_rate_bits_per_s=switch.rate_bits_per_s or None,
             mtu_bytes=switch.mtu_bytes,
             settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
@@ -100,7 +100,7 @@ def switch_spec(section: LabFabricSection) -> SwitchSpec:
     """Return the preset with the plan's changes."""
     from fabriscope.lab.presets import PRESETS
 
-    changes = {
+    changes: dict[str, Any] = {
         "rate_bits_per_s": section.rate,
         "delay_ns": section.delay,
         "buffer_bytes": section.buffer,

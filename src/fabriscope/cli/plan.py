@@ -48,7 +48,7 @@ def check(plan: Path, as_json: bool) -> None:
             f"  {launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
             f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
         )
-    if len(checked.hosts) > 2:  # noqa: PLR2004 - a pair
+    if len(checked.hosts) > 2:
         click.echo(f"  point-to-point benchmarks run between {checked.hosts[0]} and {checked.hosts[1]}")
     click.echo(
         f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"

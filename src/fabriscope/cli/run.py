@@ -60,9 +60,13 @@ def _say_end(summary: object, quiet: bool) -> None:
     if quiet:
         click.echo(summary.path)
     elif not summary.is_complete:
-        click.echo(f"interrupted after {summary.launch_count} launches; `fabriscope run --resume {summary.path}` goes on")
+        click.echo(
+            f"interrupted after {summary.launch_count} launches; `fabriscope run --resume {summary.path}` goes on"
+        )
     else:
-        click.echo(f"{summary.launch_count} launches in {summary.path}; `fabriscope report {summary.path}` writes the report")
+        click.echo(
+            f"{summary.launch_count} launches in {summary.path}; `fabriscope report {summary.path}` writes the report"
+        )
         if summary.failed_cases:
             click.echo(f"{summary.failed_cases} measurements failed; the report lists them with their reasons")
 

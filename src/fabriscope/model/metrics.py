@@ -92,9 +92,7 @@ def metrics_of(benchmark: str) -> tuple[str, ...]:
     return BENCHMARK_METRICS.get(benchmark, ("operation_time_ns",))
 
 
-def metric_value(
-    metric_id: str, operation_ns: float, message_size_bytes: int, window_size: int
-) -> float:
+def metric_value(metric_id: str, operation_ns: float, message_size_bytes: int, window_size: int) -> float:
     """Return the metric of one operation that took `operation_ns` (round trip, window, or nothing).
 
     Rates of a zero time are NaN. Raises KeyError for a metric id that is not derived from an operation's time.

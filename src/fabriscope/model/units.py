@@ -60,7 +60,7 @@ def parse_rate_bits_per_s(text: str | int) -> int:
     return round(float(match[1]) * _RATE_FACTORS[match[2].lower()])
 
 
-def parse_duration_ns(text: str | int | float) -> int:
+def parse_duration_ns(text: str | float) -> int:
     """Return a duration in nanoseconds from `5us`, `200ms`, `2s`, `3min`, or a plain number of seconds."""
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration")

@@ -93,9 +93,17 @@ def _contradictions(
     if "inter" in plan.placements and len(hosts) < 2:
         yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:
-        yield ("placements",), "inter needs a fabric and the plan has none", "add for example `fabrics: {gige: {lab: gige}}`"
+        yield (
+            ("placements",),
+            "inter needs a fabric and the plan has none",
+            "add for example `fabrics: {gige: {lab: gige}}`",
+        )
     if "mpi" in plan.layers and not plan.mpi:
-        yield ("layers",), "the layer mpi needs an MPI library", "add for example `mpi: [mpich]`; see `fabriscope mpi list`"
+        yield (
+            ("layers",),
+            "the layer mpi needs an MPI library",
+            "add for example `mpi: [mpich]`; see `fabriscope mpi list`",
+        )
     if plan.mpi and "mpi" not in plan.layers:
         yield ("mpi",), "MPI libraries are named, but the layer mpi is not measured", "add mpi to layers"
     if "shm" in plan.layers and "intra" not in plan.placements:
@@ -134,9 +142,17 @@ def _fabric_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> 
     for name, fabric in plan.fabrics.items():
         place: Place = ("fabrics", name)
         if fabric.lab is not None and fabric.interface is not None:
-            yield place, f"fabric {name!r} has both lab and interface", "keep lab for an emulated switch, interface for a real one"
+            yield (
+                place,
+                f"fabric {name!r} has both lab and interface",
+                "keep lab for an emulated switch, interface for a real one",
+            )
         elif fabric.lab is None and in_lab:
-            yield place, f"fabric {name!r} is real and {in_lab[0]!r} is of the lab", "use either the lab or real hosts in one plan"
+            yield (
+                place,
+                f"fabric {name!r} is real and {in_lab[0]!r} is of the lab",
+                "use either the lab or real hosts in one plan",
+            )
         elif fabric.lab is None and fabric.interface is None:
             yield place, f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
         if isinstance(fabric.interface, dict):
@@ -174,7 +190,10 @@ def _words(item: Mapping[str, Any], place: Place) -> tuple[str, str | None]:
     if kind in ("dict_type", "model_type"):
         return f"{key}: a mapping is expected, not {item['input']!r}", "write `key: value` lines, indented below it"
     if kind == "string_pattern_mismatch":
-        return f"{key}: {item['input']!r} has characters that a name cannot have", "use letters, digits, '.', '_' and '-'"
+        return (
+            f"{key}: {item['input']!r} has characters that a name cannot have",
+            "use letters, digits, '.', '_' and '-'",
+        )
     message = str(item["msg"])
     return f"{key}: {message[0].lower()}{message[1:]}, not {item['input']!r}", None
 

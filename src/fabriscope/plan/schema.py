@@ -96,7 +96,9 @@ class SocketSection(Section):
 class BenchmarkSection(Section):
     """One benchmark and its sweep."""
 
-    sizes: Sizes = Field(parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation")
+    sizes: Sizes = Field(
+        parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation"
+    )
     window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty")
     in_flight_limit: SizeBytes = Field(
         4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
@@ -129,7 +131,9 @@ class FabricSection(Section):
     interface: str | dict[str, str] | None = Field(
         None, description="network interface on every host, or one for each host name"
     )
-    line_rate: RateBitsPerS | None = Field(None, description="line rate, for the bound in plots; read from the host if absent")
+    line_rate: RateBitsPerS | None = Field(
+        None, description="line rate, for the bound in plots; read from the host if absent"
+    )
 
 
 class MpiSection(Section):
@@ -154,15 +158,23 @@ class PlanSection(Section):
     )
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
     layers: tuple[str, ...] = Field(
-        ("tcp",), description="software layers to measure: tcp, mpi, shm, or another transport of the engine", min_length=1
+        ("tcp",),
+        description="software layers to measure: tcp, mpi, shm, or another transport of the engine",
+        min_length=1,
     )
-    mpi: Annotated[tuple[Annotated[MpiSection, _or_name], ...], BeforeValidator(_mpi)] = Field((), description="MPI libraries for the layer mpi")
+    mpi: Annotated[tuple[Annotated[MpiSection, _or_name], ...], BeforeValidator(_mpi)] = Field(
+        (), description="MPI libraries for the layer mpi"
+    )
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )
-    instruments: tuple[str, ...] = Field(("engine",), description="our engine, or adapters of other programs", min_length=1)
+    instruments: tuple[str, ...] = Field(
+        ("engine",), description="our engine, or adapters of other programs", min_length=1
+    )
     benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)
-    launches: int = Field(5, description="process starts of every entry: the replicates of the statistics", ge=1, le=1000)
+    launches: int = Field(
+        5, description="process starts of every entry: the replicates of the statistics", ge=1, le=1000
+    )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")

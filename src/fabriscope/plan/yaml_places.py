@@ -41,7 +41,7 @@ class PlacedYaml:
             return self._build_mapping(node, place)
         if isinstance(node, yaml.SequenceNode):
             return [self._build(item, (*place, index)) for index, item in enumerate(node.value)]
-        return yaml.SafeLoader("").construct_object(node)  # type: ignore[no-untyped-call]
+        return yaml.SafeLoader("").construct_object(node)
 
     def _build_mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -50,7 +50,9 @@ class PlacedYaml:
             line = key_node.start_mark.line + 1
             if key in result:
                 raise PlanError(
-                    f"the key {key!r} stands here a second time", where=f"{self.file}:{line}", fix="remove one of the two"
+                    f"the key {key!r} stands here a second time",
+                    where=f"{self.file}:{line}",
+                    fix="remove one of the two",
                 )
             self._lines[(*place, key)] = line
             result[key] = self._build(value_node, (*place, key))
