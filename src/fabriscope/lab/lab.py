@@ -10,8 +10,7 @@ import shlex
 import shutil
 import socket
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,13 @@ from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
 
 MAX_HOSTS = 256
+MAX_FABRICS = 64
+MIN_MTU_BYTES = 576
+"""The smallest packet that every IPv4 host takes whole (RFC 791)."""
+MAX_MTU_BYTES = 9000
+"""The switch's frames hold so much (switch/src/frame.h)."""
 _READY_TIMEOUT_S = 10.0
+_LAB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 
 # $1: a host's process id. Ends every process in its network namespace but that one.
@@ -114,10 +119,10 @@ def up(spec: LabSpec, *, name: str | None = None, persistent: bool = False) -> L
     A lab that is not persistent dies with this process, however that ends. Raises LabError or ToolMissing; then
     nothing is left.
     """
-    _check(spec)
+    name = name or f"lab-{secrets.token_hex(4)}"
+    _check(spec, name)
     check_system_programs()
     state.remove_left_overs()
-    name = name or f"lab-{secrets.token_hex(4)}"
     folder = state.new_folder(name)
     read_end, write_end = (None, None) if persistent else os.pipe()
     try:
@@ -128,44 +133,55 @@ def up(spec: LabSpec, *, name: str | None = None, persistent: bool = False) -> L
     finally:
         if read_end is not None:
             os.close(read_end)
-    owner = None if persistent else state.process_id(os.getpid())
-    record = state.LabState(name, folder, owner, state.process_id(keeper.pid), {})
+    # Until it stands, every lab is ours: if we are killed meanwhile, it is a left-over.
+    record = state.LabState(name, folder, state.process_id(os.getpid()), state.process_id(keeper.pid), {})
     try:
+        record.write()
         return _furnish(spec, keeper, record, write_end)
     except BaseException:
         record.remove()
+        if write_end is not None:
+            os.close(write_end)
         raise
 
 
 def find(name: str | None = None) -> Lab:
-    """Return a standing, persistent lab: the one of that name, or the only one. Raises LabError."""
-    standing = {record.name: record for record in state.recorded() if not record.is_left_over}
-    if name is None and len(standing) == 1:
-        name = next(iter(standing))
+    """Return a standing lab: the one of that name, or the only persistent one. Raises LabError."""
+    standing = {record.name: record for record in state.recorded() if record.is_complete and not record.is_left_over}
+    persistent = [record.name for record in standing.values() if record.owner is None]
+    if name is None and len(persistent) == 1:
+        name = persistent[0]
     if name not in standing:
-        known = ", ".join(standing) or "none; `fabriscope lab up` makes one"
-        what = f"there is no lab {name!r}" if name else f"{len(standing)} labs stand, and none was named"
+        what = f"there is no lab {name!r}" if name else f"{len(persistent) or 'no'} labs stand, and none was named"
+        known = ", ".join(standing if name else persistent) or "none; `fabriscope lab up` makes one"
         raise LabError(what, fix=f"standing: {known}")
     record = standing[name]
     details = record.details
     hosts = tuple(
-        Host(**{**host, "access": tuple(host["access"]), "addresses": dict(host["addresses"])})
+        Host(**{**host, "access": namespaces.in_working_folder(host["access"]), "addresses": dict(host["addresses"])})
         for host in details["hosts"]
     )
     return Lab(name, hosts, Path(details["remote_shell"]), record, tuple(details["keeper_words"]))
 
 
-def _check(spec: LabSpec) -> None:
+def _check(spec: LabSpec, name: str) -> None:
+    if not _LAB_NAME.fullmatch(name):
+        raise LabError(f"{name!r} cannot be a lab's name", fix="use up to 40 letters, digits, '.', '_' and '-'")
     if not spec.hosts or len(spec.hosts) > MAX_HOSTS:
         raise LabError(f"a lab has 1 to {MAX_HOSTS} hosts, not {len(spec.hosts)}", fix="change the host list")
-    for name in spec.hosts:
-        if not _HOST_NAME.fullmatch(name):
-            raise LabError(f"{name!r} cannot be a host's name", fix="use letters, digits and '-'")
+    for host in spec.hosts:
+        if not _HOST_NAME.fullmatch(host):
+            raise LabError(f"{host!r} cannot be a host's name", fix="use letters, digits and '-'")
     if len(set(spec.hosts)) != len(spec.hosts):
         raise LabError("two hosts have one name", fix="change the host list")
-    for name in spec.fabrics:
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
-            raise LabError(f"{name!r} cannot be a fabric's name", fix="use letters, digits, '.', '_' and '-'")
+    for fabric, switch in spec.fabrics.items():
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", fabric):
+            raise LabError(f"{fabric!r} cannot be a fabric's name", fix="use letters, digits, '.', '_' and '-'")
+        if not MIN_MTU_BYTES <= switch.mtu_bytes <= MAX_MTU_BYTES:
+            what = f"an MTU of {switch.mtu_bytes} is outside {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
+            raise LabError(what, where=f"fabric {fabric}")
+    if len(spec.fabrics) > MAX_FABRICS:
+        raise LabError(f"a lab has at most {MAX_FABRICS} fabrics, not {len(spec.fabrics)}")
 
 
 def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, owner_pipe: int | None) -> Lab:
@@ -189,7 +205,7 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     hosts = tuple(
         Host(
             name,
-            namespaces.access_words(keeper, pids[name]),
+            namespaces.in_working_folder(namespaces.host_words(keeper, pids[name])),
             {
                 network.MANAGEMENT_INTERFACE: network.management_address(index),
                 **{one.interface: network.fabric_address(one, index) for one in wirings},
@@ -206,16 +222,21 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
         "hosts": [
             {
                 "name": host.name,
-                "access": list(host.access),
+                "access": namespaces.host_words(keeper, pids[host.name]),
                 "addresses": dict(host.addresses),
                 "management_interface": host.management_interface,
                 "kind": host.kind,
             }
             for host in hosts
         ],
-        "fabrics": {one.name: {"interface": one.interface, "attachment": one.attachment} for one in wirings},
+        "fabrics": {
+            one.name: {"interface": one.interface, "attachment": one.attachment, "switch": asdict(one.switch)}
+            for one in wirings
+        },
+        "since_unix_s": time.time(),
     }
-    finished = state.LabState(record.name, folder, record.owner, record.keeper, details)
+    owner = record.owner if owner_pipe is not None else None
+    finished = state.LabState(record.name, folder, owner, record.keeper, details)
     finished.write()
     return Lab(record.name, hosts, shell, finished, tuple(keeper.enter()), owner_pipe)
 

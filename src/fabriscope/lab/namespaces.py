@@ -110,22 +110,26 @@ def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str,
     printed = keeper.run(_HOSTS_SCRIPT, str(folder), str(native_program(_INIT_NAME)), *names)
     pids = {name: int(pid) for name, pid in (line.split() for line in printed.splitlines())}
     deadline = time.monotonic() + _START_TIMEOUT_S
-    outer = {}
-    while len(outer) < len(pids):
-        outer = {_inner_pid(pid): pid for pid in _children(keeper.pid) if _command_name(pid) == _INIT_NAME}
-        outer = {name: outer[pid] for name, pid in pids.items() if pid in outer}
+    while True:
+        furnished = {_inner_pid(pid) for pid in _children(keeper.pid) if _command_name(pid) == _INIT_NAME}
+        missing = [name for name, pid in pids.items() if pid not in furnished]
+        if not missing:
+            return pids
         if time.monotonic() > deadline:
-            name = next(name for name in pids if name not in outer)
+            name = missing[0]
             log = (folder / f"{name}.log").read_text().strip()
             raise LabError(f"host {name} did not start: {log or 'no reason given'}")
         time.sleep(0.002)
-    return pids
 
 
-def access_words(keeper: Keeper, inner_pid: int) -> tuple[str, ...]:
-    """Return the words that run a command on a host, from outside, in the working directory of the caller."""
-    inner = ["nsenter", "-t", str(inner_pid), "-m", "-u", "-i", "-n", "--"]
-    return (*keeper.enter(), *inner, "env", "-C", str(Path.cwd()))
+def host_words(keeper: Keeper, inner_pid: int) -> list[str]:
+    """Return the words that run a command on a host, from outside."""
+    return [*keeper.enter(), "nsenter", "-t", str(inner_pid), "-m", "-u", "-i", "-n", "--"]
+
+
+def in_working_folder(words: Sequence[str]) -> tuple[str, ...]:
+    """Return words that run a command elsewhere, but in the caller's working directory."""
+    return (*words, "env", "-C", str(Path.cwd()))
 
 
 def remote_shell_text(keeper: Keeper, pids: dict[str, int]) -> str:
@@ -137,12 +141,14 @@ def remote_shell_text(keeper: Keeper, pids: dict[str, int]) -> str:
 # Runs a command on a host of the lab, as ssh would; ssh's options are accepted and have no meaning here.
 while [ $# -gt 0 ]; do
   case $1 in
-    -o|-l|-p|-i|-F|-e|-b|-c|-m|-J|-L|-R|-D|-S|-W|-w) shift 2 ;;
+    -[BbcDEeFIiJLlmOoPpQRSWw]) shift 2 ;;
     -*) shift ;;
     *) break ;;
   esac
 done
+[ $# -gt 0 ] || {{ echo "rsh: usage: rsh [OPTIONS] HOST [COMMAND...]" >&2; exit 255; }}
 host=${{1#*@}}; shift
+[ $# -gt 0 ] || set -- "exec ${{SHELL:-/bin/sh}}"
 case $host in
 {cases}
   *) echo "rsh: the lab has no host $host" >&2; exit 255 ;;

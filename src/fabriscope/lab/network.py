@@ -95,7 +95,8 @@ def _keeper_lines(wirings: Sequence[Wiring], host_pids: Sequence[int]) -> Iterat
 
 
 def _pair(peer: str, interface: str, pid: int, hardware: str, mtu_bytes: int) -> Iterator[str]:
-    yield f"link add {peer} mtu {mtu_bytes} type veth peer name {interface} address {hardware} mtu {mtu_bytes} netns {pid}"
+    other = f"peer name {interface} address {hardware} mtu {mtu_bytes} netns {pid}"
+    yield f"link add {peer} mtu {mtu_bytes} type veth {other}"
     yield f"link set {peer} up"
 
 

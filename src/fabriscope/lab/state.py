@@ -66,6 +66,11 @@ class LabState:
         """Return whether nobody needs the lab any more: its owner or its keeper died."""
         return not self.keeper.is_alive() or (self.owner is not None and not self.owner.is_alive())
 
+    @property
+    def is_complete(self) -> bool:
+        """Return whether the lab was built to the end."""
+        return bool(self.details)
+
     def write(self) -> None:
         """Record the lab."""
         text = json.dumps({**asdict(self), "folder": str(self.folder)}, indent=1)
@@ -105,7 +110,9 @@ def new_folder(name: str) -> Path:
             raise LabError("the folder of labs belongs to somebody else", where=str(root))
         (root / name).mkdir(mode=0o700)
     except FileExistsError:
-        raise LabError(f"there is a lab {name!r} already", fix=f"`fabriscope lab down {name}`, or another name") from None
+        raise LabError(
+            f"there is a lab {name!r} already", fix="take another name, or `fabriscope lab down` it"
+        ) from None
     except OSError as error:
         raise LabError(f"the lab cannot be recorded: {error.strerror}", where=str(root / name)) from error
     return root / name
