@@ -54,14 +54,13 @@ TEST(null_is_recorded_in_batches) {
   const Ran ran = run_in_threads("null", spec_with(kCases));
   check_all_measured(ran);
   CHECK_EQUAL(count_of(ran.output, R"("type":"verification")"), 0U);
-  const std::size_t at = ran.output.find(R"("case":"p1","round":0,"burst":)");
-  CHECK(at != std::string::npos);
-  CHECK_CONTAINS(ran.output, R"("phase":"measured")");
-  // No round trip of nothing takes 20 times a clock read.
-  CHECK_EQUAL(count_of(ran.output, R"("measured","start_ns":)"),
-              count_of(ran.output, R"("phase":"measured")"));
-  CHECK(count_of(ran.output, R"("operations_per_sample":1,)") <
-        count_of(ran.output, R"("phase":"measured")"));
+  // In the end, whatever the first probe met: what of an operation is a clock read is a twentieth.
+  const Ran many = run_in_threads(
+      "null",
+      spec_with("case id=p benchmark=ping_pong message_size_bytes=8\n", "budget_ns 200000000\n"));
+  const std::string key = "\"operations_per_sample\":";
+  const std::string last_block = many.output.substr(many.output.rfind(key) + key.size());
+  CHECK(std::stoi(last_block) > 1);
 }
 
 TEST(no_case_for_want_of_bytes) {
