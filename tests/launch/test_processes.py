@@ -118,6 +118,16 @@ def test_grandchildren_do_not_stay(detach: str) -> None:
     assert is_gone(int(outcome.stdout))
 
 
+def test_a_stray_that_has_children_all_the_time_is_ended_with_them(tmp_path: Path) -> None:
+    """As mpirun's proxies do: in a session of their own, and just about to start the next process."""
+    chain = tmp_path / "chain"
+    chain.write_text(f'#!/bin/sh\necho $$ >> {tmp_path}/pids\n[ "$1" -gt 400 ] || "$0" $(($1 + 1))\nsleep 600\n')
+    chain.chmod(0o755)
+    (outcome,) = run(sh(f"setsid {chain} 0 & sleep 0.05; exit 0"))
+    assert outcome.exit_status == 0
+    assert all(is_gone(int(pid)) for pid in (tmp_path / "pids").read_text().split())
+
+
 def test_a_server_is_ended_after_the_others_and_its_status_does_not_matter() -> None:
     server = sh("echo ready; exec sleep 600", ready_pattern="ready", is_server=True)
     outcomes = run(server, sh("exit 0"))
