@@ -20,7 +20,8 @@ bool is_group(const Frame& frame) { return (frame.data[0] & 1U) != 0; }
 }  // namespace
 
 Fabric::Fabric(FabricSettings settings, std::size_t port_count) : settings_(std::move(settings)) {
-  for (std::size_t port = 0; port < port_count; ++port) ports_.emplace_back(settings_.rate_bits_per_s);
+  for (std::size_t port = 0; port < port_count; ++port)
+    ports_.emplace_back(settings_.rate_bits_per_s);
 }
 
 void Fabric::accept(std::size_t port, FramePointer frame, std::int64_t now_ns) {
@@ -77,7 +78,8 @@ void Fabric::enqueue(Port& port, FramePointer frame, std::int64_t now_ns) {
   const std::int64_t left_ns = port.downlink.pass(now_ns, size_bytes);
   port.buffered.push_back({left_ns, size_bytes});
   port.buffered_bytes += size_bytes;
-  port.counters.maximum_queue_bytes = std::max(port.counters.maximum_queue_bytes, port.buffered_bytes);
+  port.counters.maximum_queue_bytes =
+      std::max(port.counters.maximum_queue_bytes, port.buffered_bytes);
   port.going_down.push_back({std::move(frame), left_ns + settings_.delay_ns});
 }
 

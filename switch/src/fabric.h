@@ -93,7 +93,8 @@ class Fabric {
     std::int64_t bytes;
   };
   struct Port {
-    explicit Port(std::int64_t rate_bits_per_s) : uplink(rate_bits_per_s), downlink(rate_bits_per_s) {}
+    explicit Port(std::int64_t rate_bits_per_s)
+        : uplink(rate_bits_per_s), downlink(rate_bits_per_s) {}
     Wire uplink;
     Wire downlink;
     std::deque<InFlight> going_up;
@@ -112,7 +113,7 @@ class Fabric {
   static void drain(Port& port, std::int64_t now_ns);
 
   FabricSettings settings_;
-  FramePool copies_;  // outlives the frames that ports_ hold
+  FramePool copies_;        // outlives the frames that ports_ hold
   std::deque<Port> ports_;  // a deque never moves its elements, which hold frames
   std::unordered_map<std::uint64_t, std::size_t> port_of_address_;
 };

@@ -33,7 +33,8 @@ UniqueFd listen_for_control(const std::string& path) {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ::umask(0077);
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) throw_errno("bind " + path);
+  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    throw_errno("bind " + path);
   if (::listen(socket.get(), 4) != 0) throw_errno("listen on " + path);
   return socket;
 }

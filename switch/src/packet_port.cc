@@ -58,7 +58,8 @@ void turn_offloads_off(const std::string& device) {
     ifreq request{};
     std::snprintf(request.ifr_name, IFNAMSIZ, "%s", device.c_str());
     request.ifr_data = reinterpret_cast<char*>(&value);
-    if (::ioctl(socket.get(), SIOCETHTOOL, &request) != 0) throw_errno("turn off an offload of " + device);
+    if (::ioctl(socket.get(), SIOCETHTOOL, &request) != 0)
+      throw_errno("turn off an offload of " + device);
   }
 }
 
@@ -75,7 +76,8 @@ std::unique_ptr<Port> open_packet_port(const PortSettings& settings) {
   set_flag(socket.get(), PACKET_IGNORE_OUTGOING, 1, "leave out own frames");
   set_flag(socket.get(), PACKET_QDISC_BYPASS, 1, "bypass the queueing discipline");
   const int buffer_bytes = kReceiveBufferBytes;
-  if (::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) != 0) {
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) !=
+      0) {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
   }
   sockaddr_ll address{};

@@ -90,7 +90,8 @@ PortSettings read_port(const std::string& text) {
   port.address = take(words, "address", "");
   port.peer = take(words, "peer", "");
   refuse_rest(words);
-  if (port.kind != "tap" && port.kind != "packet") throw std::invalid_argument("there is no kind of port '" + port.kind + "'");
+  if (port.kind != "tap" && port.kind != "packet")
+    throw std::invalid_argument("there is no kind of port '" + port.kind + "'");
   return port;
 }
 
@@ -104,7 +105,8 @@ Settings read_settings(const std::vector<std::string>& arguments) {
       settings.realtime = false;
       continue;
     }
-    if (index + 1 == arguments.size()) throw std::invalid_argument(option + " needs a value, or is unknown");
+    if (index + 1 == arguments.size())
+      throw std::invalid_argument(option + " needs a value, or is unknown");
     const std::string& value = arguments[++index];
     if (option == "--control") {
       settings.control_path = value;

@@ -51,7 +51,8 @@ void sleep_until(int epoll, std::int64_t until_ns) {
   ::ppoll(&watched, 1, &timeout, nullptr);
 }
 
-void append_direction(std::ostringstream& json, const char* name, const DirectionCounters& counters) {
+void append_direction(std::ostringstream& json, const char* name,
+                      const DirectionCounters& counters) {
   json << '"' << name << "\":{\"frames\":" << counters.frames << ",\"bytes\":" << counters.bytes
        << ",\"wire_bytes\":" << counters.wire_bytes << '}';
 }
@@ -70,7 +71,8 @@ Switchboard::Switchboard(const Settings& settings)
   std::map<std::string, std::size_t> next_index;
   for (const PortSettings& port : settings.ports) {
     const auto fabric = by_name.find(port.fabric);
-    if (fabric == by_name.end()) throw std::invalid_argument("a port names no known fabric: " + port.fabric);
+    if (fabric == by_name.end())
+      throw std::invalid_argument("a port names no known fabric: " + port.fabric);
     attachments_.push_back({port, open_port(port), fabric->second, next_index[port.fabric]++});
     watch(epoll_.get(), attachments_.back().port->descriptor(), attachments_.size() - 1);
   }
@@ -167,7 +169,8 @@ void Switchboard::answer(int control_descriptor) {
   request.erase(request.find_last_not_of("\r\n ") + 1);
   const std::string reply = reply_to(request) + "\n";
   for (std::size_t sent = 0; sent < reply.size();) {
-    const ssize_t part = ::send(client.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
+    const ssize_t part =
+        ::send(client.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
     if (part <= 0) return;
     sent += static_cast<std::size_t>(part);
   }
@@ -212,8 +215,8 @@ std::string Switchboard::queues_json() const {
   const char* separator = "";
   for (const DepthSample& sample : depths_) {
     const PortSettings& port = attachments_[sample.attachment].settings;
-    json << separator << '[' << sample.at_ns << ",\"" << port.fabric << "\",\"" << port.host << "\","
-         << sample.queue_bytes << ']';
+    json << separator << '[' << sample.at_ns << ",\"" << port.fabric << "\",\"" << port.host
+         << "\"," << sample.queue_bytes << ']';
     separator = ",";
   }
   json << "]}";

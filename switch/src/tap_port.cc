@@ -28,7 +28,8 @@ class TapPort : public Port {
       frame.size_bytes = static_cast<std::size_t>(size);
       return true;
     }
-    if (size < 0 && errno != EAGAIN && errno != EINTR) throw_errno("read a frame from a TAP device");
+    if (size < 0 && errno != EAGAIN && errno != EINTR)
+      throw_errno("read a frame from a TAP device");
     return false;
   }
 
@@ -56,7 +57,8 @@ void set_address(const std::string& device, const std::string& address) {
   }
   request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
   const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (::ioctl(socket.get(), SIOCSIFHWADDR, &request) != 0) throw_errno("set the address of " + device);
+  if (::ioctl(socket.get(), SIOCSIFHWADDR, &request) != 0)
+    throw_errno("set the address of " + device);
 }
 
 }  // namespace
@@ -69,7 +71,8 @@ std::unique_ptr<Port> open_tap_port(const PortSettings& settings) {
   set_name(request, settings.device);
   // No offloads are announced, so the host's kernel cuts and sums every frame itself.
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
-  if (::ioctl(tap.get(), TUNSETIFF, &request) != 0) throw_errno("create the TAP device " + settings.device);
+  if (::ioctl(tap.get(), TUNSETIFF, &request) != 0)
+    throw_errno("create the TAP device " + settings.device);
   if (!settings.address.empty()) set_address(settings.device, settings.address);
   return std::make_unique<TapPort>(std::move(tap));
 }
