@@ -79,9 +79,10 @@ COMMAND_LINES = [
     (
         "intelmpi", None, LAB_INTER,
         "/x/mpirun -bootstrap rsh -bootstrap-exec /lab/rsh -iface mgmt0 -hosts a,b -n 2 -ppn 1 -genv I_MPI_PIN off"
+        " -genv I_MPI_WAIT_MODE 1"
         " -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0",
     ),
-    ("intelmpi", None, LAB_INTRA, "/x/mpirun -n 2 -genv I_MPI_PIN off -genv I_MPI_FABRICS shm"),
+    ("intelmpi", None, LAB_INTRA, "/x/mpirun -n 2 -genv I_MPI_PIN off -genv I_MPI_WAIT_MODE 1 -genv I_MPI_FABRICS shm"),
     (
         "intelmpi", None, REAL_INTER,
         "/x/mpirun -bootstrap ssh -hosts a,b -n 4 -ppn 2 -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
