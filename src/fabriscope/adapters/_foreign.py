@@ -1,0 +1,134 @@
+"""What the adapters of other people's programs share: what a program cannot do, how it ended, what was read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from fabriscope.model.case import Case, SocketOptions
+from fabriscope.model.command import Outcome
+from fabriscope.model.errors import ParseError
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+
+TCP_PORT_COUNT = 100
+"""So many ports from `AdapterContext.tcp_port` on may be used by one launch."""
+
+_STDERR_LINES_KEPT = 5
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class SocketSupport:
+    """Which socket options of a case a program can be asked for."""
+
+    program: str
+    nodelay: tuple[bool, ...] = (True, False)
+    """The values of TCP_NODELAY that it can work with."""
+    buffers: bool = False
+    """Whether both buffers can be set, to one size."""
+    busy_poll: bool = False
+    congestion_control: bool = False
+    interface: bool = False
+
+    def problem(self, socket: SocketOptions) -> str | None:
+        """Return why the program cannot work with these options, None if it can."""
+        if socket.tcp_nodelay not in self.nodelay:
+            return f"{self.program} cannot switch TCP_NODELAY {'on' if socket.tcp_nodelay else 'off'}"
+        if socket.send_buffer_bytes != socket.receive_buffer_bytes and self.buffers:
+            return f"{self.program} sets the send and the receive buffer to one size, never to two"
+        wanted = {
+            "buffer sizes": socket.send_buffer_bytes or socket.receive_buffer_bytes,
+            "busy polling": socket.busy_poll_us,
+            "the congestion control": socket.congestion_control,
+            "the interface of a socket": socket.interface,
+        }
+        can = (self.buffers, self.busy_poll, self.congestion_control, self.interface)
+        for (what, value), possible in zip(wanted.items(), can, strict=True):
+            if value is not None and not possible:
+                return f"{self.program} cannot set {what}"
+        return None
+
+
+@dataclass
+class Readings:
+    """What was read so far of a launch's cases; `parsed` turns it into the adapter's answer."""
+
+    launch: Launch
+    values: dict[tuple[str, str], float] = field(default_factory=dict)
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
+
+    def take(self, case: Case, metric_id: str, value: float) -> None:
+        """Keep a value, in the metric's unit; raises ParseError for what no measurement can give."""
+        if not math.isfinite(value) or value <= 0:
+            instrument = self.launch.entry.instrument
+            raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
+        self.values[case.case_id, metric_id] = value
+
+    def skip(self, case: Case, reason: str) -> None:
+        """Note that the program cannot measure this case."""
+        self.results.setdefault(case.case_id, CaseResult(case.case_id, "skipped", reason))
+
+    def fail(self, cases: Iterable[Case], reason: str) -> None:
+        """Note that cases were tried in vain."""
+        for case in cases:
+            self.results.setdefault(case.case_id, CaseResult(case.case_id, "failed", reason))
+
+    def parsed(self, otherwise: str) -> ParsedLaunch:
+        """Return what was read; cases without a value or a reason failed, for the reason `otherwise`."""
+        measured = {case_id for case_id, _ in self.values}
+        results = []
+        for case in self.launch.cases:
+            missing = CaseResult(case.case_id, "failed", otherwise)
+            known = self.results.get(case.case_id, missing)
+            results.append(CaseResult(case.case_id, "ok") if case.case_id in measured else known)
+        blocks = tuple(
+            SampleBlock(case_id, (value,), quantity=metric_id, burst=burst)
+            for burst, ((case_id, metric_id), value) in enumerate(self.values.items())
+        )
+        return ParsedLaunch(blocks, tuple(results), self.details)
+
+
+def text_of(data: bytes) -> str:
+    """Return a program's words, without the colours that some print to files too."""
+    return _COLOUR.sub("", data.decode("utf-8", "replace"))
+
+
+def ending(outcome: Outcome | None, program: str) -> str:
+    """Return how a program ended and what it said last, for the reason of a failed case."""
+    if outcome is None:
+        return f"{program} was not started, since what had to be there before it was not"
+    if outcome.timed_out:
+        how = "did not end in time"
+    elif outcome.exit_status is None:
+        how = "was ended by us"
+    elif outcome.exit_status < 0:
+        how = f"was ended by signal {-outcome.exit_status}"
+    else:
+        how = f"ended with exit status {outcome.exit_status}"
+    said = text_of(outcome.stderr) or text_of(outcome.stdout)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
+
+
+def number(text: str, what: str, where: str) -> float:
+    """Return a number that a program printed; raises ParseError."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ParseError(f"{what} should be a number and is {text!r}", where=where) from error
+
+
+def cases_of(launch: Launch, benchmark: str) -> dict[int, Case]:
+    """Return the launch's cases of a benchmark by their message size."""
+    return {case.message_size_bytes: case for case in launch.cases if case.benchmark == benchmark}
+
+
+def by_socket(cases: Iterable[Case]) -> Mapping[SocketOptions, list[Case]]:
+    """Return the cases grouped by their socket options, in the order of their first."""
+    groups: dict[SocketOptions, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.socket, []).append(case)
+    return groups

@@ -1,0 +1,141 @@
+"""iperf3 3.12 over TCP: one stream of messages that nobody answers; a server and a client for each case.
+
+Of the client's JSON (`-J`) the summary at the receiver is read, the first second left out (`-O 1`):
+
+    "end": {
+        "sum_received": {"start": 0, "end": 2.005566, "seconds": 2.005566,
+                         "bytes": 2806382592, "bits_per_second": 11194376418.427517, "sender": true},
+        "sender_tcp_congestion": "bbr", ...
+
+A stream has no window and no answer, so its rate is another metric than our bandwidth; it has no latency at all. With
+-J it ends with status 0 even where it failed, and says so in "error".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabriscope.adapters._foreign import TCP_PORT_COUNT, Readings, SocketSupport, ending, text_of
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.case import Case
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.measurement import Launch, ParsedLaunch
+
+LARGEST_MESSAGE_BYTES = 1 << 20
+"""Its largest block."""
+OMITTED_S = 1
+
+SOCKETS = SocketSupport("iperf3", buffers=True, congestion_control=True, interface=True)
+FIELDS = {
+    "bytes": ("end", "sum_received", "bytes"),
+    "seconds": ("end", "sum_received", "seconds"),
+    "bits_per_second": ("end", "sum_received", "bits_per_second"),
+}
+KEPT = {
+    "version": ("start", "version"),
+    "send_buffer_bytes": ("start", "sndbuf_actual"),
+    "receive_buffer_bytes": ("start", "rcvbuf_actual"),
+    "maximum_segment_bytes": ("start", "tcp_mss_default"),
+    "congestion_control": ("end", "sender_tcp_congestion"),
+    "retransmits": ("end", "sum_sent", "retransmits"),
+}
+"""What it says of itself, kept beside the result."""
+RATE_TOLERANCE = 0.001
+
+
+class Iperf3Adapter:
+    """Runs iperf3's TCP stream."""
+
+    name = "iperf3"
+    programs = ("iperf3",)
+
+    def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
+        """Return a server that serves once, and its client, for every case in turn."""
+        if launch.entry.layer != "tcp":
+            raise LaunchError(f"iperf3 knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
+        cases = _possible(launch)
+        if len(cases) > TCP_PORT_COUNT:
+            raise LaunchError(f"{len(cases)} cases would need as many ports, and there are {TCP_PORT_COUNT}")
+        seconds = max(1, round(launch.budget_ns / max(1, len(cases)) / 1e9))
+        return tuple(
+            command
+            for place, case in enumerate(cases)
+            for command in _pair(case, launch, context, context.tcp_port + place, seconds)
+        )
+
+    def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
+        """Return the rate at which the stream's bytes arrived, for every case."""
+        readings = Readings(launch)
+        for case in launch.cases:
+            problem = _problem(case)
+            if problem is not None:
+                readings.skip(case, problem)
+        clients = [outcome for outcome in outcomes if not outcome.command.is_server]
+        for place, case in enumerate(_possible(launch)):
+            _read(case, clients[place] if place < len(clients) else None, readings)
+        return readings.parsed("iperf3 said nothing of this case")
+
+
+def _possible(launch: Launch) -> list[Case]:
+    return [case for case in launch.cases if _problem(case) is None]
+
+
+def _problem(case: Case) -> str | None:
+    if case.benchmark != "bandwidth":
+        return f"iperf3 has no {case.benchmark}"
+    if not 0 < case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
+        return f"iperf3's blocks have 1 to {LARGEST_MESSAGE_BYTES} bytes"
+    return SOCKETS.problem(case.socket)
+
+
+def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, seconds: int) -> Iterator[Command]:
+    program = context.program("iperf3")
+    sender, receiver = launch.entry.hosts
+    server = (program, "-s", "-1", "-p", str(tcp_port), "--forceflush")
+    yield Command(server, receiver, ready_pattern="Server listening on", is_server=True)
+    argv = [program, "-c", context.data_address(receiver), "-p", str(tcp_port), "-J"]
+    argv += ["-l", str(case.message_size_bytes), "-t", str(seconds), "-O", str(OMITTED_S)]
+    socket = case.socket
+    argv += ["-N"] if socket.tcp_nodelay else []
+    argv += ["-w", str(socket.send_buffer_bytes)] if socket.send_buffer_bytes is not None else []
+    argv += ["-C", socket.congestion_control] if socket.congestion_control is not None else []
+    argv += ["--bind-dev", socket.interface] if socket.interface is not None else []
+    yield Command(tuple(argv), sender, ready_pattern=r"^}")
+
+
+def _read(case: Case, outcome: Outcome | None, readings: Readings) -> None:
+    text = text_of(outcome.stdout) if outcome is not None else ""
+    try:
+        report = json.loads(text)
+    except json.JSONDecodeError:
+        readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3')}")
+        return
+    if "error" in report:
+        readings.fail((case,), f"iperf3 says: {report['error']}")
+        return
+    values = {name: _at(report, path) for name, path in FIELDS.items()}
+    if not all(isinstance(value, int | float) for value in values.values()):
+        raise ParseError(f"the receiver's sum is {values}", where="iperf3")
+    if not values["seconds"] > 0:
+        raise ParseError(f"the receiver's time is {values['seconds']} s", where="iperf3")
+    rate = values["bytes"] / values["seconds"]
+    if abs(rate - values["bits_per_second"] / 8) > RATE_TOLERANCE * rate:
+        raise ParseError(f"{values['bits_per_second']} bit/s are not {rate} B/s", where="iperf3")
+    readings.details[case.case_id] = {name: _at(report, path) for name, path in KEPT.items()}
+    readings.take(case, "stream_bandwidth_bytes_per_s", rate)
+
+
+def _at(report: Mapping[str, Any], path: Sequence[str]) -> Any:
+    """Return the value at a path of names, None where it is absent."""
+    value: Any = report
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+ADAPTER = Iperf3Adapter()
