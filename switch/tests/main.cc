@@ -1,0 +1,3 @@
+#include "check.h"
+
+int main() { return fabriscope::lab::test::run_all(); }

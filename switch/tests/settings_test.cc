@@ -1,0 +1,88 @@
+// What the command line may say, and what is said about the rest.
+#include "settings.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "check.h"
+
+namespace fabriscope::lab {
+namespace {
+
+std::string refusal_of(const std::vector<std::string>& arguments) {
+  try {
+    read_settings(arguments);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "(nothing)";
+}
+
+std::string refusal_of_fabric(const std::string& text) {
+  return refusal_of({"--control", "c", "--fabric", text});
+}
+
+std::string refusal_of_port(const std::string& text) {
+  return refusal_of({"--control", "c", "--port", text});
+}
+
+TEST(everything_is_read) {
+  const Settings settings = read_settings(
+      {"--control", "/tmp/c", "--spin-ns", "77", "--no-realtime", "--fabric",
+       "name=f,rate=1000000000,delay=5000,buffer=65536,coalesce_ns=80000,coalesce_frames=15",
+       "--port", "fabric=f,host=a,netns=/proc/1/ns/net,device=eth0,address=02:00:00:00:00:01",
+       "--port", "fabric=f,host=b,kind=packet,netns=/proc/2/ns/net,device=eth0,peer=f0h1"});
+  CHECK_EQUAL(settings.control_path, "/tmp/c");
+  CHECK_EQUAL(settings.spin_ns, 77);
+  CHECK_EQUAL(settings.realtime, false);
+  CHECK_EQUAL(settings.fabrics.size(), 1U);
+  CHECK_EQUAL(settings.fabrics[0].name, "f");
+  CHECK_EQUAL(settings.fabrics[0].rate_bits_per_s, 1'000'000'000);
+  CHECK_EQUAL(settings.fabrics[0].delay_ns, 5'000);
+  CHECK_EQUAL(settings.fabrics[0].buffer_bytes, 65'536);
+  CHECK_EQUAL(settings.fabrics[0].rx_coalesce_ns, 80'000);
+  CHECK_EQUAL(settings.fabrics[0].rx_coalesce_frames, 15);
+  CHECK_EQUAL(settings.ports.size(), 2U);
+  CHECK_EQUAL(settings.ports[0].kind, "tap");
+  CHECK_EQUAL(settings.ports[0].address, "02:00:00:00:00:01");
+  CHECK_EQUAL(settings.ports[1].kind, "packet");
+  CHECK_EQUAL(settings.ports[1].peer, "f0h1");
+}
+
+TEST(a_fabric_is_unlimited_unless_told) {
+  const Settings settings = read_settings({"--control", "c", "--fabric", "name=f"});
+  CHECK_EQUAL(settings.fabrics[0].rate_bits_per_s, 0);
+  CHECK_EQUAL(settings.fabrics[0].buffer_bytes, 0);
+  CHECK_EQUAL(settings.fabrics[0].rx_coalesce_ns, 0);
+  CHECK_EQUAL(settings.realtime, true);
+}
+
+TEST(wrong_options_are_refused) {
+  CHECK_EQUAL(refusal_of({}), "--control is missing");
+  CHECK_EQUAL(refusal_of({"--control"}), "--control needs a value, or is unknown");
+  CHECK_EQUAL(refusal_of({"--colour", "red"}), "there is no option --colour");
+  CHECK_EQUAL(refusal_of({"--control", "c", "--spin-ns", "soon"}),
+              "--spin-ns=soon is not a number from 0 up");
+}
+
+TEST(wrong_fabrics_are_refused) {
+  CHECK_EQUAL(refusal_of_fabric("rate=1"), "'name=' is missing");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate"), "'rate' is not KEY=VALUE");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate="), "rate= is not a number from 0 up");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate=-1"), "rate=-1 is not a number from 0 up");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate=1G"), "rate=1G is not a number from 0 up");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate=99999999999999999999"),
+              "rate=99999999999999999999 is not a number from 0 up");
+  CHECK_EQUAL(refusal_of_fabric("name=f,colour=1"), "there is no key 'colour'");
+}
+
+TEST(wrong_ports_are_refused) {
+  CHECK_EQUAL(refusal_of_port("fabric=f"), "'host=' is missing");
+  CHECK_EQUAL(refusal_of_port("fabric=f,host=a,netns=n,device=d,kind=tube"),
+              "there is no kind of port 'tube'");
+  CHECK_EQUAL(refusal_of_port("fabric=f,host=a,netns=n,device=d,size=1"), "there is no key 'size'");
+}
+
+}  // namespace
+}  // namespace fabriscope::lab
