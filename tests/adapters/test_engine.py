@@ -196,6 +196,14 @@ def test_recorded_stream(name: str, outcome: dict[str, Any]) -> None:
     assert summary(parsed) == json.loads((DATA / f"{name}.json").read_text())
 
 
+def test_a_hung_case_is_known_by_what_any_rank_says_where_mpirun_replaces_the_status() -> None:
+    one = launch("mpi")
+    said = f"rank 1, case {one.cases[1].case_id}: no progress for 3506 ms\n"
+    for stderr, expected in ((said, one.cases[1].case_id), ("case stranger: no progress for 1 ms", None)):
+        outcome = Outcome(Command(("mpirun",), "a", rank_hosts=("a", "b")), 255, b"", stderr.encode(), 0, 1)
+        assert ADAPTER.parse(one, [outcome]).hung_case_id == expected
+
+
 def test_every_recorded_stream_is_tested() -> None:
     assert {path.stem for path in DATA.glob("*.stdout")} == {name for name, _ in GOLDEN}
 

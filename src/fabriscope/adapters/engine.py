@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -27,6 +28,8 @@ WATCHDOG_EXIT_STATUS = 4
 LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>\d+)'
 
 _STDERR_LINES_KEPT = 5
+# fabriscope-engine: rank 1, case 6b1c72695814: no progress for 3506 ms (case_timeout_ns is 3500000000)
+_WATCHDOG_SAID = re.compile(r"case (\S+): no progress for")
 
 
 class EngineAdapter:
@@ -61,7 +64,8 @@ class EngineAdapter:
         details["exit_statuses"] = [outcome.exit_status for outcome in outcomes]
         if problem:
             details["problem"] = problem
-        return ParsedLaunch(tuple(stream.blocks), results, details, _hung_case_id(stream, outcomes))
+        hung_case_id = _hung_case_id(stream, outcomes, {case.case_id for case in launch.cases})
+        return ParsedLaunch(tuple(stream.blocks), results, details, hung_case_id)
 
 
 def _required(program: str | None, what: str) -> str:
@@ -184,10 +188,18 @@ def _result(case: Case, stream: Stream, is_measured: bool, problem: str | None) 
     return CaseResult(case.case_id, "failed", reason)
 
 
-def _hung_case_id(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
-    """Return the case that the engine's watchdog named."""
-    if any(outcome.exit_status == WATCHDOG_EXIT_STATUS for outcome in outcomes):
+def _hung_case_id(stream: Stream, outcomes: Sequence[Outcome], case_ids: set[str]) -> str | None:
+    """Return the case that an engine's watchdog named.
+
+    By the exit status and the stream, or by what any rank wrote to standard error: mpirun replaces the status by one of
+    its own, and the rank that hangs may be the one that writes the stream.
+    """
+    if any(outcome.exit_status == WATCHDOG_EXIT_STATUS for outcome in outcomes) and stream.last_failed_case_id:
         return stream.last_failed_case_id
+    for outcome in outcomes:
+        for case_id in _WATCHDOG_SAID.findall(outcome.stderr.decode("utf-8", "replace")):
+            if case_id in case_ids:
+                return str(case_id)
     return None
 
 
