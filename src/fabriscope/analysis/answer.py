@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.frames import series_label
-from fabriscope.analysis.words import rate_text, size_text, time_text
+from fabriscope.analysis.words import interval_text, rate_text, size_text, time_text
 
 MOST_PAIRS = 3
 
@@ -50,7 +50,7 @@ def _rivals(ranked: list[dict[str, Any]], name: str, text: Callable[[float], str
     best = ranked[0]
     if best[f"{name}_low"] is None:
         return ", from one launch" if len(ranked) == 1 else ", from one launch, so the order may be chance"
-    interval = f" ({text(best[f'{name}_low'])} to {text(best[f'{name}_high'])})"
+    interval = f" ({interval_text(best[f'{name}_low'], best[f'{name}_high'], text)})"
     close = [series_label(row) for row in ranked[1:] if _overlap(best, row, name)]
     return interval + (f", where the interval of {_and(close)} overlaps" if close else "")
 

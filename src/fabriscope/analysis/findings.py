@@ -9,8 +9,10 @@ import polars as pl
 
 from fabriscope.analysis.ranges import PAIR
 from fabriscope.analysis.words import (
+    TOO_WIDE,
     advantage_range_text,
     advantage_text,
+    interval_text,
     ratio_text,
     size_text,
 )  # fmt: skip
@@ -129,7 +131,8 @@ def _range_text(row: dict[str, Any], where: str) -> str:
 def _interval_text(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "one block gives no interval"
-    return f"the interval of the ratio is {ratio_text(low)} to {ratio_text(high)}"
+    text = interval_text(low, high, ratio_text)
+    return "the launches differ too much" if text == TOO_WIDE else f"the interval of the ratio is {text}"
 
 
 def _advice(row: dict[str, Any]) -> str:

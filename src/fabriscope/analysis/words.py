@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
@@ -11,6 +12,9 @@ UNKNOWN = "–"
 MOST_OF_A_UNIT = 10_000
 A_LOT = 1.995
 """From this ratio on, `2.5 times` reads better than `by 150 %`."""
+USELESS_INTERVAL_RATIO = 100
+"""An interval whose ends differ by so much says nothing but that the launches differ too much."""
+TOO_WIDE = "launches differ too much"
 
 
 def size_text(size_bytes: int | None) -> str:
@@ -65,6 +69,15 @@ def advantage_range_text(least: float, most: float) -> str:
         return f"{ratio_text(least)} to {ratio_text(most)} times"
     low, high = percent(least), percent(most)
     return f"by {low} %" if low == high else f"by {low} to {high} %"
+
+
+def interval_text(low: float | None, high: float | None, text: Callable[[float], str]) -> str:
+    """Return `low to high`, nothing without an interval, and words for one that is too wide to say anything."""
+    if low is None or high is None:
+        return ""
+    if low <= 0 or high / low > USELESS_INTERVAL_RATIO:
+        return TOO_WIDE
+    return f"{text(low)} to {text(high)}"
 
 
 def percent(ratio: float) -> str:

@@ -13,6 +13,7 @@ SIZE_LABEL = (
 )
 DECADES = (1,)
 HALF_DECADES = (1, 2, 5)
+MOST_WIDENING = 2
 FINE = (1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 8.5, 9, 9.5)
 
 
@@ -26,12 +27,22 @@ def size_axis(sizes: Sequence[int]) -> alt.X:
     return alt.X("x:Q", title="message size", scale=scale, axis=axis)
 
 
-def log_axis(values: Iterable[float | None]) -> alt.Axis:
-    """Return a value axis with ticks at 1, 10, 100, and between them where few decades are shown."""
+def log_scale(values: Iterable[float | None], ends: Iterable[float | None]) -> tuple[alt.Scale, alt.Axis]:
+    """Return the scale and axis of the values; `ends` of intervals widen it, but only so far.
+
+    One interval that says nothing must not press all curves flat: bands are clipped at MOST_WIDENING. Ticks stand at
+    1, 10, 100, and between them where few decades are shown.
+    """
     known = [value for value in values if value is not None and value > 0]
     if not known:
-        return alt.Axis()
-    low, high = math.log10(min(known)), math.log10(max(known))
-    steps: tuple[float, ...] = DECADES if high - low > 3.2 else HALF_DECADES if high - low > 0.5 else FINE
-    powers = range(math.floor(low) - 1, math.ceil(high) + 1)
-    return alt.Axis(values=[float(f"{step * 10**power:.3g}") for power in powers for step in steps], format=",~r")
+        return alt.Scale(type="log"), alt.Axis()
+    limits = [value for value in ends if value is not None]
+    low = min([*known, *(max(value, min(known) / MOST_WIDENING) for value in limits)])
+    high = max([*known, *(min(value, max(known) * MOST_WIDENING) for value in limits)])
+    decades = math.log10(high / low)
+    steps: tuple[float, ...] = DECADES if decades > 3.2 else HALF_DECADES if decades > 0.5 else FINE
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step * 10**power:.3g}") for power in powers for step in steps]
+    margin = (high / low) ** 0.03
+    scale = alt.Scale(type="log", nice=False, domain=[low / margin, high * margin])
+    return scale, alt.Axis(values=ticks, format=",~r")

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from fabriscope.reports import _rows
-from fabriscope.reports._axes import log_axis, size_axis
+from fabriscope.reports._axes import log_scale, size_axis
 from fabriscope.reports._channels import PARAMETERS, PICKED, Channels, channels_of
 from fabriscope.reports._figures import RATIO_FIGURES, Figure
 from fabriscope.reports._style import Style, config
@@ -74,9 +74,10 @@ def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
 def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[str, Any]]]) -> list[Any]:
     rows = data["marks"] + data["impossible"]
     x = size_axis([row["x"] for row in rows])
-    axis = log_axis(row[name] for row in rows for name in ("y", "lo", "hi"))
+    drawn = [row["y"] for row in (*rows, *data["bounds"], *data["launches"])]
+    scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
     unit = "Mb/s" if figure.metric_id.endswith("bytes_per_s") else "µs"
-    y = alt.Y("y:Q", title=unit, scale=alt.Scale(type="log", nice=False), axis=axis)
+    y = alt.Y("y:Q", title=unit, scale=scale, axis=axis)
     layers = []
     if data["bounds"]:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)
@@ -94,9 +95,9 @@ def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[
 
 def _ratio_layers(figure: Figure, channels: Channels, style: Style, rows: list[dict[str, Any]]) -> list[Any]:
     x = size_axis([row["x"] for row in rows])
-    ends = [row[name] for row in rows for name in ("y", "lo", "hi")]
-    axis = log_axis([*ends, 0.9, 1.1])
-    y = alt.Y("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=alt.Scale(type="log", nice=False), axis=axis)
+    drawn = [*(row["y"] for row in rows), 0.9, 1.1]
+    scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
+    y = alt.Y("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=scale, axis=axis)
     one = _chart("one").mark_rule(color=style.ink, opacity=0.6).encode(y=y)
     return [one, *_lines(x, y, channels, RATIO_TOOLTIP)]
 
@@ -105,7 +106,7 @@ def _lines(x: alt.X, y: alt.Y, channels: Channels, tooltip: dict[str, str]) -> l
     """Return band, line and marks."""
     base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
     return [
-        base.mark_area().encode(y=alt.Y("lo:Q"), y2="hi:Q", opacity=_seen(0.18)),
+        base.mark_area(clip=True).encode(y=alt.Y("lo:Q"), y2="hi:Q", opacity=_seen(0.18)),
         base.mark_line(strokeWidth=1.8).encode(y=y, strokeDash=channels.dash(), opacity=_seen(1)),
         base.mark_point(size=40, filled=True).encode(
             y=y, shape=channels.shape(), opacity=_seen(1), tooltip=_tooltip(tooltip)

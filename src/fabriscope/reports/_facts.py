@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from fabriscope.analysis.words import UNKNOWN, rate_text, size_text, time_text
+from fabriscope.analysis.words import UNKNOWN, interval_text, rate_text, size_text, time_text
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 
@@ -126,7 +126,7 @@ def floor_table(essence: Essence) -> list[tuple[str, str, str]]:
     """Return what the instrument itself costs: name, value, what it means."""
     rows = []
     for row in essence.estimates.filter(essence.estimates["layer"] == "null").iter_rows(named=True):
-        interval = f"{time_text(row['low'])} to {time_text(row['high'])}" if row["low"] is not None else ""
+        interval = interval_text(row["low"], row["high"], time_text)
         value = f"{time_text(row['value'])}{f' ({interval})' if interval else ''}"
         if row["metric_id"] == "floor_ns":
             rows.append(("Recording an operation that does nothing", value, "benchmark empty"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabriscope.analysis.frames import series_label
-from fabriscope.analysis.words import ratio_text, size_text, value_text
+from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
 from fabriscope.reports._figures import Figure
 from fabriscope.reports._style import Style, layer_of
 
@@ -63,7 +63,7 @@ def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
     metric_id, factor = row["metric_id"], axis_factor(row["metric_id"])
     ends = ("low", "high", "limit")
     low, high, limit = (None if row[name] is None else rounded(row[name] * factor) for name in ends)
-    interval = f"{value_text(row['low'], metric_id)} to {value_text(row['high'], metric_id)}"
+    interval = interval_text(row["low"], row["high"], lambda value: value_text(value, metric_id))
     spread = row["between_launch_spread"]
     return {
         **_point(row, figure, style),
@@ -93,7 +93,7 @@ def _ratio_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
         hue = style.hue_of(right)
     else:
         hue = style.hue_of(left)
-    interval = "none from one block" if row["low"] is None else f"{ratio_text(row['low'])} to {ratio_text(row['high'])}"
+    interval = interval_text(row["low"], row["high"], ratio_text) or "none from one block"
     return {
         "x": row["message_size_bytes"],
         "y": rounded(row["ratio"]),

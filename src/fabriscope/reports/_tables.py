@@ -12,6 +12,7 @@ from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import (
     UNKNOWN,
     advantage_range_text,
+    interval_text,
     ratio_text,
     significant,
     size_text,
@@ -50,7 +51,7 @@ def _number(value: float | None, factor: float) -> str:
 
 def _interval(row: dict[str, Any], name: str, factor: float) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "" if low is None else f"{significant(low * factor)} to {significant(high * factor)}"
+    return interval_text(low, high, lambda value: significant(value * factor))
 
 
 def range_groups(essence: Essence) -> list[dict[str, Any]]:
@@ -82,7 +83,7 @@ def _range_row(row: dict[str, Any]) -> dict[str, str]:
         leader, by = row["right"], advantage_range_text(1 / most, 1 / least)
     elif row["verdict"] == "equivalent":
         leader = "equivalent"
-    interval = UNKNOWN if row["low"] is None else f"{ratio_text(row['low'])} to {ratio_text(row['high'])}"
+    interval = interval_text(row["low"], row["high"], ratio_text) or UNKNOWN
     needed = row["blocks_to_decide"]
     return {
         "where": where_text(row),
