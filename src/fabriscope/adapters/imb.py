@@ -88,7 +88,7 @@ class ImbAdapter:
                 _read(text_of(outcome.stdout), group, readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in group if case.case_id not in reached]
-            readings.fail(missing, f"no row of this size: {ending(outcome, 'IMB-MPI1')}")
+            readings.fail(missing, f"no row of this size: {ending(outcome, 'IMB-MPI1', outcomes)}")
         return readings.parsed("IMB-MPI1 said nothing of this case")
 
 
@@ -148,7 +148,7 @@ def _rows(text: str) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield the benchmark and the named numbers of every row; raises ParseError for other columns."""
     benchmark: str | None = None
     columns: tuple[str, ...] | None = None
-    for line in text.splitlines():
+    for line in text[: text.rfind("\n") + 1].splitlines():  # a last line without its end may lack digits too
         head = _HEAD.fullmatch(line)
         words = line.split()
         if head:

@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fabriscope.adapters._foreign import TCP_PORT_COUNT, Readings, SocketSupport, ending, text_of
+from fabriscope.adapters._foreign import TCP_PORT_COUNT, Readings, SocketSupport, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -63,7 +63,7 @@ class Iperf3Adapter:
         return tuple(
             command
             for place, case in enumerate(cases)
-            for command in _pair(case, launch, context, context.tcp_port + place, seconds)
+            for command in _pair(case, launch, context, first_tcp_port(launch, context) + place, seconds)
         )
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
@@ -75,7 +75,7 @@ class Iperf3Adapter:
                 readings.skip(case, problem)
         clients = [outcome for outcome in outcomes if not outcome.command.is_server]
         for place, case in enumerate(_possible(launch)):
-            _read(case, clients[place] if place < len(clients) else None, readings)
+            _read(case, clients[place] if place < len(clients) else None, outcomes, readings)
         return readings.parsed("iperf3 said nothing of this case")
 
 
@@ -106,12 +106,12 @@ def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, se
     yield Command(tuple(argv), sender, ready_pattern=r"^}")
 
 
-def _read(case: Case, outcome: Outcome | None, readings: Readings) -> None:
+def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
     text = text_of(outcome.stdout) if outcome is not None else ""
     try:
         report = json.loads(text)
     except json.JSONDecodeError:
-        readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3')}")
+        readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3', started)}")
         return
     if "error" in report:
         readings.fail((case,), f"iperf3 says: {report['error']}")

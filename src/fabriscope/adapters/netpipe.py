@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, number, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, first_tcp_port, number, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -68,7 +68,7 @@ class NetpipeAdapter:
             argv = (program, *options, "-o", "/dev/null")
             return (Command(argv, launch.entry.hosts[0], rank_hosts=launch.entry.hosts),)
         transmitter, receiver = launch.entry.hosts
-        argv = (context.program("NPtcp"), "-P", str(context.tcp_port), *options)
+        argv = (context.program("NPtcp"), "-P", str(first_tcp_port(launch, context)), *options)
         to = ("-h", context.data_address(receiver), "-o", "/dev/null")
         # The receiver says its first line shortly before it listens, and the transmitter does all that the receiver
         # does in between (it reads /etc/protocols) before it connects: it cannot overtake.
@@ -87,7 +87,7 @@ class NetpipeAdapter:
         sender = _sender(launch, outcomes)
         if sender is not None:
             _read(text_of(sender.stderr) + text_of(sender.stdout), left, readings)
-        return readings.parsed(f"no result of this size: {ending(sender, 'NetPIPE')}")
+        return readings.parsed(f"no result of this size: {ending(sender, 'NetPIPE', outcomes)}")
 
 
 def _sorted_out(launch: Launch) -> list[tuple[Case, str | None]]:
