@@ -1,7 +1,8 @@
 """The adapters of other people's programs: golden pairs of what each prints, and the exact command lines.
 
-A pair is `data/<adapter>/<name>.txt`, the program's words, and `<name>.json`: the launch that they answer, how the program
-ended, and what the adapter makes of it (`FABRISCOPE_WRITE_GOLDEN=1` writes that part anew, to be read before it is kept).
+A pair is `data/<adapter>/<name>.txt`, the program's words, and `<name>.json`: the launch that they answer, how the
+program ended, and what the adapter makes of it (`FABRISCOPE_WRITE_GOLDEN=1` writes that part anew: read it before it is
+kept).
 """
 
 from __future__ import annotations
@@ -158,13 +159,13 @@ def test_qperf_runs_all_tests_with_one_client() -> None:
     asked = launch("qperf", "tcp", ping_pong(1, tcp_nodelay=False), bandwidth(65536, tcp_nodelay=False), ping_pong(2))
     assert argvs(asked) == [
         "b: /x/qperf -lp 18815",
-        "a: /x/qperf 10.0.0.2 -lp 18815 -ip 18816 --unify_units --verbose_used --verbose_more_stat --precision 9 --time 1"
-        " --msg_size 1 tcp_lat --msg_size 65536 tcp_bw",
+        "a: /x/qperf 10.0.0.2 -lp 18815 -ip 18816 --unify_units --verbose_used --verbose_more_stat"
+        " --precision 9 --time 1 --msg_size 1 tcp_lat --msg_size 65536 tcp_bw",
     ]
 
 
 def test_iperf3_has_a_server_for_each_case() -> None:
-    socket = {"send_buffer_bytes": 200000, "receive_buffer_bytes": 200000, "congestion_control": "reno"}
+    socket: dict[str, Any] = {"send_buffer_bytes": 200000, "receive_buffer_bytes": 200000, "congestion_control": "reno"}
     asked = launch("iperf3", "tcp", bandwidth(65536), bandwidth(1024, tcp_nodelay=False, **socket))
     assert argvs(asked) == [
         "b: /x/iperf3 -s -1 -p 18815 --forceflush",
@@ -178,7 +179,8 @@ def test_imb_has_a_job_for_each_window() -> None:
     asked = launch("imb", "mpi", ping_pong(8), bandwidth(65536), bandwidth(65536, window=16))
     jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
     assert [" ".join(job.argv) for job in jobs] == [
-        "/x/IMB-MPI1 PingPong Uniband -msgsize 8,65536 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 64",
+        "/x/IMB-MPI1 PingPong Uniband -msgsize 8,65536 -zero_size off -iter 1000000,1000000 -time 0.667"
+        " -window_size 64",
         "/x/IMB-MPI1 Uniband -msgsize 65536 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 16",
     ]
     assert all(job.env == {"LD_LIBRARY_PATH": "/opt/mpich/lib"} and job.rank_hosts == ("a", "b") for job in jobs)

@@ -1,88 +1,117 @@
-"""What the adapters of other people's programs share: lines as data, and how a client's end becomes results."""
+"""What the adapters of other people's programs share: what a program cannot do, how it ended, what was read."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
+from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Outcome
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 
-NS_PER_US = 1e3
-NS_PER_S = 1e9
-BYTES_PER_MIB = 1 << 20
+TCP_PORT_COUNT = 100
+"""So many TCP ports has one launch, of its own."""
+LAUNCH_COUNT = 100
+"""After so many launches the first one's ports are used again: its connections have left TIME_WAIT by then."""
 
-_STDERR_LINES_KEPT = 3
-
-Unable = Callable[[Case], str | None]
-"""Returns why a program cannot do a case, None if it can."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One number of a line."""
-
-    name: str
-    """Its group in the pattern; ours, with our unit."""
-    factor: float = 1.0
-    """From the unit that is printed to ours."""
+_STDERR_LINES_KEPT = 5
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line of a program's output: its shape, and what its numbers are."""
+class SocketSupport:
+    """Which socket options of a case a program can be asked for."""
 
-    pattern: re.Pattern[str]
-    columns: tuple[Column, ...]
+    program: str
+    nodelay: tuple[bool, ...] = (True, False)
+    """The values of TCP_NODELAY that it can work with."""
+    buffers: bool = False
+    """Whether both buffers can be set, to one size."""
+    busy_poll: bool = False
+    congestion_control: bool = False
+    interface: bool = False
 
-    def read(self, text: str) -> Iterator[dict[str, float]]:
-        """Yield the numbers of every line that has this shape, in our units."""
-        for match in self.pattern.finditer(text):
-            yield {one.name: float(match[one.name]) * one.factor for one in self.columns}
-
-
-def able_cases(launch: Launch, unable: Unable) -> tuple[Case, ...]:
-    """Return the cases that a program can do, in the launch's order."""
-    return tuple(case for case in launch.cases if unable(case) is None)
-
-
-def server_address(launch: Launch, context: AdapterContext) -> str:
-    """Return the data address of the last rank, which serves; the first one measures."""
-    entry = launch.entry
-    return LOOPBACK_ADDRESS if entry.placement == "intra" else context.data_address(entry.hosts[-1])
-
-
-def not_plain_tcp(case: Case, *, nodelay: bool = True, can_set: frozenset[str] = frozenset()) -> str | None:
-    """Return why a program that measures plain TCP between two ranks cannot do a case."""
-    if case.entry.layer != "tcp":
-        return f"it measures TCP, not {case.entry.layer}"
-    if len(case.entry.hosts) != 2:
-        return f"it has two ranks, not {len(case.entry.hosts)}"
-    defaults = SocketOptions()
-    names = ("send_buffer_bytes", "receive_buffer_bytes", "busy_poll_us", "congestion_control", "interface")
-    for name in names:
-        if name not in can_set and getattr(case.socket, name) != getattr(defaults, name):
-            return f"it cannot be given {name}"
-    if case.socket.tcp_nodelay != nodelay and "tcp_nodelay" not in can_set:
-        return f"it always runs with tcp_nodelay {'on' if nodelay else 'off'}"
-    return None
-
-
-def text(outcome: Outcome) -> str:
-    """Return what a command printed, standard output first."""
-    return (outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")
-
-
-def bad_end(outcome: Outcome | None) -> str | None:
-    """Return how a client's run ended if it did not end well; None for an end with status 0."""
-    if outcome is None:
-        return "it was not started: the one before it did not end well"
-    name = outcome.command.argv[0].rsplit("/", 1)[-1]
-    if outcome.exit_status == 0:
+    def problem(self, socket: SocketOptions) -> str | None:
+        """Return why the program cannot work with these options, None if it can."""
+        if socket.tcp_nodelay not in self.nodelay:
+            return f"{self.program} cannot switch TCP_NODELAY {'on' if socket.tcp_nodelay else 'off'}"
+        if socket.send_buffer_bytes != socket.receive_buffer_bytes and self.buffers:
+            return f"{self.program} sets the send and the receive buffer to one size, never to two"
+        wanted = {
+            "buffer sizes": socket.send_buffer_bytes or socket.receive_buffer_bytes,
+            "busy polling": socket.busy_poll_us,
+            "the congestion control": socket.congestion_control,
+            "the interface of a socket": socket.interface,
+        }
+        can = (self.buffers, self.busy_poll, self.congestion_control, self.interface)
+        for (what, value), possible in zip(wanted.items(), can, strict=True):
+            if value is not None and not possible:
+                return f"{self.program} cannot set {what}"
         return None
+
+
+@dataclass
+class Readings:
+    """What was read so far of a launch's cases; `parsed` turns it into the adapter's answer."""
+
+    launch: Launch
+    values: dict[tuple[str, str], float] = field(default_factory=dict)
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
+
+    def take(self, case: Case, metric_id: str, value: float) -> None:
+        """Keep a value, in the metric's unit; raises ParseError for what no measurement can give."""
+        if not math.isfinite(value) or value <= 0:
+            instrument = self.launch.entry.instrument
+            raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
+        self.values[case.case_id, metric_id] = value
+
+    def skip(self, case: Case, reason: str) -> None:
+        """Note that the program cannot measure this case."""
+        self.results.setdefault(case.case_id, CaseResult(case.case_id, "skipped", reason))
+
+    def fail(self, cases: Iterable[Case], reason: str) -> None:
+        """Note that cases were tried in vain."""
+        for case in cases:
+            self.results.setdefault(case.case_id, CaseResult(case.case_id, "failed", reason))
+
+    def parsed(self, otherwise: str) -> ParsedLaunch:
+        """Return what was read; cases without a value or a reason failed, for the reason `otherwise`."""
+        measured = {case_id for case_id, _ in self.values}
+        results = []
+        for case in self.launch.cases:
+            missing = CaseResult(case.case_id, "failed", otherwise)
+            known = self.results.get(case.case_id, missing)
+            results.append(CaseResult(case.case_id, "ok") if case.case_id in measured else known)
+        blocks = tuple(
+            SampleBlock(case_id, (value,), quantity=metric_id, burst=burst)
+            for burst, ((case_id, metric_id), value) in enumerate(self.values.items())
+        )
+        return ParsedLaunch(blocks, tuple(results), self.details)
+
+
+def text_of(data: bytes) -> str:
+    """Return a program's words, without the colours that some print to files too."""
+    return _COLOUR.sub("", data.decode("utf-8", "replace"))
+
+
+def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
+    """Return the first of the TCP_PORT_COUNT ports that are this launch's own."""
+    return context.tcp_port + launch.launch_id % LAUNCH_COUNT * TCP_PORT_COUNT
+
+
+def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = ()) -> str:
+    """Return how a program ended and what it said last, for the reason of a failed case.
+
+    An `outcome` of None was not started; `started` are those before it, of which the last is to blame.
+    """
+    if outcome is None:
+        before = ending(started[-1], "what had to be ready before it") if started else "nothing was"
+        return f"{program} was not started: {before}"
     if outcome.timed_out:
         how = "did not end in time"
     elif outcome.exit_status is None:
@@ -91,53 +120,27 @@ def bad_end(outcome: Outcome | None) -> str | None:
         how = f"was ended by signal {-outcome.exit_status}"
     else:
         how = f"ended with exit status {outcome.exit_status}"
-    said = [line.strip() for line in text(outcome).splitlines() if line.strip()][-_STDERR_LINES_KEPT:]
-    return f"{name} {how}" + (f", saying: {' | '.join(said)}" if said else ", saying nothing")
+    said = text_of(outcome.stderr) or text_of(outcome.stdout)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
 
 
-def collected(
-    launch: Launch,
-    values: Mapping[str, Mapping[str, float]],
-    reasons: Mapping[str, CaseResult],
-    details: Mapping[str, object] | None = None,
-) -> ParsedLaunch:
-    """Return one block for each case's quantities, `ok` where there are any, and else the reason."""
-    blocks = [
-        SampleBlock(case.case_id, (value,), quantity)
-        for case in launch.cases
-        for quantity, value in values.get(case.case_id, {}).items()
-    ]
-    results = [
-        CaseResult(case.case_id, "ok") if case.case_id in values else reasons[case.case_id] for case in launch.cases
-    ]
-    return ParsedLaunch(tuple(blocks), tuple(results), dict(details or {}))
+def number(text: str, what: str, where: str) -> float:
+    """Return a number that a program printed; raises ParseError."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ParseError(f"{what} should be a number and is {text!r}", where=where) from error
 
 
-def one_client_a_case(
-    launch: Launch,
-    clients: Sequence[Outcome],
-    unable: Unable,
-    read: Callable[[Case, Outcome], Mapping[str, float]],
-    details: Mapping[str, object] | None = None,
-) -> ParsedLaunch:
-    """Return what the clients said, one for each able case in order; `read` raises ParseError."""
-    values: dict[str, Mapping[str, float]] = {}
-    reasons: dict[str, CaseResult] = {}
-    waiting = iter(clients)
-    for case in launch.cases:
-        reason = unable(case)
-        if reason is not None:
-            reasons[case.case_id] = CaseResult(case.case_id, "skipped", reason)
-            continue
-        outcome = next(waiting, None)
-        problem = bad_end(outcome)
-        if outcome is None or problem is not None:
-            reasons[case.case_id] = CaseResult(case.case_id, "failed", problem)
-        else:
-            values[case.case_id] = read(case, outcome)
-    return collected(launch, values, reasons, details)
+def cases_of(launch: Launch, benchmark: str) -> dict[int, Case]:
+    """Return the launch's cases of a benchmark by their message size."""
+    return {case.message_size_bytes: case for case in launch.cases if case.benchmark == benchmark}
 
 
-def seconds_each(launch: Launch, case_count: int) -> int:
-    """Return the whole seconds that each case may take: no less than 1, which is the least these programs know."""
-    return max(1, round(launch.budget_ns / NS_PER_S / max(case_count, 1)))
+def by_socket(cases: Iterable[Case]) -> Mapping[SocketOptions, list[Case]]:
+    """Return the cases grouped by their socket options, in the order of their first."""
+    groups: dict[SocketOptions, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.socket, []).append(case)
+    return groups

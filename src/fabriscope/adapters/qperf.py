@@ -1,95 +1,135 @@
-"""qperf's tcp_lat and tcp_bw: means over the run, printed with `-v -uu` in nanoseconds and bytes per second.
+"""qperf 0.4.11 over TCP: tcp_lat and tcp_bw; one client runs all tests of a launch, one after the other.
+
+With `--unify_units` every value has its unit at its smallest:
 
     tcp_lat:
-        latency        =        4774 ns
-        msg_rate       =      209468 /sec
-        msg_size       =        1024 bytes
-        time           =  1000000000 ns
-        timeout        =  5000000000 ns
+        latency         =     2549.04 ns
+        msg_rate        =      392304 /sec
+        msg_size        =          64 bytes
+        loc_send_msgs   =      196152
+    tcp_bw:
+        bw          =  2463634503 bytes/sec
+        msg_size    =     1048576 bytes
 
-Its latency is the time over all messages of both directions, so half of a round trip, as a mean: `latency_mean_ns`.
-Its tcp_bw counts what the receiver got over a stream without answers: `stream_bandwidth_bytes_per_s`. It never sets
-TCP_NODELAY (src/socket.c), so Nagle's algorithm is on; a ping-pong has nothing in flight that it would wait for.
+`latency` is the test's time over twice its round trips, hence a mean; `bw` is what arrived over the test's time. It
+cannot set TCP_NODELAY, and sets buffer sizes at the server only, so it measures the system's defaults with Nagle's
+algorithm on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from fabriscope.adapters import _foreign
-from fabriscope.adapters._foreign import Column, Line
+from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, number, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import ParseError
+from fabriscope.model.errors import LaunchError, ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
+SOCKETS = SocketSupport("qperf", nodelay=(False,))
 TESTS = {"ping_pong": "tcp_lat", "bandwidth": "tcp_bw"}
-LISTEN_PORT_OFFSET = 1
-"""Its control connection is on tcp_port, its data on the next."""
-LAST_LINE_PATTERN = r"^\s+timeout\s*="
-
-
-def _line(printed: str, unit: str, ours: str) -> Line:
-    return Line(
-        re.compile(rf"^ +{printed}\s+=\s+(?P<{ours}>[\d.e+]+) {re.escape(unit)}\s*$", re.MULTILINE), (Column(ours),)
-    )
-
-
-SIZE = _line("msg_size", "bytes", "message_size_bytes")
-VALUES = {
-    "ping_pong": _line("latency", "ns", "latency_mean_ns"),
-    "bandwidth": _line("bw", "bytes/sec", "stream_bandwidth_bytes_per_s"),
+UNITS = {
+    "latency": "ns",
+    "bw": "bytes/sec",
+    "msg_size": "bytes",
+    "loc_send_msgs": "",
+    "recv_msgs": "",
 }
+"""The rows that are read, each with the one unit in which it is understood."""
+NEEDED = {"tcp_lat": ("latency", "msg_size"), "tcp_bw": ("bw", "msg_size")}
+
+_HEAD = re.compile(r"(?P<test>tcp_lat|tcp_bw|[a-z_]+):\s*")
+_ROW = re.compile(r"\s+(?P<name>\w+)\s+=\s+(?P<value>\S+)\s*(?P<unit>.*?)\s*")
 
 
 class QperfAdapter:
-    """Runs one client a case against one server."""
+    """Runs qperf's TCP tests."""
 
     name = "qperf"
     programs = ("qperf",)
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
-        """Return the server, then the clients, each of which waits for the one before it."""
-        cases = _foreign.able_cases(launch, unable)
+        """Return a server and one client, which waits for the server; nothing if no case can be measured."""
+        if launch.entry.layer != "tcp":
+            raise LaunchError(f"qperf knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
+        cases = _possible(launch)
         if not cases:
             return ()
-        program, address = context.program("qperf"), _foreign.server_address(launch, context)
-        control = ("-lp", str(context.tcp_port))
-        seconds = str(_foreign.seconds_each(launch, len(cases)))
-        clients = []
+        program = context.program("qperf")
+        seconds = max(1, round(launch.budget_ns / len(cases) / 1e9))
+        sender, receiver = launch.entry.hosts
+        tcp_port = first_tcp_port(launch, context)
+        argv = [program, context.data_address(receiver), "-lp", str(tcp_port), "-ip", str(tcp_port + 1)]
+        argv += ["--unify_units", "--verbose_used", "--verbose_more_stat", "--precision", "9", "--time", str(seconds)]
         for case in cases:
-            words = ["-ip", str(context.tcp_port + LISTEN_PORT_OFFSET), "-m", str(case.message_size_bytes)]
-            argv = (program, address, *control, *words, "-t", seconds, "-e", "6", "-v", "-vvu", "-uu")
-            test = TESTS[case.benchmark]
-            clients.append(Command((*argv, test), launch.entry.hosts[0], ready_pattern=LAST_LINE_PATTERN))
-        return (Command((program, *control), launch.entry.hosts[-1], is_server=True), *clients)
+            argv += ["--msg_size", str(case.message_size_bytes), TESTS[case.benchmark]]
+        server = Command((program, "-lp", str(tcp_port)), receiver, is_server=True)
+        return (server, Command(tuple(argv), sender))
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
-        """Return the mean of each client; raises ParseError."""
-        return _foreign.one_client_a_case(launch, outcomes[1:], unable, _read)
+        """Return the mean latency or the stream's bandwidth of every test that ended."""
+        readings = Readings(launch)
+        cases = _possible(launch)
+        for case in launch.cases:
+            if case not in cases:
+                readings.skip(case, _problem(case) or "")
+        client = outcomes[1] if len(outcomes) > 1 else None
+        sections = list(_sections(text_of(client.stdout))) if client is not None else []
+        for case, (test, rows) in zip(cases, sections, strict=False):
+            _read(case, test, rows, readings)
+        return readings.parsed(f"no result of this case: {ending(client, 'qperf', outcomes)}")
 
 
-def unable(case: Case) -> str | None:
-    """Return why qperf cannot do a case."""
+def _possible(launch: Launch) -> list[Case]:
+    return [case for case in launch.cases if _problem(case) is None]
+
+
+def _problem(case: Case) -> str | None:
     if case.benchmark not in TESTS:
         return f"qperf has no {case.benchmark}"
-    if case.message_size_bytes < 1:
-        return "qperf's messages have at least 1 byte"
-    # Nagle's algorithm is always on there; said above why that is let pass for a case that wants it off.
-    return _foreign.not_plain_tcp(case, can_set=frozenset({"tcp_nodelay"}))
+    if case.message_size_bytes == 0:
+        return "qperf's messages have at least one byte"
+    return SOCKETS.problem(case.socket)
 
 
-def _read(case: Case, outcome: Outcome) -> Mapping[str, float]:
-    said = _foreign.text(outcome)
-    where = f"qperf output, {case.benchmark} of {case.message_size_bytes} bytes"
-    sizes, values = list(SIZE.read(said)), list(VALUES[case.benchmark].read(said))
-    if len(sizes) != 1 or len(values) != 1:
-        raise ParseError(f"{len(values)} results and {len(sizes)} sizes, not one of each", where=where)
-    if sizes[0]["message_size_bytes"] != case.message_size_bytes:
-        raise ParseError(f"it measured {sizes[0]['message_size_bytes']:.0f} bytes", where=where)
-    return values[0]
+def _sections(text: str) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
+    """Yield each test with its rows: name to value and unit."""
+    test: str | None = None
+    rows: dict[str, tuple[str, str]] = {}
+    for line in text.splitlines():
+        head, row = _HEAD.fullmatch(line), _ROW.fullmatch(line)
+        if head:
+            if test is not None:
+                yield test, rows
+            test, rows = head["test"], {}
+        elif row and test is not None:
+            rows[row["name"]] = (row["value"], row["unit"])
+    if test is not None:
+        yield test, rows
+
+
+def _read(case: Case, test: str, rows: Mapping[str, tuple[str, str]], readings: Readings) -> None:
+    if test != TESTS[case.benchmark]:
+        raise ParseError(f"the result of {test} stands where {TESTS[case.benchmark]} was asked for", where="qperf")
+    if any(name not in rows for name in NEEDED[test]):
+        return  # it died in this test
+    values = {}
+    for name in (name for name in UNITS if name in rows):
+        value, unit = rows[name]
+        if unit != UNITS[name]:
+            raise ParseError(f"{name} is in {unit or 'no unit'}, not in {UNITS[name] or 'no unit'}", where="qperf")
+        values[name] = number(value, name, "qperf")
+    if values["msg_size"] != case.message_size_bytes:
+        asked = case.message_size_bytes
+        raise ParseError(f"{values['msg_size']:.0f} B were measured, and {asked} B asked for", where="qperf")
+    readings.details[case.case_id] = values
+    if test == "tcp_bw":
+        readings.take(case, "stream_bandwidth_bytes_per_s", values["bw"])
+        return
+    readings.take(case, "latency_ns_mean", values["latency"])
+    readings.take(case, "ping_pong_bandwidth_bytes_per_s_mean", case.message_size_bytes * 1e9 / values["latency"])
 
 
 ADAPTER = QperfAdapter()

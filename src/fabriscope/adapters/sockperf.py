@@ -1,105 +1,153 @@
-"""sockperf's ping-pong over TCP: a percentile of half of the round trip.
+"""sockperf 3.7 over TCP: ping-pong and throughput; one client for each case, one server for each set of options.
 
+What the ping-pong's client says, with colours in it:
+
+    sockperf: == version #3.7-no.git ==
     sockperf: [Total Run] RunTime=2.000 sec; Warm up time=400 msec; SentMessages=87044; ReceivedMessages=87043
     sockperf: [Valid Duration] RunTime=1.548 sec; SentMessages=66651; ReceivedMessages=66651
     sockperf: ====> avg-latency=11.583 (std-dev=136.032)
     sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0
-    sockperf: Summary: Latency is 11.583 usec
-    sockperf: ---> <MAX> observation = 9336.271
     sockperf: ---> percentile 50.000 =    4.262
-    sockperf: ---> <MIN> observation =    3.704
 
-Times are microseconds of half a round trip; the 50th percentile is `latency_ns` as we define it. The first 400 ms and
-the last messages are outside its "valid duration".
+Latencies are halves of round trips in microseconds; percentiles are taken over the messages of the valid duration.
+It ends with status 0 whatever happens, so only what it says can tell.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from fabriscope.adapters import _foreign
-from fabriscope.adapters._foreign import NS_PER_US, Column, Line
+from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, first_tcp_port, number, text_of
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.model.case import Case
+from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import ParseError
+from fabriscope.model.errors import LaunchError, ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_MESSAGE_BYTES = 14
 """Its header."""
-MOST_MESSAGE_BYTES = (1 << 20) - 1
-"""MAX_TCP_SIZE in its src/defs.h."""
-READY_PATTERN = r"Warmup stage"
-LAST_LINE_PATTERN = r"<MIN> observation"
+LARGEST_MESSAGE_BYTES = 1048575
+WARMUP_NS = 450_000_000
+"""What it leaves out of a run at its start and end."""
 
-MEDIAN = Line(re.compile(r"^sockperf: ---> percentile 50\.000 =\s*(?P<latency_ns>[\d.]+)\s*$", re.MULTILINE),
-              (Column("latency_ns", NS_PER_US),))  # fmt: skip
-MEAN = Line(re.compile(r"Summary: Latency is (?P<latency_mean_ns>[\d.]+) usec"),
-            (Column("latency_mean_ns", NS_PER_US),))  # fmt: skip
-COUNTS = Line(
-    re.compile(r"\[Valid Duration\].*ReceivedMessages=(?P<operation_count>\d+)"), (Column("operation_count"),)
-)
-LOST = Line(
-    re.compile(r"# dropped messages = (?P<dropped>\d+); # duplicated messages = (?P<duplicated>\d+)"),
-    (Column("dropped"), Column("duplicated")),
-)
+SOCKETS = SocketSupport("sockperf", buffers=True, busy_poll=True)
+SUBCOMMANDS = {"ping_pong": "ping-pong", "bandwidth": "throughput"}
+NAGLE_BY_DEFAULT = {"ping_pong": False, "bandwidth": True}
+LAST_LINES = {"ping_pong": "<MIN> observation", "bandwidth": "Summary: BandWidth"}
+
+_NUMBER = r"\s*(\S+?)(?=[;\s)\]]|$)"
+PING_PONG_FIELDS = {
+    "message_count": re.compile(r"\[Valid Duration\].*ReceivedMessages=" + _NUMBER),
+    "latency_us_mean": re.compile(r"avg-latency=" + _NUMBER),
+    "latency_us": re.compile(r"percentile 50\.000 =" + _NUMBER),
+    "latency_us_p99": re.compile(r"percentile 99\.000 =" + _NUMBER),
+    "latency_us_least": re.compile(r"<MIN> observation =" + _NUMBER),  # stands last: what is above is whole
+    "lost": re.compile(r"dropped messages =" + _NUMBER),
+    "repeated": re.compile(r"duplicated messages =" + _NUMBER),
+}
+THROUGHPUT_FIELDS = {
+    "message_count": re.compile(r"Total of" + _NUMBER + " messages sent"),
+    "duration_s": re.compile(r"messages sent in" + _NUMBER + " sec"),
+    "rate_mib_per_s": re.compile(r"BandWidth is" + _NUMBER + " MBps"),
+}
+RATE_TOLERANCE = 0.01
+_VERSION = re.compile(r"== version #(\S+)")
 
 
 class SockperfAdapter:
-    """Runs one client a case against one server."""
+    """Runs sockperf's ping-pong and throughput over tcp."""
 
     name = "sockperf"
     programs = ("sockperf",)
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
-        """Return the server, then the clients, each of which waits for the one before it."""
-        cases = _foreign.able_cases(launch, unable)
-        if not cases:
-            return ()
-        program, address = context.program("sockperf"), _foreign.server_address(launch, context)
-        where = ("--tcp", "-i", address, "-p", str(context.tcp_port))
-        server = (program, "server", *where, "-m", str(MOST_MESSAGE_BYTES))
-        seconds = str(_foreign.seconds_each(launch, len(cases)))
-        hosts = launch.entry.hosts
-        return (
-            Command(server, hosts[-1], ready_pattern=READY_PATTERN, is_server=True),
-            *(
-                Command(
-                    (program, "ping-pong", *where, "-m", str(case.message_size_bytes), "-t", seconds),
-                    hosts[0],
-                    ready_pattern=LAST_LINE_PATTERN,
-                )
-                for case in cases
-            ),
-        )
+        """Return a server for each set of socket options, and after it its clients, one case each."""
+        if launch.entry.layer != "tcp":
+            raise LaunchError(f"sockperf knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
+        cases = [case for case in launch.cases if _problem(case) is None]
+        seconds = max(1, round((launch.budget_ns / max(1, len(cases)) + WARMUP_NS) / 1e9))
+        tcp_port = first_tcp_port(launch, context)
+        commands: list[Command] = []
+        for place, group in enumerate(by_socket(cases).values()):
+            to = ("--tcp", "-i", context.data_address(launch.entry.hosts[1]), "-p", str(tcp_port + place))
+            commands.append(_server(group, to, launch, context))
+            for case in group:
+                what = ("-m", str(case.message_size_bytes), "-t", str(seconds))
+                options = _options(case.socket, NAGLE_BY_DEFAULT[case.benchmark])
+                argv = (context.program("sockperf"), SUBCOMMANDS[case.benchmark], *to, *what, *options)
+                commands.append(Command(argv, launch.entry.hosts[0], ready_pattern=LAST_LINES[case.benchmark]))
+        return tuple(commands)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
-        """Return the median and the mean of each client; raises ParseError."""
-        return _foreign.one_client_a_case(launch, outcomes[1:], unable, _read)
+        """Return the median and mean latency, or the rate at which the sender's system took the bytes."""
+        readings = Readings(launch)
+        for case in launch.cases:
+            problem = _problem(case)
+            if problem is not None:
+                readings.skip(case, problem)
+        clients = [outcome for outcome in outcomes if not outcome.command.is_server]
+        groups = by_socket(case for case in launch.cases if _problem(case) is None)
+        for place, case in enumerate(case for group in groups.values() for case in group):
+            _read(case, clients[place] if place < len(clients) else None, outcomes, readings)
+        return readings.parsed("sockperf said nothing of this case")
 
 
-def unable(case: Case) -> str | None:
-    """Return why sockperf cannot do a case."""
-    if case.benchmark != "ping_pong":
-        return f"sockperf's {case.benchmark} counts what was sent, not what arrived; we take its ping-pong alone"
-    if not LEAST_MESSAGE_BYTES <= case.message_size_bytes <= MOST_MESSAGE_BYTES:
-        return f"sockperf's TCP messages have {LEAST_MESSAGE_BYTES} to {MOST_MESSAGE_BYTES} bytes"
-    return _foreign.not_plain_tcp(case)
+def _problem(case: Case) -> str | None:
+    if case.benchmark not in SUBCOMMANDS:
+        return f"sockperf has no {case.benchmark}"
+    if not LEAST_MESSAGE_BYTES <= case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
+        return f"sockperf's messages have {LEAST_MESSAGE_BYTES} to {LARGEST_MESSAGE_BYTES} bytes over TCP"
+    return SOCKETS.problem(case.socket)
 
 
-def _read(case: Case, outcome: Outcome) -> Mapping[str, float]:
-    said = _foreign.text(outcome)
-    where = f"sockperf output, {case.message_size_bytes} bytes"
-    values: dict[str, float] = {}
-    for what, line in (("counts", COUNTS), ("summary", MEAN), ("percentile 50.000", MEDIAN), ("losses", LOST)):
-        found = list(line.read(said))
-        if len(found) != 1:
-            raise ParseError(f"{len(found)} lines of its {what}, not one", where=where)
-        values |= found[0]
-    if values["dropped"] or values["duplicated"]:
-        raise ParseError(f"it lost {values['dropped']:.0f} messages of a TCP stream", where=where)
-    return {name: values[name] for name in ("latency_ns", "latency_mean_ns")}
+def _server(cases: Sequence[Case], to: Sequence[str], launch: Launch, context: AdapterContext) -> Command:
+    largest = max(case.message_size_bytes for case in cases)
+    options = _options(cases[0].socket, nagle_by_default=False)
+    argv = (context.program("sockperf"), "server", *to, "-m", str(largest), "--uc-reuseaddr", *options)
+    return Command(argv, launch.entry.hosts[1], ready_pattern="to block on socket", is_server=True)
+
+
+def _options(socket: SocketOptions, nagle_by_default: bool) -> tuple[str, ...]:
+    """Return the options; `--tcp-avoid-nodelay` turns the subcommand's default round, whichever it is."""
+    options = ["--tcp-avoid-nodelay"] if socket.tcp_nodelay == nagle_by_default else []
+    if socket.send_buffer_bytes is not None:
+        options += ["--buffer-size", str(socket.send_buffer_bytes)]
+    if socket.busy_poll_us is not None:
+        options += ["--lls", str(socket.busy_poll_us)]
+    return tuple(options)
+
+
+def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
+    text = text_of(outcome.stdout) if outcome is not None else ""
+    declared = PING_PONG_FIELDS if case.benchmark == "ping_pong" else THROUGHPUT_FIELDS
+    found = {name: match[1] for name, pattern in declared.items() if (match := pattern.search(text))}
+    if set(found) != set(declared):
+        missing = next(name for name in declared if name not in found)
+        readings.fail((case,), f"no {missing} in its output: {ending(outcome, 'sockperf', started)}")
+        return
+    values = {name: number(value, name, "sockperf") for name, value in found.items()}
+    version = _VERSION.search(text)
+    readings.details["version"] = version[1] if version else None
+    readings.details[case.case_id] = values
+    if case.benchmark == "ping_pong":
+        if values["lost"] or values["repeated"]:
+            readings.fail((case,), f"{values['lost']:.0f} messages were lost and {values['repeated']:.0f} repeated")
+            return
+        readings.take(case, "latency_ns", values["latency_us"] * 1e3)
+        readings.take(case, "latency_ns_mean", values["latency_us_mean"] * 1e3)
+        readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / values["latency_us"])
+    else:
+        readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, values))
+
+
+def _sent_bytes_per_s(case: Case, values: dict[str, float]) -> float:
+    """Return messages times size over the time; raises ParseError if "MBps" is not that in units of 2^20 bytes."""
+    sent = values["message_count"] * case.message_size_bytes / values["duration_s"]
+    printed = values["rate_mib_per_s"] * (1 << 20)
+    if abs(printed - sent) > RATE_TOLERANCE * sent:
+        raise ParseError(f"{printed:.0f} B/s are printed, and {sent:.0f} B/s were sent", where="sockperf")
+    return sent
 
 
 ADAPTER = SockperfAdapter()
