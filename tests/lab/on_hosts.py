@@ -56,7 +56,7 @@ def exchange(place: Lab, sender: str, receiver: str, interface: str, count: int 
     argv = [*place.host(receiver).access, sys.executable, "-I", "-c", RECEIVER, *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout.readline() == "ready\n", process.communicate(timeout=COMMAND_TIMEOUT_S)
         sent = python(place, sender, SENDER, *words)
         assert sent.returncode == 0, sent.stderr
         out, err = process.communicate(timeout=COMMAND_TIMEOUT_S)
