@@ -1,0 +1,130 @@
+"""The link that all programs share, and one launch of one program over it."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks._peers_values import OURS, Reading, our_values
+
+from fabriscope import engine_binary, lab
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.hosts import mpi
+from fabriscope.lab.presets import PRESETS
+from fabriscope.launch import mpi_jobs, processes
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.command import Command
+from fabriscope.model.errors import FabriscopeError, LaunchError, ParseError, ToolMissing
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.lab import LabSpec
+from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi import MpiStack
+from fabriscope.registry import Room, discover
+
+HOSTS = ("node1", "node2")
+PROGRAMS = ("NPtcp", "sockperf", "qperf", "iperf3", "IMB-MPI1")
+WITHOUT_NODELAY = ("qperf",)
+"""It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle's algorithm has no say."""
+SPARE_S = 20.0
+"""What a launch may take beyond twice its budget."""
+
+
+@dataclass
+class Link:
+    """Two hosts, what joins them, and everything that runs there."""
+
+    name: str
+    hosts: dict[str, Host]
+    fabric: Fabric
+    engine: str
+    programs: dict[str, str]
+    lab: lab.Lab | None = None
+    stack: MpiStack | None = None
+    mpi_engine: str | None = None
+    adapters: Room = field(default_factory=lambda: discover("adapters", "ADAPTER"))
+    launch_count: int = 0
+
+    def entry(self, layer: str, program: str) -> Entry:
+        """Return what one program measures; MPI without a lab stays on one host and uses shared memory."""
+        is_inter = layer != "mpi" or self.lab is not None
+        return Entry(
+            layer,
+            self.fabric.name if is_inter else None,
+            "inter" if is_inter else "intra",
+            HOSTS if is_inter else (HOSTS[0], HOSTS[0]),
+            self.stack.name if layer == "mpi" and self.stack else None,
+            "engine" if program == OURS else program,
+        )
+
+    def measure(self, number: int, point: tuple[str, str, int, int], program: str, budget_ns: int) -> Reading:
+        """Launch one program once for one point (layer, benchmark, size, window) and return what it said."""
+        layer, benchmark, size, window = point
+        entry = self.entry(layer, program)
+        case = Case(entry, benchmark, size, window, socket=SocketOptions(tcp_nodelay=program not in WITHOUT_NODELAY))
+        self.launch_count += 1
+        launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
+        adapter = self.adapters.get(entry.instrument)
+        try:
+            commands = [self._wrapped(one, entry) for one in adapter.commands(launch, self._context(entry))]
+            outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
+            parsed = adapter.parse(launch, outcomes)
+        except (LaunchError, ToolMissing, ParseError) as error:
+            return Reading(number, *point, program, {}, None, str(error))
+        reason = parsed.results[0].reason
+        if program == OURS:
+            values, count = our_values(case, parsed.blocks)
+            return Reading(number, *point, program, values, count, reason)
+        return Reading(
+            number, *point, program, {one.quantity: float(one.values[0]) for one in parsed.blocks}, None, reason
+        )
+
+    def _context(self, entry: Entry) -> AdapterContext:
+        return AdapterContext(
+            hosts=self.hosts,
+            fabric=self.fabric if entry.fabric else None,
+            mpi=self.stack,
+            engine=self.engine,
+            mpi_engine=self.mpi_engine,
+            programs=self.programs,
+            token=secrets.token_hex(16),
+        )
+
+    def _wrapped(self, command: Command, entry: Entry) -> Command:
+        if not command.rank_hosts or self.stack is None:
+            return command
+        shell = str(self.lab.remote_shell) if self.lab else None
+        return mpi_jobs.wrap(command, self.stack, self.hosts, self.fabric if entry.fabric else None, shell)
+
+
+@contextlib.contextmanager
+def link(name: str, mpi_name: str | None) -> Iterator[Link]:
+    """Build the link `loopback` or `lab:<preset>`, with an MPI library if one is named; raises FabriscopeError."""
+    engine = str(engine_binary.find_engine())
+    programs = {one: path for one in PROGRAMS if (path := shutil.which(one)) is not None}
+    stack = mpi.find(mpi_name) if mpi_name else None
+    mpi_engine = str(engine_binary.build_mpi_engine(stack)) if stack else None
+    if stack is not None and (beside := Path(stack.mpirun).parent / "IMB-MPI1").exists():
+        programs["IMB-MPI1"] = str(beside)
+    if name == "loopback":
+        hosts = {one: Host(one, addresses={"lo": "127.0.0.1"}) for one in HOSTS}
+        fabric = Fabric("loopback", dict.fromkeys(HOSTS, "lo"))
+        yield Link(name, hosts, fabric, engine, programs, None, stack, mpi_engine)
+        return
+    place, _, preset = name.partition(":")
+    if place != "lab" or preset not in PRESETS:
+        known = ", ".join(["loopback", *(f"lab:{one}" for one in PRESETS)])
+        raise FabriscopeError(f"there is no link {name!r}", fix=f"known: {known}")
+    built = lab.up(LabSpec(HOSTS, {preset: PRESETS[preset]}))
+    try:
+        switch = PRESETS[preset]
+        rate = switch.rate_bits_per_s or None
+        fabric = Fabric(preset, dict.fromkeys(HOSTS, "eth0"), line_rate_bits_per_s=rate, mtu_bytes=switch.mtu_bytes)
+        hosts = {host.name: host for host in built.hosts}
+        yield Link(name, hosts, fabric, engine, programs, built, stack, mpi_engine)
+    finally:
+        built.down()

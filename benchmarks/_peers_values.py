@@ -1,0 +1,154 @@
+"""From samples to the same statistic as each peer prints, and from rounds to ratios."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fabriscope.model.case import Case
+from fabriscope.model.measurement import SampleBlock
+
+OURS = "fabriscope"
+TRIAL_COUNT = 3
+"""NetPIPE prints the least of so many trials' means; ours are made of three equal parts of a launch."""
+MOST_LATENCY_RATIO = 1.03
+LEAST_BANDWIDTH_RATIO = 0.98
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one program said of one point in one round."""
+
+    round: int
+    layer: str
+    benchmark: str
+    message_size_bytes: int
+    window_size: int
+    program: str
+    values: dict[str, float]
+    """Metric id to value; empty if there is none."""
+    operation_count: int | None = None
+    """How many operations ours timed; None where the peer does not say."""
+    reason: str | None = None
+    """Why there is no value."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One point and one peer, by the one statistic that this peer prints."""
+
+    layer: str
+    benchmark: str
+    message_size_bytes: int
+    window_size: int
+    peer: str
+    metric_id: str
+    ours: float
+    """Median over rounds."""
+    theirs: float
+    """Median over rounds."""
+    ratio: float
+    """Ours over theirs, of the medians."""
+    ratio_min: float
+    """Least of the rounds' own ratios."""
+    ratio_max: float
+    round_count: int
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Return whether it is a rate."""
+        return self.benchmark == "bandwidth"
+
+    @property
+    def holds(self) -> bool:
+        """Return whether ours is as good as the promise says."""
+        return self.ratio >= LEAST_BANDWIDTH_RATIO if self.larger_is_better else self.ratio <= MOST_LATENCY_RATIO
+
+    @property
+    def disadvantage(self) -> float:
+        """Return by which factor ours is the worse one: what the strictest peer of a point is told by."""
+        return 1 / self.ratio if self.larger_is_better else self.ratio
+
+
+def our_values(case: Case, blocks: Iterable[SampleBlock]) -> tuple[dict[str, float], int]:
+    """Return every statistic of ours that a peer prints too, and the number of operations behind them."""
+    measured = [block for block in blocks if block.phase == "measure" and block.case_id == case.case_id]
+    pairs = [(float(value), block.operations_per_sample) for block in measured for value in block.values]
+    operation_count = sum(count for _, count in pairs)
+    if not pairs:
+        return {}, 0
+    mean_ns = _mean(pairs)
+    if case.benchmark == "bandwidth":
+        rate = case.message_size_bytes * case.window_size * 1e9 / mean_ns
+        # A stream without answers is set beside windows with one: said in docs/peers.md.
+        return dict.fromkeys(("bandwidth_bytes_per_s", "stream_bandwidth_bytes_per_s"), rate), operation_count
+    values = {
+        "latency_ns": statistics.median(value / count for value, count in pairs) / 2,
+        "latency_ns_mean": mean_ns / 2,
+        "latency_ns_least_mean": min(_mean(part) for part in _parts(pairs)) / 2,
+    }
+    return values, operation_count
+
+
+def _mean(pairs: Sequence[tuple[float, int]]) -> float:
+    return sum(value for value, _ in pairs) / sum(count for _, count in pairs)
+
+
+def _parts(pairs: Sequence[tuple[float, int]]) -> list[Sequence[tuple[float, int]]]:
+    """Return the samples in order of time, in TRIAL_COUNT parts of equally many samples."""
+    count = min(TRIAL_COUNT, len(pairs))
+    edges = [len(pairs) * index // count for index in range(count + 1)]
+    return [pairs[start:end] for start, end in itertools.pairwise(edges)]
+
+
+METRIC_OF_PEER = {
+    ("ping_pong", "netpipe"): "latency_ns_least_mean",
+    ("ping_pong", "sockperf"): "latency_ns",
+    ("ping_pong", "qperf"): "latency_ns_mean",
+    ("ping_pong", "imb"): "latency_ns_mean",
+    ("bandwidth", "iperf3"): "stream_bandwidth_bytes_per_s",
+    ("bandwidth", "qperf"): "stream_bandwidth_bytes_per_s",
+    ("bandwidth", "imb"): "bandwidth_bytes_per_s",
+}
+
+
+def rows(readings: Sequence[Reading]) -> list[Row]:
+    """Return one row for each point and peer that have values in at least one common round, by layer and size."""
+    known: dict[tuple[str, str, int, int], dict[str, dict[int, dict[str, float]]]] = {}
+    for one in readings:
+        point = (one.layer, one.benchmark, one.message_size_bytes, one.window_size)
+        if one.values:
+            known.setdefault(point, {}).setdefault(one.program, {})[one.round] = one.values
+    found = []
+    for point in sorted(known, key=lambda point: (point[0] != "tcp", point[1] != "ping_pong", point)):
+        programs = known[point]
+        for peer in sorted(set(programs) - {OURS}):
+            row = _row(point, peer, programs.get(OURS, {}), programs[peer])
+            if row is not None:
+                found.append(row)
+    return found
+
+
+def _row(
+    point: tuple[str, str, int, int], peer: str, ours: dict[int, dict[str, float]], theirs: dict[int, dict[str, float]]
+) -> Row | None:
+    metric_id = METRIC_OF_PEER[point[1], peer]
+    common = [number for number in sorted(ours) if metric_id in ours[number] and metric_id in theirs.get(number, {})]
+    if not common:
+        return None
+    our_values, their_values = ([side[number][metric_id] for number in common] for side in (ours, theirs))
+    ratios = [mine / other for mine, other in zip(our_values, their_values, strict=True)]
+    mine, other = statistics.median(our_values), statistics.median(their_values)
+    return Row(*point, peer, metric_id, mine, other, mine / other, min(ratios), max(ratios), len(common))
+
+
+def strictest(all_rows: Sequence[Row]) -> list[Row]:
+    """Return for each point the row of the peer against which ours does worst: the fastest peer, like with like."""
+    worst: dict[tuple[str, str, int, int], Row] = {}
+    for row in all_rows:
+        point = (row.layer, row.benchmark, row.message_size_bytes, row.window_size)
+        if point not in worst or row.disadvantage > worst[point].disadvantage:
+            worst[point] = row
+    return list(worst.values())

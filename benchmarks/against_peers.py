@@ -1,0 +1,110 @@
+"""fabriscope's engine against NetPIPE, sockperf, qperf, iperf3 and IMB, launch for launch on one link.
+
+    python -m benchmarks.against_peers --link lab:gige --mpi mpich -o out      # from the checkout's root
+
+For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once, in a
+random order too, so that a slow minute hits them alike. A launch is the replicate. Each peer is compared by the
+statistic that it prints itself; ours is computed from our samples in the same way (docs/peers.md). The exit status is
+0 if the promise holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import _peers_report as report
+from benchmarks._peers_link import Link, link
+from benchmarks._peers_values import OURS, Reading, rows, strictest
+
+from fabriscope.model.errors import FabriscopeError
+
+SIZES = tuple(1 << power for power in range(21))
+QUICK_SIZES = (1, 1024, 65536)
+BANDWIDTH_SIZES = (65536, 131072, 1 << 20)
+WINDOW_BYTES = 16 << 20
+"""Bytes of a window over TCP: iperf3 waits for no answer, so that of a window has to weigh little."""
+MPI_WINDOW_SIZE = 64
+PEERS = {
+    ("tcp", "ping_pong"): ("netpipe", "sockperf", "qperf"),
+    ("tcp", "bandwidth"): ("iperf3", "qperf"),
+    ("mpi", "ping_pong"): ("imb",),
+    ("mpi", "bandwidth"): ("imb",),
+}
+Point = tuple[str, str, int, int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print, and return the exit status."""
+    wanted = _arguments(argv)
+    points = _points(wanted)
+    try:
+        with link(wanted.link, None if wanted.mpi == "none" or "mpi" not in wanted.layers else wanted.mpi) as place:
+            circumstances = report.circumstances(place, wanted)
+            print(report.circumstances_text(circumstances), flush=True)
+            readings = _measure(place, points, wanted)
+            circumstances["load_after"] = report.load()
+    except FabriscopeError as error:
+        print(f"against_peers: {error}", file=sys.stderr)
+        return error.exit_code
+    found = rows(readings)
+    print(report.table(found))
+    print(report.verdict(strictest(found), readings))
+    if wanted.output is not None:
+        report.write(Path(wanted.output), circumstances, readings, found)
+    ours_failed = any(one.program == OURS and not one.values for one in readings)
+    return 0 if found and not ours_failed and all(row.holds for row in found) else 1
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--link", default="lab:gige", help="loopback, lab:local, lab:gige ... (default lab:gige)")
+    parser.add_argument("--layers", default="tcp,mpi", help="tcp, mpi or both (default)")
+    parser.add_argument("--benchmarks", default="ping_pong,bandwidth", help="default both")
+    parser.add_argument("--sizes", help="bytes, separated by commas (default every power of two from 1 to 1048576)")
+    parser.add_argument("--rounds", type=int, default=7, help="launches of each program at each point (default 7)")
+    parser.add_argument("--seconds", type=float, default=0.75, help="measuring time of a launch (default 0.75)")
+    parser.add_argument("--mpi", default="intelmpi", help="MPI library by name or prefix, or none (default intelmpi)")
+    parser.add_argument("--programs", help="peers to take, separated by commas (default all that are here)")
+    parser.add_argument("--seed", type=int, default=1, help="of the orders (default 1)")
+    parser.add_argument("--quick", action="store_true", help="three sizes, two rounds: does it work at all?")
+    parser.add_argument("-o", "--output", help="write OUTPUT.json and OUTPUT.md")
+    return parser.parse_args(argv)
+
+
+def _points(wanted: argparse.Namespace) -> list[Point]:
+    """Return what is measured; `--quick` is written back into the arguments."""
+    if wanted.quick:
+        wanted.rounds = min(wanted.rounds, 2)
+    sizes = tuple(int(word) for word in wanted.sizes.split(",")) if wanted.sizes else None
+    points: list[Point] = []
+    for layer in wanted.layers.split(","):
+        if layer == "mpi" and wanted.mpi == "none":
+            continue
+        if "ping_pong" in wanted.benchmarks.split(","):
+            points += [(layer, "ping_pong", size, 1) for size in sizes or (QUICK_SIZES if wanted.quick else SIZES)]
+        if "bandwidth" in wanted.benchmarks.split(","):
+            for size in BANDWIDTH_SIZES[:1] if wanted.quick else BANDWIDTH_SIZES:
+                points.append((layer, "bandwidth", size, MPI_WINDOW_SIZE if layer == "mpi" else WINDOW_BYTES // size))
+    return points
+
+
+def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -> list[Reading]:
+    order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
+    budget_ns = round(wanted.seconds * 1e9)
+    chosen = set(wanted.programs.split(",")) if wanted.programs else None
+    readings: list[Reading] = []
+    for number in range(1, wanted.rounds + 1):
+        for point in order.sample(points, len(points)):
+            peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
+            for program in order.sample([OURS, *peers], len(peers) + 1):
+                readings.append(place.measure(number, point, program, budget_ns))
+        print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
+    return readings
+
+
+if __name__ == "__main__":
+    sys.exit(main())
