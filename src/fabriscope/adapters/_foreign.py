@@ -125,6 +125,16 @@ def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = (
     return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
 
 
+def finer(time: float, rate: float, product: float) -> tuple[float, float]:
+    """Return time and rate, whose product is known, from the one that has more digits.
+
+    Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
+    """
+    if rate > time:
+        return product / rate, rate
+    return time, product / time if time > 0 else 0.0
+
+
 def number(text: str, what: str, where: str) -> float:
     """Return a number that a program printed; raises ParseError."""
     try:

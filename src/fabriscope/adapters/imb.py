@@ -12,7 +12,7 @@ What it prints, here of PingPong and Uniband:
             65536          440      3910.21        59665
 
 `t[usec]` is half of a round trip, the mean over the repetitions; PingPong's "Mbytes/sec" is the message size over that,
-hence ping-pong bandwidth. Those of Uniband and Biband are the bytes of a window of messages (of both directions in
+hence ping-pong bandwidth; the finer of the two columns gives both of our values. Those of Uniband and Biband are the bytes of a window of messages (of both directions in
 Biband) over the time until a short message has answered it, hence bandwidth. A megabyte is 10^6 bytes; output in
 which it is not is refused.
 """
@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, number, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, ending, finer, number, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -136,10 +136,10 @@ def _read(text: str, cases: Sequence[Case], readings: Readings) -> None:
             continue
         readings.details[case.case_id] = {"repetitions": int(row["#repetitions"])}
         if benchmark == "PingPong":
-            readings.take(case, "latency_ns_mean", row["t[usec]"] * 1e3)
+            latency_us, rate_mbytes = finer(row["t[usec]"], row["Mbytes/sec"], size)
+            readings.take(case, "latency_ns_mean", latency_us * 1e3)
             if size:
-                rate = row["Mbytes/sec"] * BYTES_PER_MBYTE or size * 1e6 / row["t[usec]"]
-                readings.take(case, "ping_pong_bandwidth_bytes_per_s_mean", rate)
+                readings.take(case, "ping_pong_bandwidth_bytes_per_s_mean", rate_mbytes * BYTES_PER_MBYTE)
         elif size:
             readings.take(case, f"{case.benchmark}_bytes_per_s", row["Mbytes/sec"] * BYTES_PER_MBYTE)
 

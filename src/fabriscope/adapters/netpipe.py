@@ -9,7 +9,7 @@ The sender writes to standard error, one line a size:
       1:       2 bytes  18745 times -->      1.31 Mbps in      11.62 usec
 
 Each size is tried three times with so many round trips; the time is half of a round trip, the least of the three means.
-A "Mbps" is 2^20 bits per second, of the same ping-pong.
+A "Mbps" is 2^20 bits per second, of the same ping-pong. The finer of the two columns gives both of our values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, first_tcp_port, number, text_of
+from fabriscope.adapters._foreign import (
+    Readings,
+    SocketSupport,
+    by_socket,
+    ending,
+    finer,
+    first_tcp_port,
+    number,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -178,9 +187,10 @@ def _read(text: str, cases: Mapping[int, Case], readings: Readings) -> None:
         _check_units(size, latency_us, rate_mbps)
         if size in cases:
             repeats[size] = int(row["repeats"])
+            latency_us, rate_mbps = finer(latency_us, rate_mbps, size * 8e6 / BITS_PER_MBPS)
             readings.take(cases[size], "latency_ns_least_mean", latency_us * 1e3)
             rate = rate_mbps * BITS_PER_MBPS / 8
-            readings.take(cases[size], "ping_pong_bandwidth_bytes_per_s_least_mean", rate or size * 1e6 / latency_us)
+            readings.take(cases[size], "ping_pong_bandwidth_bytes_per_s_least_mean", rate)
     readings.details["round_trips_per_trial"] = repeats
 
 
