@@ -72,7 +72,8 @@ def fabric_table(run: RunData) -> list[Table]:
     for name, fabric in run.manifest["fabrics"].items():
         switch = switches.get(name) or {}
         interfaces = sorted(set((fabric.get("interfaces") or {}).values()))
-        settings = fabric.get("settings") or {}
+        # What the switch was asked to be stands in columns of its own.
+        settings = {key: value for key, value in (fabric.get("settings") or {}).items() if key not in switch}
         rows.append(
             {
                 "name": name,
