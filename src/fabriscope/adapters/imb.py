@@ -12,9 +12,9 @@ What it prints, here of PingPong and Uniband:
             65536          440      3910.21        59665
 
 `t[usec]` is half of a round trip, the mean over the repetitions; PingPong's "Mbytes/sec" is the message size over that,
-hence ping-pong bandwidth; the finer of the two columns gives both of our values. Those of Uniband and Biband are the bytes of a window of messages (of both directions in
-Biband) over the time until a short message has answered it, hence bandwidth. A megabyte is 10^6 bytes; output in
-which it is not is refused.
+hence ping-pong bandwidth; the finer of the two columns gives both of our values. Those of Uniband and Biband are the
+bytes of a window of messages (of both directions in Biband) over the time until a short message has answered it, hence
+bandwidth. A megabyte is 10^6 bytes; output in which it is not is refused.
 """
 
 from __future__ import annotations
