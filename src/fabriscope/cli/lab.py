@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_HOSTS = "node[1-2]"
 DEFAULT_FABRIC = "gige"
+TESTED_FABRICS = "ethernet-100 gige"
 EXIT_FAILED = 1
 EXIT_UNDECIDED = 10
 FABRIC_HELP = "A fabric: PRESET, NAME=PRESET, or NAME=PRESET,rate=1Gb/s,delay=50us,... May be repeated."
@@ -131,6 +132,32 @@ def down(name: str | None, every: bool) -> None:
         click.echo(f"removed {record.name}")
     if not chosen and not removed:
         click.echo("no lab stands")
+
+
+@COMMAND.command(name="selftest")
+@click.option(
+    "--fabric", "fabrics", multiple=True, metavar="FABRIC", help=f"{FABRIC_HELP}  [default: {TESTED_FABRICS}]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, in ns, bytes and bits per second.")
+def selftest(fabrics: tuple[str, ...], as_json: bool) -> None:
+    """Measure rate, delay and buffer of fabrics back, independently of the switch, and compare.
+
+    The exit code is 0 if every number is what was asked for, 1 if not, and 10 if it cannot be decided because the
+    machine was busy. Takes half a minute on an idle machine.
+    """
+    from rich.console import Console
+
+    from fabriscope.cli import _selftest_table
+    from fabriscope.lab.selftest import selftest as measure
+
+    with Console(stderr=True, quiet=as_json).status("building a lab") as status:
+        result = measure(_fabrics(fabrics or tuple(TESTED_FABRICS.split())), status.update)
+    if as_json:
+        click.echo(json.dumps(_selftest_table.as_json(result), indent=1))
+    else:
+        _selftest_table.show(result)
+    if result.verdict != "passed":
+        raise SystemExit(EXIT_UNDECIDED if result.verdict == "undecided" else EXIT_FAILED)
 
 
 @COMMAND.command(name="presets")

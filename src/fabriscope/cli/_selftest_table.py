@@ -1,0 +1,61 @@
+"""The lab's self-test for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fabriscope.lab.selftest import Check, SelfTest
+
+_SCALES = {"ns": (1e3, "µs"), "bits_per_s": (1e6, "Mb/s"), "bytes": (1024.0, "KiB")}
+_COLUMNS = ("fabric", "quantity", "asked", "got", "", "off by", "allowed", " ")
+_LEFT_COLUMNS = ("fabric", "quantity", "", " ")
+_COLOURS = {"passed": "green", "undecided": "yellow", "failed": "red"}
+
+
+def as_json(result: SelfTest) -> dict[str, Any]:
+    """Return everything that the self-test found, in its own units."""
+    return {
+        "verdict": result.verdict,
+        "checks": [{**asdict(check), "is_good": check.is_good} for check in result.checks],
+        "own_time_ns": result.own_time_ns,
+        "disturbances": list(result.disturbances),
+        "load_mean_1min": list(result.load),
+        "elapsed_s": result.elapsed_s,
+    }
+
+
+def show(result: SelfTest) -> None:
+    """Print a table of asked against got, and the verdict."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head in _COLUMNS:
+        table.add_column(head, justify="left" if head in _LEFT_COLUMNS else "right", no_wrap=True)
+    previous = ""
+    for check in result.checks:
+        table.add_row(check.fabric if check.fabric != previous else "", *_cells(check))
+        previous = check.fabric
+    console.print(table)
+    own = "unknown" if result.own_time_ns is None else f"{result.own_time_ns / 1000:.1f} µs"
+    load = " and ".join(f"{one:.1f}" for one in result.load)
+    console.print(
+        f"taken off: {own}, the hosts' own time for one byte; load {load} before and after; {result.elapsed_s:.0f} s"
+    )
+    words = result.verdict
+    if result.verdict == "undecided":
+        words += f": the machine was busy ({'; '.join(result.disturbances)}); try again when it is idle"
+    console.print(f"[bold {_COLOURS[result.verdict]}]{words}[/]")
+
+
+def _cells(check: Check) -> tuple[str, ...]:
+    scale, unit = _SCALES[check.unit]
+    asked, allowed = f"{check.asked / scale:.1f}", f"±{check.tolerance / scale:.1f}"
+    mark = "[green]✓[/]" if check.is_good else "[red]✗[/]"
+    if check.got is None:
+        return check.quantity, asked, "nothing", unit, "", allowed, mark
+    difference = f"{(check.got - check.asked) / scale:+.1f}"
+    return check.quantity, asked, f"{check.got / scale:.1f}", unit, difference, allowed, mark

@@ -1,0 +1,365 @@
+"""Measures rate, delay and buffer of emulated fabrics back, without asking the switch, and compares with the model.
+
+All hosts of a lab share one clock, so that one-way times are measured directly. What the hosts themselves take is
+measured by the same datagrams, in turn, over a switch without rate and delay, and taken off. UDP alone is used, each
+datagram one frame: TCP's acknowledgements would share the wire with the data, which is physics, but no test of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from fabriscope.lab import wire_model
+from fabriscope.lab.lab import Lab, up
+from fabriscope.model.errors import LabError
+from fabriscope.model.host import Host
+from fabriscope.model.lab import LabSpec, SwitchSpec
+
+MESSAGE_SIZES_BYTES = (1, 64, 256, 1024, 1472, 4096, 16384, 65536, 262144, 1048576)
+LONE_PAYLOADS_BYTES = (18, 470, 982, 1472)
+TOLERANCE = 0.02
+TOLERANCE_NS = 5_000
+BUFFER_TOLERANCE = 0.05
+BUFFER_TOLERANCE_FRAMES = 2
+MAX_FOREIGN_SHARE = 0.10
+"""More of the machine's processors than this for other programs, and a failed test is undecided."""
+MAX_LATE_SHARE = 0.01
+
+_HOSTS = ("a", "b", "c")
+_OPEN = "open"
+_FULL_PAYLOAD_BYTES = wire_model.MAX_PAYLOAD_BYTES
+_LONE_COUNT = 80
+_LONE_GAP_S = 0.001
+_TRAIN_FRAMES = 100
+_TRAIN_COUNT = 15
+_BURST_COUNT = 5
+_OWN_COUNT = 20
+_PASSES = 4
+_PASS_S = 0.1
+_PROBE_TIMEOUT_S = 60.0
+_PROBE = Path(__file__).with_name("_probe.py")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One quantity, as it was asked for and as it was measured."""
+
+    fabric: str
+    quantity: str
+    unit: str
+    """`ns`, `bits_per_s` or `bytes`."""
+    asked: float
+    got: float | None
+    """None when nothing could be measured."""
+    tolerance: float
+    """Largest difference that passes."""
+    sample_count: int
+
+    @property
+    def is_good(self) -> bool:
+        """Return whether what was measured is what was asked for."""
+        return self.got is not None and abs(self.got - self.asked) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """What came of the self-test."""
+
+    checks: tuple[Check, ...]
+    own_time_ns: float | None
+    """Half a round trip of one byte over a switch without rate and delay: what the hosts take themselves."""
+    disturbances: tuple[str, ...]
+    """Why numbers of this run may be wrong though the lab is right."""
+    load: tuple[float, float]
+    """Mean load of the last minute, before and after."""
+    elapsed_s: float
+
+    @property
+    def verdict(self) -> str:
+        """Return `passed`, `failed`, or `undecided` when checks failed on a machine that was busy."""
+        if all(check.is_good for check in self.checks):
+            return "passed"
+        return "undecided" if self.disturbances else "failed"
+
+
+@dataclass
+class _Bench:
+    """The lab under test."""
+
+    lab: Lab
+    interfaces: Mapping[str, str]
+    own_ns: list[float] = field(default_factory=list)
+    """Half of each round trip of one byte over the open switch."""
+
+    def address(self, host: str, fabric: str) -> str:
+        return self.lab.host(host).addresses[self.interfaces[fabric]]
+
+
+def selftest(fabrics: Mapping[str, SwitchSpec], notice: Callable[[str], None] = lambda _: None) -> SelfTest:
+    """Build a lab with these fabrics, measure them, and take it down; `notice` is told what is being measured.
+
+    Raises LabError if a lab cannot be built, or a fabric is not one that can be measured.
+    """
+    for name, switch in fabrics.items():
+        if not switch.is_shaped or switch.rate_bits_per_s == 0:
+            raise LabError("it has no rate, so there is nothing to measure back", where=f"fabric {name}")
+        if switch.mtu_bytes < wire_model.MAX_PAYLOAD_BYTES + 28 or name == _OPEN:
+            raise LabError(
+                f"the self-test needs an MTU of 1500, and a name other than {_OPEN!r}", where=f"fabric {name}"
+            )
+    started, load, busy = time.monotonic(), os.getloadavg()[0], _Processors()
+    lab = up(LabSpec(_HOSTS, {_OPEN: SwitchSpec(_OPEN), **fabrics}))
+    try:
+        busy.watch(lab)
+        bench = _Bench(lab, {name: one["interface"] for name, one in lab.state.details["fabrics"].items()})
+        checks = [check for name, switch in fabrics.items() for check in _measure(bench, name, switch, notice)]
+        disturbances = (*busy.disturbances(), *_lateness(lab))
+    finally:
+        lab.down()
+    loads = (load, os.getloadavg()[0])
+    return SelfTest(tuple(checks), _median(bench.own_ns), disturbances, loads, time.monotonic() - started)
+
+
+def _measure(bench: _Bench, fabric: str, switch: SwitchSpec, notice: Callable[[str], None]) -> Iterator[Check]:
+    notice(f"{fabric}: messages of all sizes")
+    plan = [(size_bytes, _repetitions(switch, size_bytes)) for size_bytes in MESSAGE_SIZES_BYTES]
+    own_ns, half_rounds = _half_rounds(bench, fabric, plan)
+    bench.own_ns += own_ns
+    notice(f"{fabric}: lone frames")
+    yield from _delay(bench, fabric, switch)
+    notice(f"{fabric}: trains")
+    yield _rate(bench, fabric, switch)
+    if switch.buffer_bytes:
+        notice(f"{fabric}: bursts")
+        yield _buffer(bench, fabric, switch)
+    for size_bytes, seen_ns in half_rounds.items():
+        asked_ns = wire_model.message_ns(switch, size_bytes)
+        got_ns = _less(_median(seen_ns), _median(own_ns))
+        yield _time_check(fabric, f"message of {_size(size_bytes)}", asked_ns, got_ns, len(seen_ns))
+
+
+def _delay(bench: _Bench, fabric: str, switch: SwitchSpec) -> Iterator[Check]:
+    """Yield what lone frames took: two wire times (they are stored and forwarded), the delay, and waiting."""
+    delays_ns = []
+    own, seen = _lone(bench, fabric)
+    for size_bytes, took_ns in seen.items():
+        asked_ns = wire_model.message_ns(switch, size_bytes)
+        got_ns = _less(_median(took_ns), _median(own[size_bytes]))
+        quantity = f"lone frame of {wire_model.frame_bytes(size_bytes)} B"
+        yield _time_check(fabric, quantity, asked_ns, got_ns, len(took_ns))
+        if got_ns is not None:
+            delays_ns.append(got_ns - asked_ns + switch.delay_ns)
+    yield _time_check(fabric, "delay", switch.delay_ns, _median(delays_ns), sum(map(len, seen.values())))
+
+
+def _rate(bench: _Bench, fabric: str, switch: SwitchSpec) -> Check:
+    """Return the rate from first to last arrival of trains."""
+    model_ns = wire_model.hand_overs_ns(switch, [_FULL_PAYLOAD_BYTES] * _TRAIN_FRAMES)
+    arrivals, _ = _trains(bench, fabric, {"a": "b"}, _TRAIN_FRAMES, _TRAIN_COUNT, model_ns[-1])
+    # Without coalescing this is bits over time; with it, hand-overs stand for arrivals in the model too.
+    rates = [
+        switch.rate_bits_per_s * (model_ns[-1] - model_ns[0]) / (max(seen) - min(seen))
+        for seen in arrivals.values()
+        if len(seen) == _TRAIN_FRAMES
+    ]
+    asked = float(switch.rate_bits_per_s)
+    return Check(fabric, "rate", "bits_per_s", asked, _median(rates), TOLERANCE * asked, len(rates))
+
+
+def _buffer(bench: _Bench, fabric: str, switch: SwitchSpec) -> Check:
+    """Return the buffer of an output that two hosts overfill.
+
+    While both send, the output's queue grows at line rate, until it is full; from then on it stays full until the
+    later of them has sent all of its n frames. So d frames arrive, one a frame time from the first arrival to the
+    last one and those that were in the buffer then: d = n - 1 + offset / frame time + buffer.
+    """
+    one_ns = wire_model.wire_ns(switch, wire_model.frame_bytes(_FULL_PAYLOAD_BYTES))
+    held = wire_model.buffered_frames(switch, _FULL_PAYLOAD_BYTES)
+    count = 2 * held + 50
+    arrivals, began = _trains(bench, fabric, {"b": "a", "c": "a"}, count, _BURST_COUNT, (2 * count + held) * one_ns)
+    frame_bytes = wire_model.frame_bytes(_FULL_PAYLOAD_BYTES)
+    seen_bytes = []
+    for turn, seen in arrivals.items():
+        offset_ns = abs(began["b"][turn] - began["c"][turn])
+        seen_bytes.append((len(seen) - count + 1 - offset_ns / one_ns) * frame_bytes)
+    tolerance = max(BUFFER_TOLERANCE * switch.buffer_bytes, BUFFER_TOLERANCE_FRAMES * frame_bytes)
+    return Check(fabric, "buffer", "bytes", switch.buffer_bytes, _median(seen_bytes), tolerance, len(seen_bytes))
+
+
+def _time_check(fabric: str, quantity: str, asked_ns: float, got_ns: float | None, sample_count: int) -> Check:
+    tolerance_ns = max(TOLERANCE_NS, TOLERANCE * asked_ns)
+    return Check(fabric, quantity, "ns", asked_ns, got_ns, tolerance_ns, sample_count)
+
+
+def _repetitions(switch: SwitchSpec, size_bytes: int) -> int:
+    round_s = 2 * (wire_model.message_ns(switch, size_bytes) + 50_000) / 1e9
+    return min(max(round(_PASS_S / round_s), 2), 40)
+
+
+def _half_rounds(
+    bench: _Bench, fabric: str, plan: Sequence[tuple[int, int]]
+) -> tuple[list[float], dict[int, list[float]]]:
+    """Return half the round trips of one byte over the open switch, and of messages over the fabric, by their sizes."""
+    lines = [line for size_bytes, count in plan for line in ((0, 1, _OWN_COUNT), (1, size_bytes, count))]
+    addresses = [bench.address("b", name) for name in (_OPEN, fabric)]
+    with _Probe(bench.lab.host("b"), "echo") as echo:
+        with _Probe(bench.lab.host("a"), "ping", addresses=addresses, plan=lines, passes=_PASSES) as ping:
+            rounds: list[list[int]] = ping.result()
+        echo.result()
+    own_ns = [round_ns / 2 for seen in rounds[::2] for round_ns in seen]
+    sizes = [size_bytes for size_bytes, _ in plan]
+    return own_ns, {size: [one / 2 for one in seen] for size, seen in zip(sizes, rounds[1::2], strict=True)}
+
+
+def _lone(bench: _Bench, fabric: str) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
+    """Return the one-way times of lone datagrams by their payloads: over the open switch, and over the fabric."""
+    addresses = [bench.address("b", name) for name in (_OPEN, fabric)]
+    plan: dict[str, Any] = {"sizes": LONE_PAYLOADS_BYTES, "count": _LONE_COUNT, "gap_s": _LONE_GAP_S}
+    with _Probe(bench.lab.host("b"), "sink") as sink:
+        with _Probe(bench.lab.host("a"), "singles", addresses=addresses, **plan) as singles:
+            singles.result()
+        rows = sink.result()
+    seen: list[dict[int, list[float]]] = [{size_bytes: [] for size_bytes in LONE_PAYLOADS_BYTES} for _ in addresses]
+    for _, to, sent_ns, arrived_ns, size_bytes in rows:
+        seen[to][size_bytes].append(arrived_ns - sent_ns)
+    return seen[0], seen[1]
+
+
+def _trains(
+    bench: _Bench, fabric: str, routes: Mapping[str, str], frame_count: int, train_count: int, train_ns: float
+) -> tuple[dict[int, list[int]], dict[str, list[int]]]:
+    """Return the arrivals of each train, all senders together, and when each sender began each train."""
+    (receiver,) = set(routes.values())
+    address = bench.address(receiver, fabric)
+    first_ns = time.time_ns() + 500_000_000
+    starts_ns = [first_ns + round(turn * (1.5 * train_ns + 20e6)) for turn in range(train_count)]
+    plan: dict[str, Any] = {"size_bytes": _FULL_PAYLOAD_BYTES, "frame_count": frame_count, "starts_ns": starts_ns}
+    last = list(routes)[-1]
+    with _Probe(bench.lab.host(receiver), "sink") as sink:
+        senders = {
+            name: _Probe(bench.lab.host(name), "trains", address=address, is_last=name == last, **plan)
+            for name in routes
+        }
+        try:
+            began = {name: sender.result() for name, sender in senders.items()}
+        finally:
+            for sender in senders.values():
+                sender.end()
+        rows = sink.result()
+    arrivals: dict[int, list[int]] = {}
+    for turn, _, _, arrived_ns, _ in rows:
+        arrivals.setdefault(turn, []).append(arrived_ns)
+    return arrivals, began
+
+
+class _Probe:
+    """A probe that runs on a host."""
+
+    def __init__(self, host: Host, role: str, **settings: Any) -> None:
+        self._name = f"{role} on {host.name}"
+        argv = [*host.access, sys.executable, "-I", "-S", str(_PROBE), role, json.dumps(settings)]
+        self._process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        if self._process.stdout.readline() != "ready\n":
+            self._fail()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def result(self) -> Any:
+        """Return what the probe found; raises LabError if it found nothing."""
+        try:
+            out, _ = self._process.communicate(timeout=_PROBE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise LabError(f"the self-test's {self._name} did not end in {_PROBE_TIMEOUT_S:.0f} s") from None
+        if self._process.returncode != 0:
+            self._fail()
+        return json.loads(out)
+
+    def _fail(self) -> None:
+        _, said = self._process.communicate(timeout=_PROBE_TIMEOUT_S)
+        raise LabError(f"the self-test's {self._name} failed: {(said.strip().splitlines() or ['it says nothing'])[-1]}")
+
+    def end(self) -> None:
+        """End the probe if it still runs (what it left on its host goes with the lab)."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+class _Processors:
+    """How much of the machine others used meanwhile."""
+
+    def __init__(self) -> None:
+        self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
+        self._start_s, self._busy_s, self._own_s = time.monotonic(), self._busy(), self._own()
+        self._namespace: Path | None = None
+
+    def watch(self, lab: Lab) -> None:
+        """Count the lab's processes as our own."""
+        self._namespace = Path(f"/proc/{lab.state.keeper.pid}/ns/pid").readlink()
+
+    def disturbances(self) -> Iterator[str]:
+        """Yield one sentence if others used too much."""
+        foreign_s = (self._busy() - self._busy_s) - (self._own() - self._own_s + self._labs())
+        share = foreign_s / (time.monotonic() - self._start_s) / (os.cpu_count() or 1)
+        if share > MAX_FOREIGN_SHARE:
+            yield f"other programs used {share:.0%} of the processors"
+
+    def _busy(self) -> float:
+        user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
+        return (user + nice + system + irq + softirq + steal) * self._tick_s
+
+    def _own(self) -> float:
+        return sum(os.times()[:4])
+
+    def _labs(self) -> float:
+        total_s = 0.0
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if (folder / "ns/pid").readlink() == self._namespace:
+                    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                    total_s += (int(fields[11]) + int(fields[12])) * self._tick_s
+            except OSError:
+                continue  # it ended
+        return total_s
+
+
+def _lateness(lab: Lab) -> Iterator[str]:
+    """Yield one sentence if the switch could not keep its own times."""
+    total: Counter[str] = Counter()
+    for port in lab.counters().get("ports", []):
+        total.update({"frames": port["down"]["frames"], "late": port["late_frames"]})
+    if total["late"] > MAX_LATE_SHARE * total["frames"]:
+        share = total["late"] / total["frames"]
+        yield f"the switch handed {share:.1%} of all frames over more than 20 µs late"
+
+
+def _size(size_bytes: int) -> str:
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes % factor == 0:
+            return f"{size_bytes // factor} {unit}"
+    return f"{size_bytes} B"
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _less(value: float | None, less: float | None) -> float | None:
+    return None if value is None or less is None else value - less
