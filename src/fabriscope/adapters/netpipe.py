@@ -1,4 +1,4 @@
-"""NetPIPE 3.7: NPtcp over TCP, NPopenmpi or NPmpich over MPI; one sweep over the sizes.
+"""NetPIPE 3.7: NPtcp over TCP, NPopenmpi or NPmpich2 over MPI; one sweep over the sizes.
 
 The sender writes to standard error, one line a size:
 
@@ -46,7 +46,7 @@ SOCKETS = {
     "tcp": SocketSupport("NPtcp", nodelay=(True,), buffers=True),
     "mpi": SocketSupport("NetPIPE over MPI", nodelay=(True,)),
 }
-MPI_PROGRAMS = {"openmpi4": "NPopenmpi", "openmpi5": "NPopenmpi", "mpich": "NPmpich", "intelmpi": "NPmpich"}
+MPI_PROGRAMS = {"openmpi4": "NPopenmpi", "openmpi5": "NPopenmpi", "mpich": "NPmpich2", "intelmpi": "NPmpich2"}
 
 _ROW = re.compile(
     r"\s*(?P<index>\d+):\s+(?P<message_size_bytes>\d+) bytes\s+(?P<repeats>\d+) times -->"
@@ -60,7 +60,7 @@ class NetpipeAdapter:
     """Runs NetPIPE's ping-pong over tcp or mpi."""
 
     name = "netpipe"
-    programs = ("NPtcp", "NPopenmpi", "NPmpich")
+    programs = ("NPtcp", "NPopenmpi", "NPmpich2")
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a receiver and a transmitter over tcp, one job over mpi; nothing if no case can be measured."""
