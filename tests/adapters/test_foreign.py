@@ -31,7 +31,9 @@ NAMES = ("netpipe", "sockperf", "qperf", "iperf3", "imb")
 PAIRS = sorted(path for name in NAMES for path in (DATA / name).glob("*.txt"))
 HOSTS = {name: Host(name, addresses={"eth0": f"10.0.0.{place}"}) for place, name in enumerate(("a", "b"), start=1)}
 FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"}, line_rate_bits_per_s=10**9)
-PROGRAMS = {name: f"/x/{name}" for name in ("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1")}
+PROGRAMS = {
+    name: f"/x/{name}" for name in ("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1")
+}
 MPICH = MpiStack("mpich-5", "mpich", "5.0.2", "/opt/mpich/bin/mpiexec", None)
 CONTEXT = AdapterContext(HOSTS, fabric=FABRIC, mpi=MPICH, programs=PROGRAMS)
 ADAPTERS = discover("adapters", "ADAPTER")
