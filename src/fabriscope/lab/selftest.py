@@ -13,13 +13,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from fabriscope.lab import wire_model
+from fabriscope.lab._disturbances import Others, lateness
 from fabriscope.lab.lab import Lab, up
 from fabriscope.model.errors import LabError
 from fabriscope.model.host import Host
@@ -31,9 +31,6 @@ TOLERANCE = 0.02
 TOLERANCE_NS = 5_000
 BUFFER_TOLERANCE = 0.05
 BUFFER_TOLERANCE_FRAMES = 2
-MAX_FOREIGN_SHARE = 0.10
-"""More of the machine's processors than this for other programs, and a failed test is undecided."""
-MAX_LATE_SHARE = 0.01
 
 _HOSTS = ("a", "b", "c")
 _OPEN = "open"
@@ -117,13 +114,13 @@ def selftest(fabrics: Mapping[str, SwitchSpec], notice: Callable[[str], None] = 
             raise LabError(
                 f"the self-test needs an MTU of 1500, and a name other than {_OPEN!r}", where=f"fabric {name}"
             )
-    started, load, busy = time.monotonic(), os.getloadavg()[0], _Processors()
+    started, load, others = time.monotonic(), os.getloadavg()[0], Others()
     lab = up(LabSpec(_HOSTS, {_OPEN: SwitchSpec(_OPEN), **fabrics}))
     try:
-        busy.watch(lab)
+        others.watch(lab)
         bench = _Bench(lab, {name: one["interface"] for name, one in lab.state.details["fabrics"].items()})
         checks = [check for name, switch in fabrics.items() for check in _measure(bench, name, switch, notice)]
-        disturbances = (*busy.disturbances(), *_lateness(lab))
+        disturbances = (*others.disturbances(), *lateness(lab))
     finally:
         lab.down()
     loads = (load, os.getloadavg()[0])
@@ -300,54 +297,6 @@ class _Probe:
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
-
-
-class _Processors:
-    """How much of the machine others used meanwhile."""
-
-    def __init__(self) -> None:
-        self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
-        self._start_s, self._busy_s, self._own_s = time.monotonic(), self._busy(), self._own()
-        self._namespace: Path | None = None
-
-    def watch(self, lab: Lab) -> None:
-        """Count the lab's processes as our own."""
-        self._namespace = Path(f"/proc/{lab.state.keeper.pid}/ns/pid").readlink()
-
-    def disturbances(self) -> Iterator[str]:
-        """Yield one sentence if others used too much."""
-        foreign_s = (self._busy() - self._busy_s) - (self._own() - self._own_s + self._labs())
-        share = foreign_s / (time.monotonic() - self._start_s) / (os.cpu_count() or 1)
-        if share > MAX_FOREIGN_SHARE:
-            yield f"other programs used {share:.0%} of the processors"
-
-    def _busy(self) -> float:
-        user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
-        return (user + nice + system + irq + softirq + steal) * self._tick_s
-
-    def _own(self) -> float:
-        return sum(os.times()[:4])
-
-    def _labs(self) -> float:
-        total_s = 0.0
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                if (folder / "ns/pid").readlink() == self._namespace:
-                    fields = (folder / "stat").read_text().rpartition(")")[2].split()
-                    total_s += (int(fields[11]) + int(fields[12])) * self._tick_s
-            except OSError:
-                continue  # it ended
-        return total_s
-
-
-def _lateness(lab: Lab) -> Iterator[str]:
-    """Yield one sentence if the switch could not keep its own times."""
-    total: Counter[str] = Counter()
-    for port in lab.counters().get("ports", []):
-        total.update({"frames": port["down"]["frames"], "late": port["late_frames"]})
-    if total["late"] > MAX_LATE_SHARE * total["frames"]:
-        share = total["late"] / total["frames"]
-        yield f"the switch handed {share:.1%} of all frames over more than 20 µs late"
 
 
 def _size(size_bytes: int) -> str:
