@@ -29,7 +29,7 @@ from fabriscope.registry import Room, discover
 HOSTS = ("node1", "node2")
 PROGRAMS = ("NPtcp", "sockperf", "qperf", "iperf3", "IMB-MPI1")
 WITHOUT_NODELAY = ("qperf",)
-"""It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle's algorithm has no say."""
+"""It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle has no say."""
 SPARE_S = 20.0
 """What a launch may take beyond twice its budget."""
 

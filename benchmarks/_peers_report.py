@@ -45,7 +45,7 @@ def circumstances(place: Link, wanted: argparse.Namespace) -> dict[str, Any]:
         "fabric": dataclasses.asdict(place.fabric),
         "arguments": vars(wanted),
         "load_before": load(),
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "cpu_count": os.cpu_count(),
         "kernel": platform.release(),
         "fabriscope": __version__,
@@ -57,7 +57,8 @@ def circumstances(place: Link, wanted: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """Return the processor's name."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
