@@ -9,6 +9,7 @@ import secrets
 import shlex
 import shutil
 import socket
+import subprocess
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -95,15 +96,13 @@ class Lab:
         return answer
 
     def sweep(self, host_name: str) -> None:
-        """End every process that runs on a host (what a broken launch left there)."""
+        """End every process that runs on a host (what a broken launch left there). Raises LabError."""
         self.host(host_name)
-        self._run(_SWEEP_SCRIPT, str(self.state.details["pids"][host_name]))
-
-    def _run(self, script: str, *arguments: str) -> None:
-        import subprocess
-
-        argv = [*self.keeper_words, "sh", "-c", script, "sh", *arguments]
-        subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
+        argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", str(self.state.details["pids"][host_name])]
+        try:
+            subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired:
+            raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
 
     def down(self) -> None:
         """Remove the lab: every process, interface and mount of it goes with its keeper."""

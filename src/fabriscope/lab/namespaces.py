@@ -62,9 +62,12 @@ class Keeper:
     def run(self, script: str, *arguments: str) -> str:
         """Run a shell script in the keeper's namespaces and return what it printed; raises LabError."""
         argv = [*self.enter(), "sh", "-c", script, "sh", *arguments]
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
-        )
+        try:
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
         if done.returncode != 0:
             evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
             raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")
@@ -87,6 +90,15 @@ def start_keeper(owner_pipe: int | None) -> Keeper:
         start_new_session=True,
         pass_fds=[owner_pipe] if owner_pipe is not None else [],
     )
+    try:
+        return Keeper(_keeper_pid(process), is_root, process)
+    except BaseException:
+        process.kill()  # the keeper goes with it
+        raise
+
+
+def _keeper_pid(process: subprocess.Popen[bytes]) -> int:
+    """Wait until `unshare` has become the parent of the keeper, and return that one's process id."""
     deadline = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -99,9 +111,8 @@ def start_keeper(owner_pipe: int | None) -> Keeper:
             )
         for pid in _children(process.pid):
             if _command_name(pid) == _INIT_NAME:
-                return Keeper(pid, is_root, process)
+                return pid
         time.sleep(0.002)
-    process.kill()
     raise LabError("the lab's keeper did not start in time")
 
 
