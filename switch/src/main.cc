@@ -1,6 +1,3 @@
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +13,7 @@
 #include <vector>
 
 #include "netns.h"
+#include "priority.h"
 #include "settings.h"
 #include "switchboard.h"
 
@@ -46,15 +44,6 @@ UniqueFd watch_for_signals() {
   sigaddset(&ends, SIGINT);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
-}
-
-// A rank that spins must not hold a frame up. Where real-time scheduling is not allowed, a better
-// priority is tried, and otherwise we share the cores as they come.
-void ask_for_priority() {
-  ::prctl(PR_SET_TIMERSLACK, 1000UL);
-  sched_param parameters{};
-  parameters.sched_priority = 1;
-  if (::sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) ::setpriority(PRIO_PROCESS, 0, -20);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // How frames of one host come into the switch and go out of it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,10 +26,13 @@ class Port {
 
   // The descriptor that becomes readable when the host has sent something.
   virtual int descriptor() const = 0;
-  // Takes one frame of the host; false when there is none.
-  virtual bool receive(Frame& frame) = 0;
+  // Takes one frame of the host, and when it was sent by CLOCK_MONOTONIC; false when there is none.
+  virtual bool receive(Frame& frame, std::int64_t& sent_ns) = 0;
   // Hands one frame to the host; false when its device does not take it.
   virtual bool deliver(const Frame& frame) = 0;
+  // Returns the frames that the host sent and that were lost before they could be taken, since the
+  // start.
+  virtual std::int64_t missed_frames() { return 0; }
 };
 
 // Both throw std::system_error with what was attempted.

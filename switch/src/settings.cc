@@ -7,7 +7,7 @@
 namespace fabriscope::lab {
 
 const char* const kUsage =
-    R"(usage: fabriscope-switch --control PATH [--spin-ns N] [--no-realtime]
+    R"(usage: fabriscope-switch --control PATH [--awake-ns N] [--no-realtime]
          --fabric name=F[,rate=BITS_PER_S][,delay=NS][,buffer=BYTES][,coalesce_ns=NS][,coalesce_frames=N] ...
          --port fabric=F,host=H,netns=PATH,device=ETH[,address=MAC]               (a TAP device) ...
          --port fabric=F,host=H,kind=packet,netns=PATH,device=ETH,peer=VETH       (a veth pair) ...
@@ -110,8 +110,8 @@ Settings read_settings(const std::vector<std::string>& arguments) {
     const std::string& value = arguments[++index];
     if (option == "--control") {
       settings.control_path = value;
-    } else if (option == "--spin-ns") {
-      settings.spin_ns = read_number(value, "--spin-ns");
+    } else if (option == "--awake-ns") {
+      settings.awake_ns = read_number(value, "--awake-ns");
     } else if (option == "--fabric") {
       settings.fabrics.push_back(read_fabric(value));
     } else if (option == "--port") {

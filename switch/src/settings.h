@@ -13,8 +13,9 @@ struct Settings {
   std::vector<FabricSettings> fabrics;
   std::vector<PortSettings> ports;
   std::string control_path;
-  std::int64_t spin_ns = 100'000;  // how long the switch goes on looking after the last event
-  bool realtime = true;            // ask for SCHED_FIFO; done without where it is not allowed
+  std::int64_t awake_ns =
+      1'000'000;         // how long cores are kept awake after the last event; 0: never
+  bool realtime = true;  // ask for SCHED_FIFO; done without where it is not allowed
 };
 
 // Throws std::invalid_argument with one sentence.

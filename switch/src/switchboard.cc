@@ -1,9 +1,7 @@
 #include "switchboard.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -11,25 +9,22 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "clock.h"
 #include "netns.h"
+#include "sleeper.h"
 
 namespace fabriscope::lab {
 namespace {
 
 constexpr std::uint64_t kStop = ~0ULL;
 constexpr std::uint64_t kControl = ~1ULL;
-constexpr int kFramesPerTurn = 8;
-// Sleeping is worth it only when nothing is due for so long; a sleep ends this much early, since
-// waking up takes some of it.
-constexpr std::int64_t kLeadNs = 60'000;
+// So many frames of one port are read or delivered before the others have their turn.
+constexpr int kReadsPerTurn = 64;
+constexpr int kDeliveriesPerTurn = 8;
+// Frames that keep us busy must not keep the control socket waiting.
+constexpr std::int64_t kServePeriodNs = 1'000'000;
 constexpr std::int64_t kDepthPeriodNs = 1'000'000;
 constexpr std::size_t kDepthSamples = 1U << 16;
-
-std::int64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
 
 void watch(int epoll, int descriptor, std::uint64_t tag) {
   epoll_event event{};
@@ -38,21 +33,7 @@ void watch(int epoll, int descriptor, std::uint64_t tag) {
   if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) throw_errno("watch a descriptor");
 }
 
-// Waits until something is readable or `until_ns` is near; returns at once when it is.
-void sleep_until(int epoll, std::int64_t until_ns) {
-  pollfd watched{epoll, POLLIN, 0};
-  if (until_ns == kNever) {
-    ::poll(&watched, 1, -1);
-    return;
-  }
-  const std::int64_t left_ns = until_ns - monotonic_ns() - kLeadNs;
-  if (left_ns <= 0) return;
-  const timespec timeout{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
-  ::ppoll(&watched, 1, &timeout, nullptr);
-}
-
-void append_direction(std::ostringstream& json, const char* name,
-                      const DirectionCounters& counters) {
+void append_direction(std::ostream& json, const char* name, const DirectionCounters& counters) {
   json << '"' << name << "\":{\"frames\":" << counters.frames << ",\"bytes\":" << counters.bytes
        << ",\"wire_bytes\":" << counters.wire_bytes << '}';
 }
@@ -60,7 +41,9 @@ void append_direction(std::ostringstream& json, const char* name,
 }  // namespace
 
 Switchboard::Switchboard(const Settings& settings)
-    : spin_ns_(settings.spin_ns), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    : awake_ns_(settings.awake_ns),
+      awake_(settings.awake_ns > 0),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   std::map<std::string, std::size_t> port_counts;
   for (const PortSettings& port : settings.ports) ++port_counts[port.fabric];
   std::map<std::string, Fabric*> by_name;
@@ -73,41 +56,42 @@ Switchboard::Switchboard(const Settings& settings)
     const auto fabric = by_name.find(port.fabric);
     if (fabric == by_name.end())
       throw std::invalid_argument("a port names no known fabric: " + port.fabric);
-    attachments_.push_back({port, open_port(port), fabric->second, next_index[port.fabric]++});
+    attachments_.push_back({port, open_port(port), fabric->second, next_index[port.fabric]++, 0});
     watch(epoll_.get(), attachments_.back().port->descriptor(), attachments_.size() - 1);
   }
   spare_ = pool_.take();
 }
 
-bool Switchboard::receive(Attachment& attachment) {
-  bool any = false;
-  for (int turn = 0; turn < kFramesPerTurn; ++turn) {
-    if (!attachment.port->receive(*spare_)) break;
-    attachment.fabric->accept(attachment.index, std::move(spare_), monotonic_ns());
-    spare_ = pool_.take();
-    any = true;
+std::int64_t Switchboard::receive(bool& any) {
+  std::int64_t known_ns = monotonic_ns();
+  for (Attachment& attachment : attachments_) {
+    std::int64_t sent_ns = 0;
+    int reads = 0;
+    while (reads < kReadsPerTurn && attachment.port->receive(*spare_, sent_ns)) {
+      attachment.fabric->accept(attachment.index, std::move(spare_), sent_ns);
+      spare_ = pool_.take();
+      ++reads;
+    }
+    any = any || reads > 0;
+    // There may be more, sent after the last one that was read.
+    if (reads == kReadsPerTurn) known_ns = std::min(known_ns, sent_ns);
   }
-  return any;
+  return known_ns;
 }
 
-bool Switchboard::deliver() {
-  bool any = false;
-  // One frame a port and turn, so that frames which hosts send meanwhile are read in time.
-  for (Attachment& attachment : attachments_) {
-    const std::int64_t now_ns = monotonic_ns();
-    attachment.fabric->advance(now_ns);
-    const Delivery delivery = attachment.fabric->next_delivery(attachment.index, now_ns);
-    if (!delivery.frame) continue;
-    any = true;
+bool Switchboard::deliver(Attachment& attachment, std::int64_t known_ns) {
+  for (int turn = 0; turn < kDeliveriesPerTurn; ++turn) {
+    const Delivery delivery = attachment.fabric->next_delivery(attachment.index, known_ns);
+    if (!delivery.frame) return turn > 0;
+    const std::int64_t late_ns = monotonic_ns() - delivery.due_ns;
     if (attachment.port->deliver(*delivery.frame)) {
-      attachment.fabric->record_delivery(attachment.index,
-                                         static_cast<std::int64_t>(delivery.frame->size_bytes),
-                                         now_ns - delivery.due_ns);
+      attachment.fabric->record_delivery(
+          attachment.index, static_cast<std::int64_t>(delivery.frame->size_bytes), late_ns);
     } else {
       attachment.fabric->record_refusal(attachment.index);
     }
   }
-  return any;
+  return true;
 }
 
 std::int64_t Switchboard::next_event_ns() const {
@@ -121,38 +105,61 @@ void Switchboard::sample_depths(std::int64_t now_ns) {
   next_sample_ns_ = now_ns + kDepthPeriodNs;
   for (std::size_t index = 0; index < attachments_.size(); ++index) {
     Attachment& attachment = attachments_[index];
-    const std::int64_t queue_bytes = attachment.fabric->queue_bytes(attachment.index, now_ns);
+    const std::int64_t queue_bytes =
+        attachment.fabric->take_queue_maximum(attachment.index, now_ns);
     if (queue_bytes == 0) continue;
     if (depths_.size() == kDepthSamples) depths_.pop_front();
     depths_.push_back({now_ns, index, queue_bytes});
   }
 }
 
+// An error is reported until somebody has read it: an interface went down, or away. It must not
+// keep us awake.
+void Switchboard::acknowledge(const epoll_event& event) {
+  const int descriptor = attachments_[event.data.u64].port->descriptor();
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+// Looks at the stop and control descriptors; returns whether to go on.
+bool Switchboard::serve_descriptors(int control_descriptor) {
+  std::array<epoll_event, 64> events{};
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  for (int index = 0; index < count; ++index) {
+    const epoll_event& event = events[static_cast<std::size_t>(index)];
+    const std::uint64_t tag = event.data.u64;
+    if (tag == kStop) return false;
+    if (tag == kControl) {
+      answer(control_descriptor);
+    } else if ((event.events & EPOLLERR) != 0) {
+      acknowledge(event);
+    }
+  }
+  return true;
+}
+
 void Switchboard::run(int stop_descriptor, int control_descriptor) {
   watch(epoll_.get(), stop_descriptor, kStop);
   watch(epoll_.get(), control_descriptor, kControl);
-  std::array<epoll_event, 64> events{};
-  std::int64_t busy_until_ns = 0;
+  Sleeper sleeper(epoll_.get());
+  std::int64_t serve_ns = 0;
   while (true) {
     bool any = false;
-    const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
-    for (int index = 0; index < count; ++index) {
-      const std::uint64_t tag = events[static_cast<std::size_t>(index)].data.u64;
-      if (tag == kStop) return;
-      if (tag == kControl) {
-        answer(control_descriptor);
-      } else {
-        any = receive(attachments_[tag]) || any;
-      }
+    const std::int64_t known_ns = receive(any);
+    for (const auto& fabric : fabrics_) fabric->advance(known_ns);
+    for (Attachment& attachment : attachments_) any = deliver(attachment, known_ns) || any;
+    sample_depths(known_ns);
+    if (known_ns >= serve_ns) {
+      if (!serve_descriptors(control_descriptor)) return;
+      serve_ns = known_ns + kServePeriodNs;
     }
-    any = deliver() || any;
-    const std::int64_t now_ns = monotonic_ns();
-    sample_depths(now_ns);
-    if (any) {
-      busy_until_ns = now_ns + spin_ns_;
-    } else if (now_ns >= busy_until_ns) {
-      sleep_until(epoll_.get(), next_event_ns());
-    }
+    const std::int64_t next_ns = next_event_ns();
+    if (any || next_ns != kNever) awake_.extend(known_ns + awake_ns_, known_ns);
+    if (any) continue;
+    sleeper.sleep_until(next_ns);
+    if (next_ns == kNever) serve_ns = 0;
   }
 }
 
@@ -181,32 +188,51 @@ std::string Switchboard::reply_to(const std::string& request) {
   if (request == "queues") return queues_json();
   if (request != "reset") return R"({"error":"known requests: counters, queues, reset"})";
   for (const auto& fabric : fabrics_) fabric->reset_counters();
+  for (Attachment& attachment : attachments_) {
+    attachment.missed_before = attachment.port->missed_frames();
+  }
   depths_.clear();
   return R"({"reset":true})";
 }
 
-std::string Switchboard::counters_json() const {
+std::string Switchboard::counters_json() {
   std::ostringstream json;
   json << "{\"ports\":[";
   const char* separator = "";
   for (const Attachment& attachment : attachments_) {
-    const PortCounters& counters = attachment.fabric->counters(attachment.index);
-    json << separator << "{\"fabric\":\"" << attachment.settings.fabric << "\",\"host\":\""
-         << attachment.settings.host << "\",\"kind\":\"" << attachment.settings.kind << "\",";
-    append_direction(json, "up", counters.up);
-    json << ',';
-    append_direction(json, "down", counters.down);
-    json << ",\"dropped_frames\":" << counters.dropped_frames
-         << ",\"dropped_bytes\":" << counters.dropped_bytes
-         << ",\"maximum_queue_bytes\":" << counters.maximum_queue_bytes
-         << ",\"refused_frames\":" << counters.refused_frames
-         << ",\"late_frames\":" << counters.late_frames
-         << ",\"lateness_sum_ns\":" << counters.lateness_sum_ns
-         << ",\"lateness_maximum_ns\":" << counters.lateness_maximum_ns << '}';
+    json << separator;
+    write_port(json, attachment);
     separator = ",";
   }
   json << "]}";
   return json.str();
+}
+
+void Switchboard::write_port(std::ostream& json, const Attachment& attachment) const {
+  const PortCounters& counters = attachment.fabric->counters(attachment.index);
+  json << "{\"fabric\":\"" << attachment.settings.fabric << "\",\"host\":\""
+       << attachment.settings.host << "\",\"kind\":\"" << attachment.settings.kind << "\",";
+  append_direction(json, "up", counters.up);
+  json << ',';
+  append_direction(json, "down", counters.down);
+  json << ",\"dropped_frames\":" << counters.dropped_frames
+       << ",\"dropped_bytes\":" << counters.dropped_bytes
+       << ",\"queue_bytes\":" << attachment.fabric->queue_bytes(attachment.index, monotonic_ns())
+       << ",\"maximum_queue_bytes\":" << counters.maximum_queue_bytes
+       << ",\"uplink_dropped_frames\":" << counters.uplink_dropped_frames
+       << ",\"uplink_maximum_queue_bytes\":" << counters.uplink_maximum_queue_bytes
+       << ",\"missed_frames\":" << attachment.port->missed_frames() - attachment.missed_before
+       << ",\"refused_frames\":" << counters.refused_frames
+       << ",\"late_frames\":" << counters.late_frames
+       << ",\"lateness_sum_ns\":" << counters.lateness_sum_ns
+       << ",\"lateness_maximum_ns\":" << counters.lateness_maximum_ns
+       << ",\"lateness_histogram\":[";
+  const char* separator = "";
+  for (const std::int64_t count : counters.lateness_histogram) {
+    json << separator << count;
+    separator = ",";
+  }
+  json << "]}";
 }
 
 std::string Switchboard::queues_json() const {

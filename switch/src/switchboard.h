@@ -1,12 +1,16 @@
 // Moves frames between real ports and emulated fabrics, in real time.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <cstdint>
 #include <deque>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "awake.h"
 #include "fabric.h"
 #include "port.h"
 #include "settings.h"
@@ -22,14 +26,15 @@ class Switchboard {
   // Works until `stop_descriptor` becomes readable.
   void run(int stop_descriptor, int control_descriptor);
 
-  std::string counters_json() const;
+  std::string counters_json();
 
  private:
   struct Attachment {
     PortSettings settings;
     std::unique_ptr<Port> port;
     Fabric* fabric;
-    std::size_t index;  // of the port in its fabric
+    std::size_t index;           // of the port in its fabric
+    std::int64_t missed_before;  // frames missed by the last reset
   };
   struct DepthSample {
     std::int64_t at_ns;
@@ -37,15 +42,21 @@ class Switchboard {
     std::int64_t queue_bytes;
   };
 
-  bool receive(Attachment& attachment);
-  bool deliver();
+  // Takes what the hosts have sent; returns a moment by which everything sent is known, and sets
+  // `any`.
+  std::int64_t receive(bool& any);
+  bool deliver(Attachment& attachment, std::int64_t known_ns);
+  bool serve_descriptors(int control_descriptor);
+  void acknowledge(const epoll_event& event);
   void sample_depths(std::int64_t now_ns);
   std::int64_t next_event_ns() const;
   void answer(int control_descriptor);
+  void write_port(std::ostream& json, const Attachment& attachment) const;
   std::string reply_to(const std::string& request);
   std::string queues_json() const;
 
-  std::int64_t spin_ns_;
+  std::int64_t awake_ns_;
+  Awake awake_;
   FramePool pool_;  // outlives the frames that fabrics hold
   FramePointer spare_;
   std::vector<std::unique_ptr<Fabric>> fabrics_;

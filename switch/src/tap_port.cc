@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "clock.h"
 #include "netns.h"
 #include "port.h"
 
@@ -22,9 +23,10 @@ class TapPort : public Port {
 
   int descriptor() const override { return tap_.get(); }
 
-  bool receive(Frame& frame) override {
+  bool receive(Frame& frame, std::int64_t& sent_ns) override {
     const ssize_t size = ::read(tap_.get(), frame.data.data(), frame.data.size());
     if (size > 0) {
+      sent_ns = monotonic_ns();
       frame.size_bytes = static_cast<std::size_t>(size);
       return true;
     }

@@ -301,6 +301,47 @@ TEST(a_host_that_moves_is_learnt_again) {
   CHECK_EQUAL(seen[0].port, 2U);
 }
 
+TEST(what_arrives_soon_is_forwarded_at_once_but_in_order) {
+  FabricSettings settings = gigabit();
+  settings.delay_ns = 5'000;
+  Bench bench(settings, 3);
+  bench.introduce_all();
+  constexpr std::int64_t kShortNs = 84 * 8;
+  bench.send(1, kLater, 1, 0, 60, 1);
+  bench.fabric.advance(kLater - 1);  // a frame of port 2 may still come before it
+  bench.send(2, kLater - 1, 2, 0, 60, 2);
+  bench.fabric.advance(kLater);
+  const Delivery first = bench.fabric.next_delivery(0, kLater + 1'000'000);
+  const Delivery second = bench.fabric.next_delivery(0, kLater + 1'000'000);
+  CHECK_EQUAL(static_cast<int>(first.frame->data[14]), 2);
+  CHECK_EQUAL(first.due_ns, kLater - 1 + 2 * kShortNs + 5'000);
+  CHECK_EQUAL(static_cast<int>(second.frame->data[14]), 1);
+  CHECK_EQUAL(second.due_ns, kLater - 1 + 3 * kShortNs + 5'000);
+}
+
+TEST(a_stamp_that_was_late_does_not_turn_time_back) {
+  Bench bench(gigabit(), 3);
+  bench.introduce_all();
+  bench.send(1, kLater, 1, 0, 60, 1);
+  bench.fabric.advance(kLater + 10'000);
+  bench.send(2, kLater - 5'000, 2, 0, 60, 2);
+  bench.fabric.advance(kLater + 10'000);
+  const Delivery first = bench.fabric.next_delivery(0, kLater + 10'000);
+  const Delivery second = bench.fabric.next_delivery(0, kLater + 10'000);
+  CHECK_EQUAL(static_cast<int>(first.frame->data[14]), 1);
+  CHECK_EQUAL(second.due_ns >= first.due_ns, true);
+}
+
+TEST(a_host_queues_its_own_frames_without_loss) {
+  Bench bench(gigabit(), 2);
+  bench.introduce_all();
+  for (int frame = 0; frame < 1000; ++frame) bench.send(0, kLater, 0, 1);
+  CHECK_EQUAL(bench.run().size(), 1000U);
+  CHECK_EQUAL(bench.fabric.counters(0).uplink_maximum_queue_bytes, 1000 * kFrameBytes);
+  CHECK_EQUAL(bench.fabric.counters(0).uplink_dropped_frames, 0);
+  CHECK_EQUAL(bench.fabric.counters(1).maximum_queue_bytes, kFrameBytes);
+}
+
 TEST(no_rate_takes_no_time) {
   FabricSettings settings;
   settings.delay_ns = 500;
@@ -316,7 +357,8 @@ TEST(nothing_happens_in_an_idle_fabric) {
   Bench bench(gigabit(), 2);
   CHECK_EQUAL(bench.fabric.next_event_ns(), kNever);
   bench.send(0, 10, 0, 1, 60);
-  CHECK_EQUAL(bench.fabric.next_event_ns(), 10 + 84 * 8);
+  // The frame cannot be at any host before it has crossed two cables.
+  CHECK_EQUAL(bench.fabric.next_event_ns(), 10 + 2 * 84 * 8);
   CHECK_EQUAL(bench.fabric.next_delivery(1, kNever - 1).frame == nullptr, true);
 }
 
@@ -329,6 +371,8 @@ TEST(lateness_is_counted_where_it_matters) {
   CHECK_EQUAL(counters.late_frames, 1);
   CHECK_EQUAL(counters.lateness_sum_ns, kLateNs + 1'001);
   CHECK_EQUAL(counters.lateness_maximum_ns, kLateNs + 1);
+  CHECK_EQUAL(counters.lateness_histogram[1], 1);  // 1 us up to 2 us
+  CHECK_EQUAL(counters.lateness_histogram[5], 1);  // 16 us up to 32 us
   CHECK_EQUAL(counters.refused_frames, 1);
   CHECK_EQUAL(counters.down.wire_bytes, 2 * 84);
 }

@@ -29,12 +29,12 @@ std::string refusal_of_port(const std::string& text) {
 
 TEST(everything_is_read) {
   const Settings settings = read_settings(
-      {"--control", "/tmp/c", "--spin-ns", "77", "--no-realtime", "--fabric",
+      {"--control", "/tmp/c", "--awake-ns", "77", "--no-realtime", "--fabric",
        "name=f,rate=1000000000,delay=5000,buffer=65536,coalesce_ns=80000,coalesce_frames=15",
        "--port", "fabric=f,host=a,netns=/proc/1/ns/net,device=eth0,address=02:00:00:00:00:01",
        "--port", "fabric=f,host=b,kind=packet,netns=/proc/2/ns/net,device=eth0,peer=f0h1"});
   CHECK_EQUAL(settings.control_path, "/tmp/c");
-  CHECK_EQUAL(settings.spin_ns, 77);
+  CHECK_EQUAL(settings.awake_ns, 77);
   CHECK_EQUAL(settings.realtime, false);
   CHECK_EQUAL(settings.fabrics.size(), 1U);
   CHECK_EQUAL(settings.fabrics[0].name, "f");
@@ -62,8 +62,8 @@ TEST(wrong_options_are_refused) {
   CHECK_EQUAL(refusal_of({}), "--control is missing");
   CHECK_EQUAL(refusal_of({"--control"}), "--control needs a value, or is unknown");
   CHECK_EQUAL(refusal_of({"--colour", "red"}), "there is no option --colour");
-  CHECK_EQUAL(refusal_of({"--control", "c", "--spin-ns", "soon"}),
-              "--spin-ns=soon is not a number from 0 up");
+  CHECK_EQUAL(refusal_of({"--control", "c", "--awake-ns", "soon"}),
+              "--awake-ns=soon is not a number from 0 up");
 }
 
 TEST(wrong_fabrics_are_refused) {

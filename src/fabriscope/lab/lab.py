@@ -23,6 +23,9 @@ from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
 
 MAX_HOSTS = 256
+SHAPED_ATTACHMENT = "packet"
+"""How hosts are attached to switches. The kernel stamps a frame on a packet socket as the host sends it, so a switch
+that looks late is not late; `tap` knows no such time, and /dev/net/tun is closed to most users."""
 MAX_FABRICS = 64
 MIN_MTU_BYTES = 576
 """The smallest packet that every IPv4 host takes whole (RFC 791)."""
@@ -187,9 +190,8 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     folder = record.folder
     (folder / "hosts").write_text(network.hosts_file(spec.hosts))
     pids = namespaces.start_hosts(keeper, folder, spec.hosts)
-    shaped = _attachment(keeper)
     wirings = [
-        Wiring(index, name, switch, shaped if switch.is_shaped else "bridge")
+        Wiring(index, name, switch, SHAPED_ATTACHMENT if switch.is_shaped else "bridge")
         for index, (name, switch) in enumerate(spec.fabrics.items())
     ]
     ordered_pids = [pids[name] for name in spec.hosts]
@@ -238,12 +240,6 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     finished = state.LabState(record.name, folder, owner, record.keeper, details)
     finished.write()
     return Lab(record.name, hosts, shell, finished, tuple(keeper.enter()), owner_pipe)
-
-
-def _attachment(keeper: namespaces.Keeper) -> str:
-    """Return how shaped fabrics are attached: TAP devices where /dev/net/tun may be opened, else packet sockets."""
-    can = keeper.run("( : <> /dev/net/tun ) 2>/dev/null && echo tap || echo packet")
-    return can.strip()
 
 
 def _start_switch(keeper: namespaces.Keeper, folder: Path, arguments: list[str]) -> None:
