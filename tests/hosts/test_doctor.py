@@ -89,8 +89,9 @@ def test_an_mpi_is_only_named_when_nothing_may_be_compiled(site: Path) -> None:
     assert not (site / "XDG_CACHE_HOME").exists()
 
 
-def test_a_missing_engine_comes_with_its_remedy(site: Path) -> None:
+def test_a_missing_engine_comes_with_its_remedy(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (site / "bin" / "fabriscope-engine").unlink()
+    monkeypatch.setattr("fabriscope.engine_binary._PACKAGE", site)  # an installed package would bring its own
     exit_code, checks = examine("--no-mpi")
     assert exit_code == 1
     assert checks["fabriscope-engine"]["status"] == "failed"
