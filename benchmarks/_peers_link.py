@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks._peers_values import OURS, Reading, our_values
+from benchmarks._peers_values import OURS, Point, Reading, our_values, their_operations
 
 from fabriscope import engine_binary, lab
 from fabriscope.adapters.base import AdapterContext
@@ -61,7 +61,7 @@ class Link:
             "engine" if program == OURS else program,
         )
 
-    def measure(self, number: int, point: tuple[str, str, int, int], program: str, budget_ns: int) -> Reading:
+    def measure(self, number: int, point: Point, program: str, budget_ns: int) -> Reading:
         """Launch one program once for one point (layer, benchmark, size, window) and return what it said."""
         layer, benchmark, size, window = point
         entry = self.entry(layer, program)
@@ -79,9 +79,8 @@ class Link:
         if program == OURS:
             values, count = our_values(case, parsed.blocks)
             return Reading(number, *point, program, values, count, reason)
-        return Reading(
-            number, *point, program, {one.quantity: float(one.values[0]) for one in parsed.blocks}, None, reason
-        )
+        values = {one.quantity: float(one.values[0]) for one in parsed.blocks}
+        return Reading(number, *point, program, values, their_operations(program, case, parsed.details), reason)
 
     def _context(self, entry: Entry) -> AdapterContext:
         return AdapterContext(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabriscope.model.case import Case
 from fabriscope.model.measurement import SampleBlock
@@ -30,7 +31,7 @@ class Reading:
     values: dict[str, float]
     """Metric id to value; empty if there is none."""
     operation_count: int | None = None
-    """How many operations ours timed; None where the peer does not say."""
+    """How many operations were timed; None where the peer does not say."""
     reason: str | None = None
     """Why there is no value."""
 
@@ -55,6 +56,9 @@ class Row:
     """Least of the rounds' own ratios."""
     ratio_max: float
     round_count: int
+    our_operations: int | None
+    """Median over rounds, as the peer's."""
+    their_operations: int | None
 
     @property
     def larger_is_better(self) -> bool:
@@ -103,6 +107,16 @@ def _parts(pairs: Sequence[tuple[float, int]]) -> list[Sequence[tuple[float, int
     return [pairs[start:end] for start, end in itertools.pairwise(edges)]
 
 
+def their_operations(program: str, case: Case, details: Mapping[str, Any]) -> int | None:
+    """Return how many operations a peer timed, where it says so."""
+    if program == "netpipe":
+        per_trial = details.get("round_trips_per_trial", {}).get(case.message_size_bytes)
+        return None if per_trial is None else TRIAL_COUNT * int(per_trial)
+    own = details.get(case.case_id) or {}
+    name = {"sockperf": "message_count", "qperf": "loc_send_msgs", "imb": "repetitions"}.get(program)
+    return int(own[name]) if name in own else None
+
+
 METRIC_OF_PEER = {
     ("ping_pong", "netpipe"): "latency_ns_least_mean",
     ("ping_pong", "sockperf"): "latency_ns",
@@ -114,13 +128,17 @@ METRIC_OF_PEER = {
 }
 
 
+Point = tuple[str, str, int, int]
+"""Layer, benchmark, message size and window."""
+
+
 def rows(readings: Sequence[Reading]) -> list[Row]:
     """Return one row for each point and peer that have values in at least one common round, by layer and size."""
-    known: dict[tuple[str, str, int, int], dict[str, dict[int, dict[str, float]]]] = {}
+    known: dict[Point, dict[str, dict[int, Reading]]] = {}
     for one in readings:
         point = (one.layer, one.benchmark, one.message_size_bytes, one.window_size)
         if one.values:
-            known.setdefault(point, {}).setdefault(one.program, {})[one.round] = one.values
+            known.setdefault(point, {}).setdefault(one.program, {})[one.round] = one
     found = []
     for point in sorted(known, key=lambda point: (point[0] != "tcp", point[1] != "ping_pong", point)):
         programs = known[point]
@@ -131,22 +149,26 @@ def rows(readings: Sequence[Reading]) -> list[Row]:
     return found
 
 
-def _row(
-    point: tuple[str, str, int, int], peer: str, ours: dict[int, dict[str, float]], theirs: dict[int, dict[str, float]]
-) -> Row | None:
+def _row(point: Point, peer: str, ours: Mapping[int, Reading], theirs: Mapping[int, Reading]) -> Row | None:
     metric_id = METRIC_OF_PEER[point[1], peer]
-    common = [number for number in sorted(ours) if metric_id in ours[number] and metric_id in theirs.get(number, {})]
+    common = [n for n in sorted(ours) if n in theirs and metric_id in ours[n].values and metric_id in theirs[n].values]
     if not common:
         return None
-    our_values, their_values = ([side[number][metric_id] for number in common] for side in (ours, theirs))
+    our_values, their_values = ([side[number].values[metric_id] for number in common] for side in (ours, theirs))
     ratios = [mine / other for mine, other in zip(our_values, their_values, strict=True)]
     mine, other = statistics.median(our_values), statistics.median(their_values)
-    return Row(*point, peer, metric_id, mine, other, mine / other, min(ratios), max(ratios), len(common))
+    counts = (_typical_count([side[number] for number in common]) for side in (ours, theirs))
+    return Row(*point, peer, metric_id, mine, other, mine / other, min(ratios), max(ratios), len(common), *counts)
+
+
+def _typical_count(readings: Sequence[Reading]) -> int | None:
+    counts = [one.operation_count for one in readings if one.operation_count is not None]
+    return round(statistics.median(counts)) if counts else None
 
 
 def strictest(all_rows: Sequence[Row]) -> list[Row]:
     """Return for each point the row of the peer against which ours does worst: the fastest peer, like with like."""
-    worst: dict[tuple[str, str, int, int], Row] = {}
+    worst: dict[Point, Row] = {}
     for row in all_rows:
         point = (row.layer, row.benchmark, row.message_size_bytes, row.window_size)
         if point not in worst or row.disadvantage > worst[point].disadvantage:

@@ -5,7 +5,8 @@
 For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once, in a
 random order too, so that a slow minute hits them alike. A launch is the replicate. Each peer is compared by the
 statistic that it prints itself; ours is computed from our samples in the same way (docs/peers.md). The exit status is
-0 if the promise holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), else 1.
+0 if the promise holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not,
+and 3 if the machine was busy before the start: then the numbers are shown, and nothing is claimed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from benchmarks import _peers_report as report
 from benchmarks._peers_link import Link, link
-from benchmarks._peers_values import OURS, Reading, rows, strictest
+from benchmarks._peers_values import OURS, Point, Reading, rows, strictest
 
 from fabriscope.model.errors import FabriscopeError
 
@@ -28,13 +29,13 @@ BANDWIDTH_SIZES = (65536, 131072, 1 << 20)
 WINDOW_BYTES = 16 << 20
 """Bytes of a window over TCP: iperf3 waits for no answer, so that of a window has to weigh little."""
 MPI_WINDOW_SIZE = 64
+BUSY_STATUS = 3
 PEERS = {
     ("tcp", "ping_pong"): ("netpipe", "sockperf", "qperf"),
     ("tcp", "bandwidth"): ("iperf3", "qperf"),
     ("mpi", "ping_pong"): ("imb",),
     ("mpi", "bandwidth"): ("imb",),
 }
-Point = tuple[str, str, int, int]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,9 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     found = rows(readings)
     print(report.table(found))
-    print(report.verdict(strictest(found), readings))
+    print(report.verdict(strictest(found), readings, circumstances))
     if wanted.output is not None:
         report.write(Path(wanted.output), circumstances, readings, found)
+    if report.is_busy(circumstances):
+        return BUSY_STATUS
     ours_failed = any(one.program == OURS and not one.values for one in readings)
     return 0 if found and not ours_failed and all(row.holds for row in found) else 1
 
