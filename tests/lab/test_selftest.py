@@ -50,7 +50,7 @@ def test_a_message_is_cut_into_datagrams() -> None:
 )  # fmt: skip
 def test_verdicts(got: float | None, disturbances: tuple[str, ...], verdict: str) -> None:
     check = Check("f", "rate", "bits_per_s", 100.0, got, 2.0, 1)
-    assert SelfTest((check,), 0.0, disturbances, (0.0, 0.0), 1.0).verdict == verdict
+    assert SelfTest((check,), 0.0, 0.0, disturbances, (0.0, 0.0), 1.0).verdict == verdict
 
 
 def test_only_fabrics_with_a_rate_are_measured() -> None:

@@ -20,6 +20,7 @@ def as_json(result: SelfTest) -> dict[str, Any]:
         "verdict": result.verdict,
         "checks": [{**asdict(check), "is_good": check.is_good} for check in result.checks],
         "own_time_ns": result.own_time_ns,
+        "switch_time_ns": result.switch_time_ns,
         "disturbances": list(result.disturbances),
         "load_mean_1min": list(result.load),
         "elapsed_s": result.elapsed_s,
@@ -40,15 +41,20 @@ def show(result: SelfTest) -> None:
         table.add_row(check.fabric if check.fabric != previous else "", *_cells(check))
         previous = check.fabric
     console.print(table)
-    own = "unknown" if result.own_time_ns is None else f"{result.own_time_ns / 1000:.1f} µs"
     load = " and ".join(f"{one:.1f}" for one in result.load)
     console.print(
-        f"taken off: {own}, the hosts' own time for one byte; load {load} before and after; {result.elapsed_s:.0f} s"
+        f"over a switch without rate and delay: a message of one byte {_microseconds(result.own_time_ns)}"
+        f" (taken off messages), a lone frame {_microseconds(result.switch_time_ns)}"
     )
+    console.print(f"load {load} before and after; {result.elapsed_s:.0f} s")
     words = result.verdict
     if result.verdict == "undecided":
         words += f": the machine was busy ({'; '.join(result.disturbances)}); try again when it is idle"
     console.print(f"[bold {_COLOURS[result.verdict]}]{words}[/]")
+
+
+def _microseconds(time_ns: float | None) -> str:
+    return "unknown" if time_ns is None else f"{time_ns / 1000:.1f} µs"
 
 
 def _cells(check: Check) -> tuple[str, ...]:

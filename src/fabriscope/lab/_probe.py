@@ -18,11 +18,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-_HEADER = struct.Struct("!IIq")  # round, number, time of sending
+_HEADER = struct.Struct("!II")  # round, number
 _LENGTH = struct.Struct("!I")
 _END = 0xFFFFFFFF
 _UDP_PORT = 7000
 _SO_TIMESTAMPNS = 35
+_SO_TIMESTAMPING = 37
+_STAMP_DEPARTURES = 1 << 1 | 1 << 4 | 1 << 11  # TX_SOFTWARE, SOFTWARE, OPT_TSONLY
+_STAMP_PATIENCE_S = 0.01
 _SO_RCVBUFFORCE = 33
 _SO_SNDBUFFORCE = 32
 _UDP_SEGMENT = 103
@@ -60,37 +63,62 @@ def _say_ready() -> None:
     sys.stdout.flush()
 
 
-def sink() -> list[tuple[int, int, int, int, int]]:
-    """Return (round, number, sent, arrived, payload bytes) of every datagram until the end is told."""
+def sink() -> list[tuple[int, int, int, int]]:
+    """Return (round, number, payload bytes, time of arrival) of every datagram until the end is told."""
     inbox = _socket()
     inbox.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
     _say_ready()
-    seen: list[tuple[int, int, int, int, int]] = []
+    seen: list[tuple[int, int, int, int]] = []
     while True:
         try:
             data, ancillary, _, _ = inbox.recvmsg(2048, 64)
         except TimeoutError:
             return seen
-        turn, number, sent_ns = _HEADER.unpack_from(data)
+        turn, number = _HEADER.unpack_from(data)
         if turn == _END:
             return seen
-        seconds, nanoseconds = _STAMP.unpack(ancillary[0][2][: _STAMP.size])
-        seen.append((turn, number, sent_ns, seconds * 1_000_000_000 + nanoseconds, len(data)))
+        seen.append((turn, number, len(data), _stamp_ns(ancillary[0][2])))
 
 
-def singles(addresses: list[str], sizes: list[int], count: int, gap_s: float) -> int:
-    """Send lone datagrams of several sizes in turn, numbered by the address that they go to."""
+def singles(addresses: list[str], sizes: list[int], count: int, gap_s: float) -> list[tuple[int, int, int, int | None]]:
+    """Send lone datagrams of several sizes in turn, numbered by the address that they go to.
+
+    Return (round, number, payload bytes, time) of each; the time is when the kernel gave the frame to the interface.
+    """
     outboxes = [_socket(connect=address) for address in addresses]
+    for outbox in outboxes:
+        outbox.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _STAMP_DEPARTURES)
     _say_ready()
     chance = random.Random(1)  # noqa: S311 - gaps
+    sent: list[tuple[int, int, int, int | None]] = []
     for turn in range(count):
         for size_bytes in sizes:
             rest = bytes(size_bytes - _HEADER.size)
             for number, outbox in enumerate(outboxes):
                 time.sleep(gap_s * (0.5 + chance.random()))
-                outbox.send(_HEADER.pack(turn, number, time.time_ns()) + rest)
+                outbox.send(_HEADER.pack(turn, number) + rest)
+                sent.append((turn, number, size_bytes, _departure_ns(outbox)))
     _end(outboxes[0])
-    return count
+    return sent
+
+
+def _departure_ns(outbox: socket.socket) -> int | None:
+    """Return when the kernel gave the last datagram to the interface; None where it does not say."""
+    give_up = time.monotonic() + _STAMP_PATIENCE_S
+    while time.monotonic() < give_up:
+        try:
+            _, ancillary, _, _ = outbox.recvmsg(2048, 256, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            continue
+        for _, kind, data in ancillary:
+            if kind == _SO_TIMESTAMPING:
+                return _stamp_ns(data)
+    return None
+
+
+def _stamp_ns(data: bytes) -> int:
+    seconds, nanoseconds = _STAMP.unpack(data[: _STAMP.size])
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
 def trains(address: str, size_bytes: int, frame_count: int, starts_ns: list[int], is_last: bool) -> list[int]:
@@ -99,7 +127,7 @@ def trains(address: str, size_bytes: int, frame_count: int, starts_ns: list[int]
     _say_ready()
     began: list[int] = []
     for turn, start_ns in enumerate(starts_ns):
-        numbers = [_HEADER.pack(turn, number, 0) for number in range(frame_count)]
+        numbers = [_HEADER.pack(turn, number) for number in range(frame_count)]
         datagrams = [head + bytes(size_bytes - _HEADER.size) for head in numbers]
         time.sleep(max(0.0, (start_ns - time.time_ns()) / 1e9 - 0.001))
         while time.time_ns() < start_ns:
@@ -199,7 +227,7 @@ def _end(outbox: socket.socket) -> None:
     for _ in range(3):
         time.sleep(0.02)
         with contextlib.suppress(OSError):  # the other side may be gone already
-            outbox.send(_HEADER.pack(_END, 0, 0))
+            outbox.send(_HEADER.pack(_END, 0))
 
 
 _ROLES: dict[str, Callable[..., Any]] = {"sink": sink, "singles": singles, "trains": trains, "echo": echo, "ping": ping}
