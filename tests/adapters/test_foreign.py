@@ -122,7 +122,7 @@ def test_netpipe_sweeps_once() -> None:
 def test_netpipe_takes_few_repeats_where_the_budget_is_short() -> None:
     buffers = {"send_buffer_bytes": 65536, "receive_buffer_bytes": 65536}
     asked = launch("netpipe", "tcp", ping_pong(64, **buffers), budget_ns=100_000_000)
-    assert argvs(asked)[0] == "b: stdbuf -oL /x/NPtcp -P 18815 -l 64 -u 64 -p 0 -n 1585 -b 65536"
+    assert argvs(asked)[0] == "b: stdbuf -oL /x/NPtcp -P 18815 -l 64 -u 64 -p 0 -n 653 -b 65536"
     assert repeat_count((1 << 20,), 1, 10**9) == 1
 
 

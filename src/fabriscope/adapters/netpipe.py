@@ -36,7 +36,7 @@ from fabriscope.model.measurement import Launch, ParsedLaunch
 TRIAL_COUNT = 3
 AUTOMATIC_NS = 750_000_000
 """What NetPIPE takes for a size when it chooses the repeats itself: three trials of a quarter of a second."""
-ASSUMED_ROUND_TRIP_NS = 20_000
+ASSUMED_ROUND_TRIP_NS = 50_000
 ASSUMED_RATE_BITS_PER_S = 10 * 10**9
 BITS_PER_MBPS = 1 << 20
 TIME_STEP_US = 0.01
