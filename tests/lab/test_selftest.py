@@ -68,5 +68,5 @@ def test_it_measures() -> None:
     checks = {check["quantity"]: check for check in found["checks"]}
     assert {"rate", "delay", "buffer"} < checks.keys()
     assert len([name for name in checks if name.startswith("message")]) == len(MESSAGE_SIZES_BYTES)
-    for check in checks.values():
-        assert check["got"] is not None, check
+    # Two bursts that missed each other say nothing of the buffer between them.
+    assert [name for name, check in checks.items() if check["got"] is None] in ([], ["buffer"])

@@ -41,6 +41,7 @@ _LONE_GAP_S = 0.001
 _TRAIN_FRAMES = 100
 _TRAIN_COUNT = 15
 _BURST_COUNT = 5
+_OVERFILL = 1.2
 _OWN_COUNT = 20
 _PASSES = 4
 _PASS_S = 0.1
@@ -195,8 +196,9 @@ def _buffer(bench: _Bench, fabric: str, switch: SwitchSpec) -> Check:
     frame_bytes = wire_model.frame_bytes(_FULL_PAYLOAD_BYTES)
     seen_bytes = []
     for turn, seen in arrivals.items():
-        offset_ns = abs(began["b"][turn] - began["c"][turn])
-        seen_bytes.append((len(seen) - count + 1 - offset_ns / one_ns) * frame_bytes)
+        alone = abs(began["b"][turn] - began["c"][turn]) / one_ns
+        if count - alone > _OVERFILL * held:  # else they overlapped too little to fill it
+            seen_bytes.append((len(seen) - count + 1 - alone) * frame_bytes)
     tolerance = max(BUFFER_TOLERANCE * switch.buffer_bytes, BUFFER_TOLERANCE_FRAMES * frame_bytes)
     return Check(fabric, "buffer", "bytes", switch.buffer_bytes, _median(seen_bytes), tolerance, len(seen_bytes))
 
