@@ -1,0 +1,43 @@
+"""Every example runs, shortened, and gives a report; what needs a program that is not here says so in its reasons."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def _shortened(path: Path) -> dict[str, Any]:
+    """Return the example with one launch and little time; without MPI, which tests/launch and the demo run."""
+    plan: dict[str, Any] = yaml.safe_load(path.read_text())
+    plan |= {"launches": 1, "budget": "500ms"}
+    plan["layers"] = [layer for layer in plan.get("layers", ["tcp"]) if layer != "mpi"]
+    plan.pop("mpi", None)
+    return plan
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_an_example_runs(path: Path, tmp_path: Path) -> None:
+    probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True, check=False)
+    if probe.returncode != 0 and "lab" in path.read_text():
+        pytest.skip("this kernel does not let us make namespaces")
+    plan, run = tmp_path / "plan.yaml", tmp_path / "run"
+    plan.write_text(yaml.safe_dump(_shortened(path)))
+    argv = [sys.executable, "-m", "fabriscope"]
+    done = subprocess.run([*argv, "run", str(plan), "-o", str(run)], capture_output=True, text=True, timeout=240, check=False)
+    records = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    reasons = {one["reason"] for record in records for one in record["results"].values() if one["status"] != "ok"}
+    ours = [record for record in records if record["entry_id"].split(".")[-1] in ("inter", "intra")]
+    assert ours, done.stderr
+    assert all(record["status"] == "ok" for record in ours), reasons
+    assert all(reasons), "a measurement failed without a reason"
+    assert done.returncode == (10 if reasons else 0), done.stderr
+    reported = subprocess.run([*argv, "report", str(run)], capture_output=True, text=True, timeout=120, check=False)
+    assert reported.returncode == 0, reported.stderr
