@@ -66,8 +66,11 @@ def test_a_lab_without_root(public_copy: Path) -> None:
         pytest.skip("we are not root, so every other test is this one")
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv, with which root becomes somebody else, is not here")
-    # No XDG_RUNTIME_DIR: labs are recorded in a folder of this user in the folder for temporary files.
+    runtime = public_copy / "run"
+    runtime.mkdir()
+    os.chown(runtime, NOBODY, NOBODY)
     environment = {
+        "XDG_RUNTIME_DIR": str(runtime),
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(public_copy),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -90,4 +93,4 @@ def test_a_lab_without_root(public_copy: Path) -> None:
         reasons = "; ".join(f"{path}: {done.stderr.strip().splitlines()[-1:]}" for path, done in tried.items())
         pytest.skip(f"no interpreter that others may use can run a lab: {reasons}")
     done = run(good[0], "-c", SCRIPT)
-    assert done.stdout == f"good /tmp/fabriscope-{NOBODY}\n", done.stderr
+    assert done.stdout == f"good {runtime}/fabriscope\n", done.stderr
