@@ -13,7 +13,7 @@ from benchmarks._peers_values import OURS, Point, Reading, our_values, their_ope
 
 from fabriscope import engine_binary, lab
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.hosts import mpi
+from fabriscope.hosts import mpi, mpi_wheels
 from fabriscope.lab.presets import PRESETS
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.case import Case, Entry, SocketOptions
@@ -100,15 +100,23 @@ class Link:
         return mpi_jobs.wrap(command, self.stack, self.hosts, self.fabric if entry.fabric else None, shell)
 
 
+def _imb(stack: MpiStack) -> str | None:
+    folders = [Path(stack.mpirun).parent, *(prefix / "bin" for prefix in mpi_wheels.added().values())]
+    return next((str(folder / "IMB-MPI1") for folder in folders if (folder / "IMB-MPI1").exists()), None)
+
+
 @contextlib.contextmanager
-def link(name: str, mpi_name: str | None) -> Iterator[Link]:
-    """Build the link `loopback` or `lab:<preset>`, with an MPI library if one is named; raises FabriscopeError."""
+def link(name: str, mpi_name: str | None, imb: str | None = None) -> Iterator[Link]:
+    """Build the link `loopback` or `lab:<preset>`, with an MPI library if one is named; raises FabriscopeError.
+
+    `imb` is the path of IMB-MPI1; without it the one beside mpirun is taken, else Intel's, else the one on PATH.
+    """
     engine = str(engine_binary.find_engine())
     programs = {one: path for one in PROGRAMS if (path := shutil.which(one)) is not None}
     stack = mpi.find(mpi_name) if mpi_name else None
     mpi_engine = str(engine_binary.build_mpi_engine(stack)) if stack else None
-    if stack is not None and (beside := Path(stack.mpirun).parent / "IMB-MPI1").exists():
-        programs["IMB-MPI1"] = str(beside)
+    if imb is not None or (stack is not None and (imb := _imb(stack)) is not None):
+        programs["IMB-MPI1"] = imb
     if name == "loopback":
         hosts = {one: Host(one, addresses={"lo": "127.0.0.1"}) for one in HOSTS}
         fabric = Fabric("loopback", dict.fromkeys(HOSTS, "lo"))

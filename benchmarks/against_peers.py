@@ -29,6 +29,8 @@ BANDWIDTH_SIZES = (65536, 131072, 1 << 20)
 WINDOW_BYTES = 16 << 20
 """Bytes of a window over TCP: iperf3 waits for no answer, so that of a window has to weigh little."""
 MPI_WINDOW_SIZE = 64
+SLOW_SIZE = 131072
+SLOW_FACTOR = 2
 BUSY_STATUS = 3
 PEERS = {
     ("tcp", "ping_pong"): ("netpipe", "sockperf", "qperf"),
@@ -43,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = _arguments(argv)
     points = _points(wanted)
     try:
-        with link(wanted.link, None if wanted.mpi == "none" or "mpi" not in wanted.layers else wanted.mpi) as place:
+        mpi_name = wanted.mpi if "mpi" in wanted.layers.split(",") and wanted.mpi != "none" else None
+        with link(wanted.link, mpi_name, wanted.imb) as place:
             circumstances = report.circumstances(place, wanted)
             print(report.circumstances_text(circumstances), flush=True)
             readings = _measure(place, points, wanted)
@@ -71,6 +74,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=7, help="launches of each program at each point (default 7)")
     parser.add_argument("--seconds", type=float, default=0.75, help="measuring time of a launch (default 0.75)")
     parser.add_argument("--mpi", default="intelmpi", help="MPI library by name or prefix, or none (default intelmpi)")
+    parser.add_argument("--imb", help="path of IMB-MPI1 (default: beside mpirun, else Intel's wheel, else on PATH)")
     parser.add_argument("--programs", help="peers to take, separated by commas (default all that are here)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (default 1)")
     parser.add_argument("--quick", action="store_true", help="three sizes, two rounds: does it work at all?")
@@ -95,16 +99,22 @@ def _points(wanted: argparse.Namespace) -> list[Point]:
     return points
 
 
+def _budget_ns(point: Point, seconds: float) -> int:
+    """Return the measuring time of a launch: more where an operation takes milliseconds, or there are but a few."""
+    _, benchmark, size, _ = point
+    is_slow = benchmark == "bandwidth" or size >= SLOW_SIZE
+    return round(seconds * 1e9 * (SLOW_FACTOR if is_slow else 1))
+
+
 def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -> list[Reading]:
     order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
-    budget_ns = round(wanted.seconds * 1e9)
     chosen = set(wanted.programs.split(",")) if wanted.programs else None
     readings: list[Reading] = []
     for number in range(1, wanted.rounds + 1):
         for point in order.sample(points, len(points)):
             peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
             for program in order.sample([OURS, *peers], len(peers) + 1):
-                readings.append(place.measure(number, point, program, budget_ns))
+                readings.append(place.measure(number, point, program, _budget_ns(point, wanted.seconds)))
         print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
     return readings
 
