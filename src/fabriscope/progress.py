@@ -24,7 +24,7 @@ class Progress(Protocol):
         """One launch begins."""
 
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
-        """One launch is stored; `failed` holds the reason of every case that is not ok."""
+        """One launch is stored; `failed` holds the reason of every case that failed."""
 
     def __enter__(self) -> Self: ...
 

@@ -231,7 +231,7 @@ def _all_failed(launch: Launch, reason: str) -> ParsedLaunch:
 
 
 def _failures(record: Mapping[str, Any]) -> dict[str, str]:
-    return {key: one["reason"] or "" for key, one in record["results"].items() if one["status"] != "ok"}
+    return {key: one["reason"] or "" for key, one in record["results"].items() if one["status"] == "failed"}
 
 
 def _planned(schedule: plans.Schedule) -> list[dict[str, Any]]:
