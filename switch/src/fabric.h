@@ -49,6 +49,10 @@ class Fabric {
   void record_delivery(std::size_t port, std::int64_t frame_bytes, std::int64_t late_ns);
   void record_refusal(std::size_t port) { ++ports_[port].counters.refused_frames; }
 
+  // Returns when the uplink of `port` is free; nothing that its host sends until then leaves
+  // sooner.
+  std::int64_t uplink_free_ns(std::size_t port) const { return ports_[port].uplink.free_ns(); }
+
   // Bytes that wait in or leave the output buffer of `port` at `now_ns`.
   std::int64_t queue_bytes(std::size_t port, std::int64_t now_ns) {
     return ports_[port].downlink.bytes(now_ns);

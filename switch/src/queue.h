@@ -31,6 +31,9 @@ class Queue {
     return left_ns;
   }
 
+  // Returns when a frame that comes now begins to leave; in the past if at once.
+  std::int64_t free_ns() const { return wire_.free_ns(); }
+
   // Returns the bytes of the frames that have not left completely by `now_ns`.
   std::int64_t bytes(std::int64_t now_ns) {
     drain(now_ns);

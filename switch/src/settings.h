@@ -14,7 +14,7 @@ struct Settings {
   std::vector<PortSettings> ports;
   std::string control_path;
   std::int64_t awake_ns =
-      1'000'000;         // how long cores are kept awake after the last event; 0: never
+      5'000'000;         // how long cores are kept awake after the last event; 0: never
   bool realtime = true;  // ask for SCHED_FIFO; done without where it is not allowed
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -21,16 +22,22 @@ constexpr std::uint64_t kControl = ~1ULL;
 // So many frames of one port are read or delivered before the others have their turn.
 constexpr int kReadsPerTurn = 64;
 constexpr int kDeliveriesPerTurn = 8;
+// A host whose card is busy for so long does not wake us up with more frames; it does again when
+// little is left.
+constexpr std::int64_t kBusyUplinkNs = 40'000;
+constexpr std::int64_t kFreeUplinkNs = 15'000;
 // Frames that keep us busy must not keep the control socket waiting.
 constexpr std::int64_t kServePeriodNs = 1'000'000;
 constexpr std::int64_t kDepthPeriodNs = 1'000'000;
 constexpr std::size_t kDepthSamples = 1U << 16;
 
-void watch(int epoll, int descriptor, std::uint64_t tag) {
+void watch(int epoll, int operation, int descriptor, std::uint64_t tag, bool is_watched) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  if (is_watched) event.events = EPOLLIN;
   event.data.u64 = tag;
-  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) throw_errno("watch a descriptor");
+  if (::epoll_ctl(epoll, operation, descriptor, &event) == 0) return;
+  const bool is_gone = operation == EPOLL_CTL_MOD && errno == ENOENT;
+  if (!is_gone) throw_errno("watch a descriptor");
 }
 
 void append_direction(std::ostream& json, const char* name, const DirectionCounters& counters) {
@@ -56,8 +63,10 @@ Switchboard::Switchboard(const Settings& settings)
     const auto fabric = by_name.find(port.fabric);
     if (fabric == by_name.end())
       throw std::invalid_argument("a port names no known fabric: " + port.fabric);
-    attachments_.push_back({port, open_port(port), fabric->second, next_index[port.fabric]++, 0});
-    watch(epoll_.get(), attachments_.back().port->descriptor(), attachments_.size() - 1);
+    attachments_.push_back(
+        {port, open_port(port), fabric->second, next_index[port.fabric]++, 0, true});
+    watch(epoll_.get(), EPOLL_CTL_ADD, attachments_.back().port->descriptor(),
+          attachments_.size() - 1, true);
   }
   spare_ = pool_.take();
 }
@@ -92,6 +101,25 @@ bool Switchboard::deliver(Attachment& attachment, std::int64_t known_ns) {
     }
   }
   return true;
+}
+
+// Decides whose frames wake us up, and returns when that must be decided again; kNever: not by
+// time. While a host's uplink is busy, what it sends joins a queue, and a look at it can wait:
+// waking up for each frame would cost its sender more than sending it.
+std::int64_t Switchboard::choose_watched(std::int64_t now_ns) {
+  std::int64_t again_ns = kNever;
+  for (std::size_t index = 0; index < attachments_.size(); ++index) {
+    Attachment& attachment = attachments_[index];
+    const std::int64_t free_ns = attachment.fabric->uplink_free_ns(attachment.index);
+    const bool is_watched =
+        free_ns - now_ns < (attachment.is_watched ? kBusyUplinkNs : kFreeUplinkNs);
+    if (is_watched != attachment.is_watched) {
+      watch(epoll_.get(), EPOLL_CTL_MOD, attachment.port->descriptor(), index, is_watched);
+      attachment.is_watched = is_watched;
+    }
+    if (!is_watched) again_ns = std::min(again_ns, free_ns - kFreeUplinkNs);
+  }
+  return again_ns;
 }
 
 std::int64_t Switchboard::next_event_ns() const {
@@ -141,8 +169,8 @@ bool Switchboard::serve_descriptors(int control_descriptor) {
 }
 
 void Switchboard::run(int stop_descriptor, int control_descriptor) {
-  watch(epoll_.get(), stop_descriptor, kStop);
-  watch(epoll_.get(), control_descriptor, kControl);
+  watch(epoll_.get(), EPOLL_CTL_ADD, stop_descriptor, kStop, true);
+  watch(epoll_.get(), EPOLL_CTL_ADD, control_descriptor, kControl, true);
   Sleeper sleeper(epoll_.get());
   std::int64_t serve_ns = 0;
   while (true) {
@@ -158,7 +186,7 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     const std::int64_t next_ns = next_event_ns();
     if (any || next_ns != kNever) awake_.extend(known_ns + awake_ns_, known_ns);
     if (any) continue;
-    sleeper.sleep_until(next_ns);
+    sleeper.sleep_until(std::min(next_ns, choose_watched(known_ns)));
     if (next_ns == kNever) serve_ns = 0;
   }
 }

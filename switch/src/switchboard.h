@@ -35,6 +35,7 @@ class Switchboard {
     Fabric* fabric;
     std::size_t index;           // of the port in its fabric
     std::int64_t missed_before;  // frames missed by the last reset
+    bool is_watched;             // a frame of its host wakes us up
   };
   struct DepthSample {
     std::int64_t at_ns;
@@ -48,6 +49,7 @@ class Switchboard {
   bool deliver(Attachment& attachment, std::int64_t known_ns);
   bool serve_descriptors(int control_descriptor);
   void acknowledge(const epoll_event& event);
+  std::int64_t choose_watched(std::int64_t now_ns);
   void sample_depths(std::int64_t now_ns);
   std::int64_t next_event_ns() const;
   void answer(int control_descriptor);

@@ -34,6 +34,9 @@ class Wire {
     return free_ns_;
   }
 
+  // Returns when the wire is free again; in the past if it is.
+  std::int64_t free_ns() const { return free_ns_; }
+
  private:
   std::int64_t rate_bits_per_s_;
   std::int64_t free_ns_ = 0;
