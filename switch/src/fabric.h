@@ -38,9 +38,12 @@ class Fabric {
   // order.
   void advance(std::int64_t known_ns);
 
-  // Returns the next frame to hand to the host of `port` by `now_ns`, which is at most the last
-  // `known_ns`.
+  // Returns the next frame to hand to the host of `port` by `now_ns`, which is at most
+  // shortest_uplink_ns() after the last `known_ns`.
   Delivery next_delivery(std::size_t port, std::int64_t now_ns);
+
+  // Returns the least time from a host into the switch.
+  std::int64_t shortest_uplink_ns() const { return shortest_uplink_ns_; }
 
   // Returns when advance() and next_delivery() have something to do next if no frame comes; kNever:
   // nothing.
@@ -85,10 +88,10 @@ class Fabric {
 
   FabricSettings settings_;
   std::int64_t shortest_frame_ns_;
-  std::int64_t shortest_uplink_ns_;  // the least time from a host into the switch
-  std::int64_t forwarded_ns_ = 0;    // everything that arrived by then has been forwarded
-  FramePool copies_;                 // outlives the frames that ports_ hold
-  std::deque<Port> ports_;           // a deque never moves its elements, which hold frames
+  std::int64_t shortest_uplink_ns_;
+  std::int64_t forwarded_ns_ = 0;  // everything that arrived by then has been forwarded
+  FramePool copies_;               // outlives the frames that ports_ hold
+  std::deque<Port> ports_;         // a deque never moves its elements, which hold frames
   MacTable addresses_;
 };
 
