@@ -32,7 +32,7 @@ _UDP_SEGMENT = 103
 _SOL_UDP = 17
 _STAMP = struct.Struct("qq")
 _BUFFER_BYTES = 16 << 20
-_MAX_SEGMENTS = 40
+_MAX_SEGMENTS = 40  # as selftest.py has it
 _PATIENCE_S = 5.0
 _PARTIAL_PATIENCE_S = 0.5
 
@@ -121,35 +121,42 @@ def _stamp_ns(data: bytes) -> int:
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
-def trains(address: str, size_bytes: int, frame_count: int, starts_ns: list[int], is_last: bool) -> list[int]:
-    """Send one train of datagrams at each of the times; return when each really began."""
+def trains(
+    address: str, size_bytes: int, first_number: int, frame_count: int, starts_ns: list[int], is_last: bool
+) -> list[list[int]]:
+    """Send one train of datagrams at each of the times; return when each part of each train was handed over."""
     outbox = _socket(connect=address)
     _say_ready()
-    began: list[int] = []
+    handed_over_ns = []
     for turn, start_ns in enumerate(starts_ns):
-        numbers = [_HEADER.pack(turn, number) for number in range(frame_count)]
+        numbers = [_HEADER.pack(turn, first_number + number) for number in range(frame_count)]
         datagrams = [head + bytes(size_bytes - _HEADER.size) for head in numbers]
         time.sleep(max(0.0, (start_ns - time.time_ns()) / 1e9 - 0.001))
         while time.time_ns() < start_ns:
             pass
-        began.append(time.time_ns())
-        _send_train(outbox, datagrams)
+        handed_over_ns.append(_send_train(outbox, datagrams))
     if is_last:
         time.sleep(0.2)
         _end(outbox)
-    return began
+    return handed_over_ns
 
 
-def _send_train(outbox: socket.socket, datagrams: list[bytes]) -> None:
-    """Send datagrams with few system calls, since the wire must never wait for us; the kernel cuts them apart."""
+def _send_train(outbox: socket.socket, datagrams: list[bytes]) -> list[int]:
+    """Send datagrams with few system calls, since the wire must never wait for us; the kernel cuts them apart.
+
+    Return when each part of _MAX_SEGMENTS datagrams was begun.
+    """
     size = struct.pack("H", len(datagrams[0]))
+    begun_ns = []
     for first in range(0, len(datagrams), _MAX_SEGMENTS):
+        begun_ns.append(time.time_ns())
         part = datagrams[first : first + _MAX_SEGMENTS]
         try:
             outbox.sendmsg(part, [(_SOL_UDP, _UDP_SEGMENT, size)])
         except OSError:  # kernels before 6.11 do not cut for cards that cannot sum
             for one in part:
                 outbox.send(one)
+    return begun_ns
 
 
 def echo() -> int:
