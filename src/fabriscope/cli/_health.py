@@ -109,10 +109,6 @@ def lab_parts() -> Iterator[Check]:
         yield Check("lab", "programs", "failed", error.what, error.fix, is_required=True)
         return
     yield Check("lab", "programs", "ok", "unshare, nsenter, ip, fabriscope-switch", is_required=True)
-    if os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        yield Check("lab", "/dev/net/tun", "ok", "can be opened")
-    else:
-        yield Check("lab", "/dev/net/tun", "warning", "cannot be opened", "the switch uses slower packet sockets then")
 
 
 def lab_message(place: Place) -> Check:
