@@ -31,7 +31,9 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     plan, run = tmp_path / "plan.yaml", tmp_path / "run"
     plan.write_text(yaml.safe_dump(_shortened(path)))
     argv = [sys.executable, "-m", "fabriscope"]
-    done = subprocess.run([*argv, "run", str(plan), "-o", str(run)], capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(
+        [*argv, "run", str(plan), "-o", str(run)], capture_output=True, text=True, timeout=240, check=False
+    )
     records = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
     reasons = {one["reason"] for record in records for one in record["results"].values() if one["status"] != "ok"}
     ours = [record for record in records if record["entry_id"].split(".")[-1] in ("inter", "intra")]
