@@ -34,6 +34,7 @@ _STAMP = struct.Struct("qq")
 _BUFFER_BYTES = 16 << 20
 _MAX_SEGMENTS = 40  # as selftest.py has it
 _PATIENCE_S = 5.0
+_ECHO_PATIENCE_S = 30.0  # it outlasts a sender that waits for what was lost
 _PARTIAL_PATIENCE_S = 0.5
 
 
@@ -47,8 +48,10 @@ def main() -> None:
 def _socket(connect: str | None = None) -> socket.socket:
     """Return a socket to a host, or one that hears everybody."""
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    for option in (_SO_RCVBUFFORCE, _SO_SNDBUFFORCE):
-        with contextlib.suppress(PermissionError):  # then the system's own limit holds
+    for forced, option in ((_SO_RCVBUFFORCE, socket.SO_RCVBUF), (_SO_SNDBUFFORCE, socket.SO_SNDBUF)):
+        try:
+            one.setsockopt(socket.SOL_SOCKET, forced, _BUFFER_BYTES)
+        except PermissionError:  # then as much as the system's limit allows
             one.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
     if connect:
         one.connect((connect, _UDP_PORT))
@@ -168,7 +171,7 @@ def echo() -> int:
     wanted = 0
     peer: Any = None
     while True:
-        inbox.settimeout(_PARTIAL_PATIENCE_S if came else _PATIENCE_S)
+        inbox.settimeout(_PARTIAL_PATIENCE_S if came else _ECHO_PATIENCE_S)
         try:
             size, peer = inbox.recvfrom_into(buffer)
         except TimeoutError:
