@@ -34,6 +34,7 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [*argv, "run", str(plan), "-o", str(run)], capture_output=True, text=True, timeout=240, check=False
     )
+    assert (run / "journal.jsonl").exists(), done.stderr
     records = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
     reasons = {one["reason"] for record in records for one in record["results"].values() if one["status"] != "ok"}
     ours = [record for record in records if record["entry_id"].split(".")[-1] in ("inter", "intra")]
