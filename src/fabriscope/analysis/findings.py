@@ -98,10 +98,11 @@ def _counted_text(rows: list[dict[str, Any]]) -> str:
         elif name == "slower":
             parts.append(f"{right} leads {left} {where}, {advantage_range_text(1 / most, 1 / least)}")
         elif name == "equivalent":
-            parts.append(f"equivalent {where}")
+            parts.append(f"{left} and {right} are equivalent {where}")
         else:
             needs = [row["blocks_to_decide"] for row in some if row["blocks_to_decide"]]
-            parts.append(f"undecided {where}" + (f" (about {max(needs)} blocks would decide)" if needs else ""))
+            advice = f" (about {max(needs)} blocks would decide)" if needs else ""
+            parts.append(f"{left} against {right} is undecided {where}{advice}")
     return "; ".join(parts)
 
 
