@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 
 from fabriscope.model.case import Case, Entry
 
-STATUSES = ("ok", "failed", "skipped")
-PHASES = ("warmup", "measure")
-
 
 @dataclass(frozen=True)
 class Launch:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ACK_SIZE_BYTES = 4
-
 
 @dataclass(frozen=True)
 class Metric:

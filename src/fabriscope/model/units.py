@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import re
 
-BYTES_PER_KIB = 1 << 10
-BYTES_PER_MIB = 1 << 20
-BYTES_PER_MB = 10**6
 NS_PER_S = 10**9
-NS_PER_US = 10**3
 
 _SIZE_FACTORS = {
     "": 1, "b": 1,
