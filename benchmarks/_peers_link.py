@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import os
 import secrets
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from benchmarks._peers_values import OURS, Point, Reading, our_values, their_operations
 
 from fabriscope import engine_binary, lab
@@ -46,6 +52,10 @@ class Link:
     lab: lab.Lab | None = None
     stack: MpiStack | None = None
     mpi_engine: str | None = None
+    pin: tuple[str, ...] = ()
+    """Words before a program that keep it off the switch's core."""
+    listeners: dict[str, str] = field(default_factory=dict)
+    """Layer to the library (`_round_trips.cc`) that writes down a peer's round trips."""
     adapters: Room = field(default_factory=lambda: discover("adapters", "ADAPTER"))
     launch_count: int = 0
 
@@ -69,18 +79,35 @@ class Link:
         self.launch_count += 1
         launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
         adapter = self.adapters.get(entry.instrument)
-        try:
-            commands = [self._wrapped(one, entry) for one in adapter.commands(launch, self._context(entry))]
-            outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
-            parsed = adapter.parse(launch, outcomes)
-        except (LaunchError, ToolMissing, ParseError) as error:
-            return Reading(number, *point, program, {}, None, str(error))
+        listens = program != OURS and benchmark == "ping_pong"
+        with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
+            env = self._listening(layer, size, folder) if listens else {}
+            try:
+                commands = [
+                    self._wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
+                    for one in adapter.commands(launch, self._context(entry))
+                ]
+                outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
+                parsed = adapter.parse(launch, outcomes)
+            except (LaunchError, ToolMissing, ParseError) as error:
+                return Reading(number, *point, program, {}, None, str(error))
+            heard_ns = _heard_ns(Path(folder))
         reason = parsed.results[0].reason
         if program == OURS:
             values, count = our_values(case, parsed.blocks)
             return Reading(number, *point, program, values, count, reason)
         values = {one.quantity: float(one.values[0]) for one in parsed.blocks}
+        if values and heard_ns.size:
+            values["latency_ns"] = float(np.median(heard_ns)) / 2
+            return Reading(number, *point, program, values, heard_ns.size, reason)
         return Reading(number, *point, program, values, their_operations(program, case, parsed.details), reason)
+
+    def _listening(self, layer: str, size: int, folder: str) -> dict[str, str]:
+        return {
+            "LD_PRELOAD": self.listeners[layer],
+            "ROUND_TRIP_BYTES": str(size),
+            "ROUND_TRIPS": f"{folder}/{layer}",
+        }
 
     def _context(self, entry: Entry) -> AdapterContext:
         return AdapterContext(
@@ -95,9 +122,31 @@ class Link:
 
     def _wrapped(self, command: Command, entry: Entry) -> Command:
         if not command.rank_hosts or self.stack is None:
-            return command
+            return dataclasses.replace(command, argv=(*self.pin, *command.argv))
         shell = str(self.lab.remote_shell) if self.lab else None
         return mpi_jobs.wrap(command, self.stack, self.hosts, self.fabric if entry.fabric else None, shell)
+
+
+def _heard_ns(folder: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the round trips of the process that made most of them; both ends of a ping-pong see the same ones."""
+    heard = [np.fromfile(path, dtype=np.int64) for path in folder.iterdir()]
+    return max(heard, key=len, default=np.empty(0, np.int64))
+
+
+def _listeners(folder: str, stack: MpiStack | None) -> dict[str, str]:
+    """Compile the library that listens to sockets, and the one for the MPI library."""
+    source = str(Path(__file__).with_name("_round_trips.cc"))
+    ways = {"tcp": ["c++"]}
+    if stack is not None and stack.mpicxx is not None:
+        ways["mpi"] = [stack.mpicxx, "-DWITH_MPI"]
+    built = {}
+    for layer, compiler in ways.items():
+        built[layer] = f"{folder}/round_trips_{layer}.so"
+        argv = [*compiler, "-std=c++17", "-O2", "-shared", "-fPIC", source, "-o", built[layer], "-ldl"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise FabriscopeError(f"{source} does not compile: {done.stderr.strip()}")
+    return built
 
 
 def _imb(stack: MpiStack) -> str | None:
@@ -111,6 +160,13 @@ def link(name: str, mpi_name: str | None, imb: str | None = None) -> Iterator[Li
 
     `imb` is the path of IMB-MPI1; without it the one beside mpirun is taken, else Intel's, else the one on PATH.
     """
+    with tempfile.TemporaryDirectory(prefix="listeners-") as folder, _link(name, mpi_name, imb) as place:
+        place.listeners |= _listeners(folder, place.stack)
+        yield place
+
+
+@contextlib.contextmanager
+def _link(name: str, mpi_name: str | None, imb: str | None) -> Iterator[Link]:
     engine = str(engine_binary.find_engine())
     programs = {one: path for one in PROGRAMS if (path := shutil.which(one)) is not None}
     stack = mpi.find(mpi_name) if mpi_name else None
@@ -126,12 +182,20 @@ def link(name: str, mpi_name: str | None, imb: str | None = None) -> Iterator[Li
     if place != "lab" or preset not in PRESETS:
         known = ", ".join(["loopback", *(f"lab:{one}" for one in PRESETS)])
         raise FabriscopeError(f"there is no link {name!r}", fix=f"known: {known}")
-    built = lab.up(LabSpec(HOSTS, {preset: PRESETS[preset]}))
+    # The two ends of a ping-pong over TCP never run at once. Left alone they change cores, and with them their wake-up
+    # time (28 or 43 us at 8 B), now and then: a launch would show which of the two it met, not how fast a program is.
+    cores = sorted(os.sched_getaffinity(0))
+    pin = ("taskset", "-c", str(cores[0])) if len(cores) > 1 else ()
+    os.sched_setaffinity(0, cores[1:] or cores)
+    try:
+        built = lab.up(LabSpec(HOSTS, {preset: PRESETS[preset]}))
+    finally:
+        os.sched_setaffinity(0, cores)
     try:
         switch = PRESETS[preset]
         rate = switch.rate_bits_per_s or None
         fabric = Fabric(preset, dict.fromkeys(HOSTS, "eth0"), line_rate_bits_per_s=rate, mtu_bytes=switch.mtu_bytes)
         hosts = {host.name: host for host in built.hosts}
-        yield Link(name, hosts, fabric, engine, programs, built, stack, mpi_engine)
+        yield Link(name, hosts, fabric, engine, programs, built, stack, mpi_engine, pin)
     finally:
         built.down()

@@ -21,8 +21,6 @@ VERSION_OPTIONS = {"sockperf": "--version", "qperf": "--version", "iperf3": "--v
 KNOBS = ("tcp_congestion_control", "tcp_rmem", "tcp_wmem", "tcp_slow_start_after_idle")
 STATISTICS = {
     "latency_ns": "median",
-    "latency_ns_mean": "mean",
-    "latency_ns_least_mean": "least of 3 means",
     "bandwidth_bytes_per_s": "mean rate, windows",
     "stream_bandwidth_bytes_per_s": "mean rate",
 }

@@ -1,4 +1,4 @@
-"""From samples to the same statistic as each peer prints, and from rounds to ratios."""
+"""From samples to one statistic of both sides, and from rounds to ratios."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from fabriscope.model.case import Case
 from fabriscope.model.measurement import SampleBlock
 
 OURS = "fabriscope"
-TRIAL_COUNT = 3
-"""NetPIPE prints the least of so many trials' means; ours are made of three equal parts of a launch."""
 MOST_LATENCY_RATIO = 1.03
 LEAST_BANDWIDTH_RATIO = 0.98
 
@@ -38,7 +36,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Row:
-    """One point and one peer, by the one statistic that this peer prints."""
+    """One point and one peer, by one statistic of both."""
 
     layer: str
     benchmark: str
@@ -77,55 +75,33 @@ class Row:
 
 
 def our_values(case: Case, blocks: Iterable[SampleBlock]) -> tuple[dict[str, float], int]:
-    """Return every statistic of ours that a peer prints too, and the number of operations behind them."""
+    """Return our median latency or mean rate, and the number of operations behind it."""
     measured = [block for block in blocks if block.phase == "measure" and block.case_id == case.case_id]
     pairs = [(float(value), block.operations_per_sample) for block in measured for value in block.values]
     operation_count = sum(count for _, count in pairs)
     if not pairs:
         return {}, 0
-    mean_ns = _mean(pairs)
     if case.benchmark == "bandwidth":
-        rate = case.message_size_bytes * case.window_size * 1e9 / mean_ns
+        rate = case.message_size_bytes * case.window_size * 1e9 * operation_count / sum(value for value, _ in pairs)
         # A stream without answers is set beside windows with one: said in docs/peers.md.
         return dict.fromkeys(("bandwidth_bytes_per_s", "stream_bandwidth_bytes_per_s"), rate), operation_count
-    values = {
-        "latency_ns": statistics.median(value / count for value, count in pairs) / 2,
-        "latency_ns_mean": mean_ns / 2,
-        "latency_ns_least_mean": min(_mean(part) for part in _parts(pairs)) / 2,
-    }
-    return values, operation_count
-
-
-def _mean(pairs: Sequence[tuple[float, int]]) -> float:
-    return sum(value for value, _ in pairs) / sum(count for _, count in pairs)
-
-
-def _parts(pairs: Sequence[tuple[float, int]]) -> list[Sequence[tuple[float, int]]]:
-    """Return the samples in order of time, in TRIAL_COUNT parts of equally many samples."""
-    count = min(TRIAL_COUNT, len(pairs))
-    edges = [len(pairs) * index // count for index in range(count + 1)]
-    return [pairs[start:end] for start, end in itertools.pairwise(edges)]
+    return {"latency_ns": statistics.median(value / count for value, count in pairs) / 2}, operation_count
 
 
 def their_operations(program: str, case: Case, details: Mapping[str, Any]) -> int | None:
     """Return how many operations a peer timed, where it says so."""
-    if program == "netpipe":
-        per_trial = details.get("round_trips_per_trial", {}).get(case.message_size_bytes)
-        return None if per_trial is None else TRIAL_COUNT * int(per_trial)
     own = details.get(case.case_id) or {}
-    name = {"sockperf": "message_count", "qperf": "loc_send_msgs", "imb": "repetitions"}.get(program)
+    name = {"qperf": "loc_send_msgs", "imb": "repetitions"}.get(program)
     return int(own[name]) if name in own else None
 
 
 METRIC_OF_PEER = {
-    ("ping_pong", "netpipe"): "latency_ns_least_mean",
-    ("ping_pong", "sockperf"): "latency_ns",
-    ("ping_pong", "qperf"): "latency_ns_mean",
-    ("ping_pong", "imb"): "latency_ns_mean",
+    **dict.fromkeys(itertools.product(("ping_pong",), ("netpipe", "sockperf", "qperf", "imb")), "latency_ns"),
     ("bandwidth", "iperf3"): "stream_bandwidth_bytes_per_s",
     ("bandwidth", "qperf"): "stream_bandwidth_bytes_per_s",
     ("bandwidth", "imb"): "bandwidth_bytes_per_s",
 }
+"""What both sides are compared by: half of the median round trip, which a peer is overheard at; a mean rate."""
 
 
 Point = tuple[str, str, int, int]

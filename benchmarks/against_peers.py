@@ -3,8 +3,8 @@
     python -m benchmarks.against_peers --link lab:gige --mpi mpich -o out      # from the checkout's root
 
 For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once, in a
-random order too, so that a slow minute hits them alike. A launch is the replicate. Each peer is compared by the
-statistic that it prints itself; ours is computed from our samples in the same way (docs/peers.md). The exit status is
+random order too, so that a slow minute hits them alike. A launch is the replicate. Latencies are compared by medians: a
+peer that prints a mean, or the least of some, is overheard (`_round_trips.cc`, docs/peers.md). The exit status is
 0 if the promise holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not,
 and 3 if the machine was busy before the start: then the numbers are shown, and nothing is claimed.
 """
