@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from fabriscope.launch.on_host.sweep import signal_if
 
 # A lab's host has process numbers of its own: nsenter starts the program as a child and waits for it.
 _WAITERS = frozenset({"nsenter", "unshare"})
@@ -62,24 +61,3 @@ def programs(group: int) -> list[Member]:
 def send(member: Member, number: signal.Signals, group: int) -> None:
     """Send a signal, through a handle: a number that was given to somebody else in between is left alone."""
     signal_if(member.pid, number, lambda: _member(member.pid, group) is not None)
-
-
-def signal_if(pid: int, number: signal.Signals, is_ours: Callable[[], bool]) -> bool:
-    """Send a signal to a process if it is ours; returns whether it was sent."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return False
-        except OSError:  # Linux before 5.3 has no handles
-            if is_ours():
-                os.kill(pid, number)
-                return True
-            return False
-        try:
-            if is_ours():
-                signal.pidfd_send_signal(handle, number)
-                return True
-        finally:
-            os.close(handle)
-    return False

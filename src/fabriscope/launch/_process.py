@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from fabriscope.launch import _group
-from fabriscope.launch._guard import MARK_VARIABLE, Guard
-from fabriscope.launch._start import start_of
+from fabriscope.launch._guard import Guard
+from fabriscope.launch.on_host.sweep import MARK_VARIABLE
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import Host
@@ -35,8 +36,11 @@ class Process:
         self._guard = guard
         self._started_unix_ns = time.time_ns()
         self._started_ns = self._ended_ns = time.monotonic_ns()
-        self._popen = _popen(command, host, paths, guard.mark)
+        self._popen = self._start(host)
         guard.started(self._popen.pid)
+
+    def _start(self, host: Host) -> subprocess.Popen[bytes]:
+        return _popen(self.command, host, self._paths, self._guard.mark)
 
     def watch(self, changed: threading.Event) -> None:
         """Set `changed` when the process ends."""
@@ -73,22 +77,28 @@ class Process:
     def ready_groups(self) -> Mapping[str, str] | None:
         """Return the named groups of the first line that matches ready_pattern, None while there is none."""
         pattern = re.compile(self.command.ready_pattern or "")
-        text = self._paths[0].read_bytes().decode("utf-8", "replace")
+        text = self._stdout().decode("utf-8", "replace")
         for line in text.split("\n")[:-1]:
             match = pattern.search(line)
             if match:
                 return match.groupdict()
         return None
 
+    def _stdout(self) -> bytes:
+        return self._paths[0].read_bytes()
+
     def finish(self) -> Outcome:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
         self.kill()
         self._guard.ended(self._popen.pid)
         exit_status = self._popen.wait() if self.has_ended.is_set() else None
+        return self._outcome(None if self.was_stopped else exit_status)
+
+    def _outcome(self, exit_status: int | None) -> Outcome:
         return Outcome(
             command=self.command,
-            exit_status=None if self.was_stopped else exit_status,
-            stdout=self._paths[0].read_bytes(),
+            exit_status=exit_status,
+            stdout=self._stdout(),
             stderr=self._paths[1].read_bytes(),
             started_unix_ns=self._started_unix_ns,
             elapsed_ns=self._ended_ns - self._started_ns,
@@ -97,24 +107,29 @@ class Process:
 
 
 def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
-    start = start_of(command, host)
     # Programs of the field translate their words; we read the English ones.
-    env = {**os.environ, "LC_ALL": "C", **start.env, MARK_VARIABLE: mark}
+    env = {**os.environ, "LC_ALL": "C", **command.env, MARK_VARIABLE: mark}
+    with contextlib.ExitStack() as stack:
+        stdin = stack.enter_context(tempfile.TemporaryFile())
+        stdin.write(command.stdin or b"")
+        stdin.seek(0)
+        words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
+        return popen((*host.access, *words), host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+
+
+def popen(
+    argv: tuple[str, ...],
+    host: Host,
+    paths: tuple[Path, Path],
+    env: Mapping[str, str] | None,
+    stdin: int | IO[bytes],
+) -> subprocess.Popen[bytes]:
+    """Start a program of this machine; raises ToolMissing or LaunchError."""
     with contextlib.ExitStack() as stack:
         stdout, stderr = (stack.enter_context(path.open("wb")) for path in paths)
-        stdin = stack.enter_context(tempfile.TemporaryFile())
-        stdin.write(start.stdin or b"")
-        stdin.seek(0)
         try:
-            return subprocess.Popen(
-                start.argv,
-                stdin=stdin if start.stdin else subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                env=env,
-                start_new_session=True,
-            )
+            return subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
         except FileNotFoundError as error:
-            raise ToolMissing(f"{start.argv[0]} is not on this machine", where=f"host {host.name}") from error
+            raise ToolMissing(f"{argv[0]} is not on this machine", where=f"host {host.name}") from error
         except OSError as error:
-            raise LaunchError(f"{start.argv[0]} cannot be started: {error}", where=f"host {host.name}") from error
+            raise LaunchError(f"{argv[0]} cannot be started: {error}", where=f"host {host.name}") from error

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fabriscope.launch._guard import Guard
 from fabriscope.launch._process import Process
+from fabriscope.launch._remote_process import RemoteProcess
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import Host
@@ -94,7 +95,8 @@ class _Launch:
             raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
         stem = f"{len(self.processes)}-{Path(command.argv[0]).name}"
         paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
-        process = Process(command, self._hosts[command.host], paths, self._guard)
+        host = self._hosts[command.host]
+        process = (RemoteProcess if host.is_remote else Process)(command, host, paths, self._guard)
         self.processes.append(process)
         process.watch(self._changed)
         return process
@@ -143,7 +145,9 @@ class _Launch:
             time.sleep(_STOP_POLL_S)
         for process in running:
             process.kill()
-            process.has_ended.wait(KILL_GRACE_S)
+        until_s = time.monotonic() + KILL_GRACE_S
+        for process in running:
+            process.has_ended.wait(max(until_s - time.monotonic(), 0))
         return [process.finish() for process in self.processes]
 
 

@@ -12,13 +12,20 @@ class Host:
 
     name: str
     access: tuple[str, ...] = ()
-    """argv prefix that runs a command on the host; empty for the machine we are on."""
+    """argv prefix that runs a command on the host (ssh and the host's name); empty for the machine we are on."""
     addresses: Mapping[str, str] = field(default_factory=dict)
     """Interface name to IPv4 address, as far as they were given or are known."""
     management_interface: str | None = None
     """Interface for wiring processes up (rendezvous, MPI's out-of-band channel); None: any."""
     kind: str = "machine"
     """`machine`, or the lab's `namespace` (later `guest`)."""
+    mark: str = ""
+    """What runs for us on a remote host carries a mark in its environment that begins with this one."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Return whether `access` is a remote shell, which takes a line of shell and passes no variable on."""
+        return bool(self.access) and self.kind == "machine"
 
     @property
     def management_address(self) -> str | None:

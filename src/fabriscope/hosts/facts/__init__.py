@@ -51,8 +51,7 @@ def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
         "commands": [list(argv) for argv in sorted({argv for group in known for argv in group.commands})],
     }
     script = f"{_COLLECTOR.read_text()}\nmain({json.dumps(request)!r})\n"
-    is_remote = bool(host.access) and host.kind == "machine"
-    python = "python3" if is_remote else sys.executable
+    python = "python3" if host.is_remote else sys.executable
     done = subprocess.run(
         [*host.access, python, "-I", "-S", "-"],
         input=script.encode(),

@@ -1,0 +1,102 @@
+"""One command on a host over ssh: the guard runs it there, and ends it when we say so or are gone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import secrets
+import subprocess
+import threading
+from dataclasses import replace
+from typing import Any
+
+from fabriscope.launch import tree
+from fabriscope.launch._process import Process, popen
+from fabriscope.launch.on_host import BEGIN, program_line
+from fabriscope.launch.ssh import on_host
+from fabriscope.model.command import Outcome
+from fabriscope.model.host import Host
+
+_HERE, _ASK, _KILL = b".", b"T", b"K"
+_FILES = ("orders", "sweep", "guard")
+
+
+class RemoteProcess(Process):
+    """A command that runs on a host which `Host.access` reaches by a line of shell.
+
+    Variables and standard input travel on standard input, where no other user of a machine can read them.
+    """
+
+    def _start(self, host: Host) -> subprocess.Popen[bytes]:
+        self._host = host
+        self._words: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._is_asked_to_die = False
+        started = popen(on_host(host.access), host, self._paths, None, subprocess.PIPE)
+        threading.Thread(target=self._tell, args=(started,), daemon=True).start()
+        return started
+
+    def _tell(self, process: subprocess.Popen[bytes]) -> None:
+        """Tell the guard what to run, then what it is asked for, and that we are still here."""
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        body = self.command.stdin or b""
+        order = {
+            "argv": self.command.argv,
+            "env": dict(self.command.env),
+            "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
+            "is_mpi": bool(self.command.rank_hosts),
+            "patience_s": tree.PATIENCE_S,
+            "body_bytes": len(body),
+        }
+        with contextlib.suppress(OSError, ValueError):  # it has ended
+            process.stdin.write(program_line(_FILES, "guard()") + json.dumps(order).encode() + b"\n" + body)
+            process.stdin.flush()
+            while not self.has_ended.is_set():
+                try:
+                    word = self._words.get(timeout=tree.HEARTBEAT_S)
+                except queue.Empty:
+                    word = _HERE
+                process.stdin.write(word)
+                process.stdin.flush()
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+
+    def ask_to_end(self) -> None:
+        """Let the guard send SIGTERM: to the program's group, of an MPI job to mpirun alone."""
+        self._words.put(_ASK)
+
+    def kill(self) -> None:
+        """Let the guard end what is left; asked again, end the connection, which the guard understands too."""
+        if self._is_asked_to_die or self.has_ended.is_set():
+            super().kill()
+        self._is_asked_to_die = True
+        self._words.put(_KILL)
+
+    def _stdout(self) -> bytes:
+        return super()._stdout().partition(BEGIN + b"\n")[2]
+
+    def _outcome(self, exit_status: int | None) -> Outcome:
+        outcome = super()._outcome(exit_status)
+        said, found, words = outcome.stderr.rpartition(BEGIN)
+        ending = _read(words) if found else None
+        if ending is None:
+            return outcome if self.was_stopped else replace(outcome, stderr=outcome.stderr + self._loss())
+        if "cannot_start" in ending:
+            said += f"{ending['cannot_start']}\n".encode()
+        status = ending.get("exit_status", exit_status)
+        return replace(outcome, stderr=said, exit_status=None if self.was_stopped else status)
+
+    def _loss(self) -> bytes:
+        how = "was lost" if self._stdout_began() else "could not be made"
+        return f"the connection to host {self._host.name} {how}\n".encode()
+
+    def _stdout_began(self) -> bool:
+        return BEGIN + b"\n" in super()._stdout()
+
+
+def _read(words: bytes) -> dict[str, Any] | None:
+    try:
+        read = json.loads(words)
+    except ValueError:  # cut off in the middle
+        return None
+    return read if isinstance(read, dict) else None

@@ -1,0 +1,108 @@
+# ruff: noqa: PTH111, F821
+# (The host's Python may be as old as 3.6; names of orders.py and sweep.py, which are sent before this, are used.)
+# mypy: ignore-errors
+# Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
+#
+# Its order: argv, env, mark, patience_s, is_mpi; the body is the program's standard input. Then single bytes: `.` we
+# are still here, `T` ask it to end, `K` end it. Their end, or silence for patience_s, means that we are gone. Standard
+# output and error are the program's own; ours are a line with BEGIN before its output, and behind its errors BEGIN and
+# a line of JSON: how it ended.
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+
+GONE_GRACE_S = 2.0
+
+
+class Gone(Exception):
+    """Nobody waits for us any more."""
+
+
+def guard():
+    order, program_input = read_order()
+    env = dict(os.environ, LC_ALL="C")
+    env.update(order["env"])
+    env[MARK_VARIABLE] = order["mark"]
+    argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
+    os.write(1, b"\x1e\n")
+    try:
+        child = subprocess.Popen(
+            argv, stdin=subprocess.PIPE if program_input else subprocess.DEVNULL, env=env, start_new_session=True
+        )
+    except OSError as error:
+        end_with(127, {"cannot_start": f"{argv[0]}: {reason_of(error)}"})
+    try:
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, raise_gone)
+        if program_input:
+            threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
+        hear(child, order)
+    except Gone:
+        leave(child)
+    signal_group(child, signal.SIGKILL)
+    status = child.wait()
+    end_marked(order["mark"])
+    end_with(status if status >= 0 else 128 - status, {"exit_status": status})
+
+
+def raise_gone(_number, _frame):
+    raise Gone
+
+
+def hear(child, order):
+    """Return when the program has ended, by itself or by our words; raise Gone."""
+    ended, told = os.pipe()
+    threading.Thread(target=tell_end, args=(child.pid, told), daemon=True).start()
+    while True:
+        ready, _, _ = select.select([0, ended], [], [], order["patience_s"])
+        if ended in ready:
+            return
+        words = os.read(0, 4096) if ready else b""
+        if not words:
+            raise Gone
+        if b"K" in words:
+            signal_group(child, signal.SIGKILL)
+        elif b"T" in words and order["is_mpi"]:  # mpirun ends its ranks, those on other hosts too
+            child.send_signal(signal.SIGTERM)
+        elif b"T" in words:
+            signal_group(child, signal.SIGTERM)
+
+
+def tell_end(pid, told):
+    # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    os.write(told, b"x")
+
+
+def leave(child):
+    """Ask the program to end, and give it a moment."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    signal_group(child, signal.SIGTERM)
+    until_s = time.monotonic() + GONE_GRACE_S
+    while time.monotonic() < until_s:
+        if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+            return
+        time.sleep(0.02)
+
+
+def signal_group(child, number):
+    with contextlib.suppress(OSError):  # it has ended
+        os.killpg(child.pid, number)
+
+
+def feed(pipe, data):
+    with contextlib.suppress(OSError):  # it does not want it
+        pipe.write(data)
+        pipe.close()
+
+
+def end_with(status, words):
+    with contextlib.suppress(OSError):  # nobody hears us
+        os.write(2, b"\x1e" + json.dumps(words).encode() + b"\n")
+    os._exit(status & 255)

@@ -1,0 +1,101 @@
+# ruff: noqa: PTH115, PTH123, PTH208
+# Finds and ends what a launch left behind. Plain Python 3.6: imported by `_guard`, and sent to hosts as text.
+# Nothing is ever ended by name: only processes that carry a launch's random mark in their environment.
+import os
+import signal
+import time
+from collections.abc import Callable
+
+MARK_VARIABLE = "FABRISCOPE_LAUNCH_MARK"
+MAX_SWEEPS = 20
+SWEEP_PAUSE_S = 0.005
+
+
+def end_marked(mark: str) -> int:
+    """End every process whose mark, in its environment, begins with this one; returns how many there were.
+
+    Looks again for as long as something is found, because what is ended may have had a child a moment before; and a
+    few times more while a process has no environment at all, as one in the middle of an exec.
+    """
+    needle = (MARK_VARIABLE + "=" + mark).encode()
+    count = 0
+    for _ in range(MAX_SWEEPS):
+        found, unclear = _sweep(needle)
+        count += found
+        if not found and not unclear:
+            break
+        time.sleep(SWEEP_PAUSE_S)
+    return count
+
+
+def signal_if(pid: int, number: int, is_ours: "Callable[[], bool]") -> bool:
+    """Send a signal to a process if `is_ours()` says so, through a handle; returns whether it was sent.
+
+    A number that was given to somebody else in between is left alone.
+    """
+    try:
+        if not hasattr(os, "pidfd_open"):  # Python before 3.9
+            return _kill_if(pid, number, is_ours)
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return False
+        except OSError:  # Linux before 5.3 has no handles
+            return _kill_if(pid, number, is_ours)
+        try:
+            if is_ours():
+                signal.pidfd_send_signal(handle, number)
+                return True
+        finally:
+            os.close(handle)
+    except (ProcessLookupError, PermissionError):
+        pass
+    return False
+
+
+def _kill_if(pid: int, number: int, is_ours: "Callable[[], bool]") -> bool:
+    if not is_ours():
+        return False
+    os.kill(pid, number)
+    return True
+
+
+def _sweep(needle: bytes) -> "tuple[int, int]":
+    """Return how many marked processes were ended, and how many could not be told."""
+    found = unclear = 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        environment = _environment(name)
+        if environment and _has(environment, needle):
+            found += signal_if(int(name), signal.SIGKILL, _check(name, needle))
+        elif environment == b"":
+            unclear += _is_young(name)
+    return found, unclear
+
+
+def _check(pid: str, needle: bytes) -> "Callable[[], bool]":
+    return lambda: _has(_environment(pid) or b"", needle)
+
+
+def _has(environment: bytes, needle: bytes) -> bool:
+    return environment.startswith(needle) or b"\0" + needle in environment
+
+
+def _environment(pid: str) -> "bytes | None":
+    try:
+        with open("/proc/" + pid + "/environ", "rb") as file:
+            return file.read()
+    except OSError:  # it has ended, or it is another user's
+        return None
+
+
+def _is_young(pid: str) -> bool:
+    """Return whether a process is a program (kernel threads are none) that began within the last second."""
+    try:
+        os.readlink("/proc/" + pid + "/exe")
+        with open("/proc/" + pid + "/stat") as file:
+            started_ticks = int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return False
+    return time.clock_gettime(7) - started_ticks / os.sysconf("SC_CLK_TCK") < 1.0  # 7 is CLOCK_BOOTTIME
