@@ -22,7 +22,9 @@ case $host in
   bare*) echo "sh: 1: python3: not found" >&2; exit 127 ;;
 esac
 mkdir -p '@homes@'/"$host"
-exec env -i PATH="$PATH" SHELL=/bin/sh HOME='@homes@'/"$host" SSH_HOST="$host" SSH_FROM="$SSH_HOST" sh -c "echo welcome to $host; $*"
+from=$SSH_HOST
+exec env -i PATH="$PATH" SHELL=/bin/sh HOME='@homes@'/"$host" SSH_HOST="$host" SSH_FROM="$from" \\
+  sh -c "echo welcome to $host; $*"
 """
 
 
