@@ -107,6 +107,14 @@ def switch_spec(section: LabFabricSection) -> SwitchSpec:
         "rx_coalesce_ns": section.rx_coalesce_time,
         "rx_coalesce_frames": section.rx_coalesce_frames,
         "mtu_bytes": section.mtu,
+        "on_full": section.on_full,
+        "loss_share": section.loss,
+        "drop_every": section.drop_every,
+        "reorder_share": section.reorder,
+        "reorder_delay_ns": section.reorder_delay,
+        "flap_period_ns": section.flap_period,
+        "flap_down_ns": section.flap_down,
+        "fault_seed": section.fault_seed,
     }
     return dataclasses.replace(
         PRESETS[section.preset], **{key: value for key, value in changes.items() if value is not None}

@@ -38,6 +38,10 @@ struct PortCounters {
   std::int64_t uplink_dropped_frames = 0;
   std::int64_t uplink_maximum_queue_bytes = 0;
   std::int64_t refused_frames = 0;  // the host's device did not take them
+  // What was asked for (faults.h).
+  std::int64_t lost_frames = 0;       // on their way to the host
+  std::int64_t reordered_frames = 0;  // that waited aside on their way to the host
+  std::int64_t link_down_frames = 0;  // from or to the host
   // How late frames were handed over against the time that the model gave them.
   std::int64_t lateness_sum_ns = 0;
   std::int64_t lateness_maximum_ns = 0;

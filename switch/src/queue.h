@@ -25,7 +25,8 @@ class Queue {
     drain(now_ns);
     if (frame_bytes > capacity_bytes_ - held_bytes_) return std::nullopt;
     const std::int64_t left_ns = wire_.pass(now_ns, frame_bytes);
-    held_.push_back({left_ns, frame_bytes});
+    passed_bytes_ += frame_bytes;
+    held_.push_back({left_ns, frame_bytes, passed_bytes_});
     held_bytes_ += frame_bytes;
     maximum_bytes_ = std::max(maximum_bytes_, held_bytes_);
     return left_ns;
@@ -40,6 +41,17 @@ class Queue {
     return held_bytes_;
   }
 
+  // Returns when at most so many bytes are left if no frame comes.
+  std::int64_t down_to_ns(std::int64_t bytes) const {
+    if (held_bytes_ <= bytes) return drained_ns_;
+    // After the frame that leaves then, all but `bytes` of everything that ever came has left.
+    const std::int64_t gone_bytes = passed_bytes_ - bytes;
+    return std::lower_bound(
+               held_.begin(), held_.end(), gone_bytes,
+               [](const Held& one, std::int64_t gone) { return one.until_bytes < gone; })
+        ->left_ns;
+  }
+
   // Returns the most bytes held since the last call.
   std::int64_t take_maximum_bytes() {
     const std::int64_t maximum_bytes = maximum_bytes_;
@@ -51,9 +63,11 @@ class Queue {
   struct Held {
     std::int64_t left_ns;
     std::int64_t bytes;
+    std::int64_t until_bytes;  // of everything that ever came, this frame included
   };
 
   void drain(std::int64_t now_ns) {
+    drained_ns_ = std::max(drained_ns_, now_ns);
     while (!held_.empty() && held_.front().left_ns <= now_ns) {
       held_bytes_ -= held_.front().bytes;
       held_.pop_front();
@@ -63,7 +77,9 @@ class Queue {
   Wire wire_;
   std::int64_t capacity_bytes_;
   std::int64_t held_bytes_ = 0;
+  std::int64_t passed_bytes_ = 0;
   std::int64_t maximum_bytes_ = 0;
+  std::int64_t drained_ns_ = 0;
   std::deque<Held> held_;
 };
 

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <array>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -8,18 +9,24 @@ namespace fabriscope::lab {
 
 const char* const kUsage =
     R"(usage: fabriscope-switch --control PATH [--awake-ns N] [--no-realtime]
-         --fabric name=F[,rate=BITS_PER_S][,delay=NS][,buffer=BYTES][,coalesce_ns=NS][,coalesce_frames=N] ...
+         --fabric name=F[,rate=BITS_PER_S][,delay=NS][,buffer=BYTES][,coalesce_ns=NS][,coalesce_frames=N]
+                  [,on_full=drop|pause][,seed=N][,FAULT=N...] ...
          --port fabric=F,host=H,netns=PATH,device=ETH[,address=MAC]               (a TAP device) ...
          --port fabric=F,host=H,kind=packet,netns=PATH,device=ETH,peer=VETH       (a veth pair) ...
 
 Emulates Ethernet switches. A rate or buffer of 0 is unlimited. Prints "ready" once every port is open, and
-its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "queues" or
-"reset" with a line of JSON.
+its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "queues",
+"reset" or "set fabric=F[,host=H][,on_full=drop|pause][,FAULT=N...]" with a line of JSON.
+FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1).
 )";
 
 namespace {
 
 using Words = std::map<std::string, std::string>;
+
+constexpr std::array<const char*, 7> kFaultWords{
+    "loss_ppb",       "drop_every",   "reorder_ppb", "reorder_delay_ns",
+    "flap_period_ns", "flap_down_ns", "down"};
 
 Words read_words(const std::string& text) {
   Words words;
@@ -66,6 +73,46 @@ void refuse_rest(const Words& words) {
   if (!words.empty()) throw std::invalid_argument("there is no key '" + words.begin()->first + "'");
 }
 
+std::optional<OnFull> take_on_full(Words& words) {
+  const std::string value = take(words, "on_full", "");
+  if (value.empty()) return std::nullopt;
+  if (value == "drop") return OnFull::kDrop;
+  if (value == "pause") return OnFull::kPause;
+  throw std::invalid_argument("on_full=" + value + " is neither drop nor pause");
+}
+
+Words take_faults(Words& words) {
+  Words faults;
+  for (const char* key : kFaultWords) {
+    if (words.count(key) != 0) faults[key] = take(words, key);
+  }
+  return faults;
+}
+
+void refuse_beyond(std::int64_t value, std::int64_t limit, const std::string& what) {
+  if (value > limit) throw std::invalid_argument(what);
+}
+
+Faults with_faults(Faults faults, const Words& words) {
+  const auto read = [&words](const char* key, std::int64_t before) {
+    const auto found = words.find(key);
+    return found == words.end() ? before : read_number(found->second, key);
+  };
+  faults.loss_ppb = read("loss_ppb", faults.loss_ppb);
+  faults.drop_every = read("drop_every", faults.drop_every);
+  faults.reorder_ppb = read("reorder_ppb", faults.reorder_ppb);
+  faults.reorder_delay_ns = read("reorder_delay_ns", faults.reorder_delay_ns);
+  faults.flap_period_ns = read("flap_period_ns", faults.flap_period_ns);
+  faults.flap_down_ns = read("flap_down_ns", faults.flap_down_ns);
+  const std::int64_t down = read("down", faults.is_down ? 1 : 0);
+  refuse_beyond(faults.loss_ppb, kPartsPerBillion, "loss_ppb is more than all");
+  refuse_beyond(faults.reorder_ppb, kPartsPerBillion, "reorder_ppb is more than all");
+  refuse_beyond(faults.flap_down_ns, faults.flap_period_ns, "flap_down_ns is more than the period");
+  refuse_beyond(down, 1, "down is 0 or 1");
+  faults.is_down = down == 1;
+  return faults;
+}
+
 FabricSettings read_fabric(const std::string& text) {
   Words words = read_words(text);
   FabricSettings fabric;
@@ -75,7 +122,12 @@ FabricSettings read_fabric(const std::string& text) {
   fabric.buffer_bytes = take_number(words, "buffer", "0");
   fabric.rx_coalesce_ns = take_number(words, "coalesce_ns", "0");
   fabric.rx_coalesce_frames = take_number(words, "coalesce_frames", "1");
+  fabric.on_full = take_on_full(words).value_or(OnFull::kDrop);
+  fabric.seed = take_number(words, "seed", "1");
+  fabric.faults = with_faults({}, take_faults(words));
   refuse_rest(words);
+  if (fabric.on_full == OnFull::kPause && fabric.buffer_bytes == 0)
+    throw std::invalid_argument("on_full=pause needs a buffer");
   return fabric;
 }
 
@@ -96,6 +148,21 @@ PortSettings read_port(const std::string& text) {
 }
 
 }  // namespace
+
+Change read_change(const std::string& text) {
+  Words words = read_words(text);
+  Change change;
+  change.fabric = take(words, "fabric");
+  change.host = take(words, "host", "");
+  change.on_full = take_on_full(words);
+  change.faults = take_faults(words);
+  refuse_rest(words);
+  if (change.on_full && !change.host.empty())
+    throw std::invalid_argument("on_full is of a whole fabric, not of one host");
+  return change;
+}
+
+Faults changed(Faults faults, const Change& change) { return with_faults(faults, change.faults); }
 
 Settings read_settings(const std::vector<std::string>& arguments) {
   Settings settings;

@@ -1,6 +1,8 @@
-// The switch's command line.
+// The switch's command line, and what it may be told while it runs.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,20 @@ struct Settings {
   bool realtime = true;  // ask for SCHED_FIFO; done without where it is not allowed
 };
 
-// Throws std::invalid_argument with one sentence.
+// What is to be different from now on.
+struct Change {
+  std::string fabric;
+  std::string host;  // empty: every port of the fabric
+  std::optional<OnFull> on_full;
+  std::map<std::string, std::string> faults;  // that are named; the others stay
+};
+
+// Both throw std::invalid_argument with one sentence.
 Settings read_settings(const std::vector<std::string>& arguments);
+Change read_change(const std::string& text);
+
+// Returns the faults of a port after a change that was read.
+Faults changed(Faults faults, const Change& change);
 
 extern const char* const kUsage;
 

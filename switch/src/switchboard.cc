@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 #include "clock.h"
@@ -31,7 +30,6 @@ constexpr std::int64_t kBusyUplinkNs = 40'000;
 constexpr std::int64_t kFreeUplinkNs = 15'000;
 // Frames that keep us busy must not keep the control socket waiting.
 constexpr std::int64_t kServePeriodNs = 1'000'000;
-constexpr std::int64_t kDepthPeriodNs = 1'000'000;
 constexpr std::size_t kDepthSamples = 1U << 16;
 
 void watch(int epoll, int operation, int descriptor, std::uint64_t tag, bool is_watched) {
@@ -41,11 +39,6 @@ void watch(int epoll, int operation, int descriptor, std::uint64_t tag, bool is_
   if (::epoll_ctl(epoll, operation, descriptor, &event) == 0) return;
   const bool is_gone = operation == EPOLL_CTL_MOD && errno == ENOENT;
   if (!is_gone) throw_errno("watch a descriptor");
-}
-
-void append_direction(std::ostream& json, const char* name, const DirectionCounters& counters) {
-  json << '"' << name << "\":{\"frames\":" << counters.frames << ",\"bytes\":" << counters.bytes
-       << ",\"wire_bytes\":" << counters.wire_bytes << '}';
 }
 
 }  // namespace
@@ -58,7 +51,7 @@ Switchboard::Switchboard(const Settings& settings)
   for (const PortSettings& port : settings.ports) ++port_counts[port.fabric];
   std::map<std::string, Fabric*> by_name;
   for (const FabricSettings& fabric : settings.fabrics) {
-    fabrics_.push_back(std::make_unique<Fabric>(fabric, port_counts[fabric.name]));
+    fabrics_.push_back(std::make_unique<Fabric>(fabric, port_counts[fabric.name], monotonic_ns()));
     by_name[fabric.name] = fabrics_.back().get();
   }
   std::map<std::string, std::size_t> next_index;
@@ -196,92 +189,6 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     sleeper.sleep_until(wake_ns == kNever ? kNever : wake_ns - kHandOverNs);
     if (next_ns == kNever) serve_ns = 0;
   }
-}
-
-void Switchboard::answer(int control_descriptor) {
-  const UniqueFd client(::accept4(control_descriptor, nullptr, nullptr, SOCK_CLOEXEC));
-  if (client.get() < 0) return;
-  const timeval patience{0, 100'000};
-  ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  std::array<char, 64> line{};
-  const ssize_t size = ::recv(client.get(), line.data(), line.size(), 0);
-  if (size <= 0) return;
-  std::string request(line.data(), static_cast<std::size_t>(size));
-  request.erase(request.find_last_not_of("\r\n ") + 1);
-  const std::string reply = reply_to(request) + "\n";
-  for (std::size_t sent = 0; sent < reply.size();) {
-    const ssize_t part =
-        ::send(client.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
-    if (part <= 0) return;
-    sent += static_cast<std::size_t>(part);
-  }
-}
-
-std::string Switchboard::reply_to(const std::string& request) {
-  if (request == "counters") return counters_json();
-  if (request == "queues") return queues_json();
-  if (request != "reset") return R"({"error":"known requests: counters, queues, reset"})";
-  for (const auto& fabric : fabrics_) fabric->reset_counters();
-  for (Attachment& attachment : attachments_) {
-    attachment.missed_before = attachment.port->missed_frames();
-  }
-  depths_.clear();
-  return R"({"reset":true})";
-}
-
-std::string Switchboard::counters_json() {
-  std::ostringstream json;
-  json << "{\"ports\":[";
-  const char* separator = "";
-  for (const Attachment& attachment : attachments_) {
-    json << separator;
-    write_port(json, attachment);
-    separator = ",";
-  }
-  json << "]}";
-  return json.str();
-}
-
-void Switchboard::write_port(std::ostream& json, const Attachment& attachment) const {
-  const PortCounters& counters = attachment.fabric->counters(attachment.index);
-  json << "{\"fabric\":\"" << attachment.settings.fabric << "\",\"host\":\""
-       << attachment.settings.host << "\",\"kind\":\"" << attachment.settings.kind << "\",";
-  append_direction(json, "up", counters.up);
-  json << ',';
-  append_direction(json, "down", counters.down);
-  json << ",\"dropped_frames\":" << counters.dropped_frames
-       << ",\"dropped_bytes\":" << counters.dropped_bytes
-       << ",\"queue_bytes\":" << attachment.fabric->queue_bytes(attachment.index, monotonic_ns())
-       << ",\"maximum_queue_bytes\":" << counters.maximum_queue_bytes
-       << ",\"uplink_dropped_frames\":" << counters.uplink_dropped_frames
-       << ",\"uplink_maximum_queue_bytes\":" << counters.uplink_maximum_queue_bytes
-       << ",\"missed_frames\":" << attachment.port->missed_frames() - attachment.missed_before
-       << ",\"refused_frames\":" << counters.refused_frames
-       << ",\"late_frames\":" << counters.late_frames
-       << ",\"lateness_sum_ns\":" << counters.lateness_sum_ns
-       << ",\"lateness_maximum_ns\":" << counters.lateness_maximum_ns
-       << ",\"lateness_histogram\":[";
-  const char* separator = "";
-  for (const std::int64_t count : counters.lateness_histogram) {
-    json << separator << count;
-    separator = ",";
-  }
-  json << "]}";
-}
-
-std::string Switchboard::queues_json() const {
-  std::ostringstream json;
-  json << "{\"period_ns\":" << kDepthPeriodNs << ",\"samples\":[";
-  const char* separator = "";
-  for (const DepthSample& sample : depths_) {
-    const PortSettings& port = attachments_[sample.attachment].settings;
-    json << separator << '[' << sample.at_ns << ",\"" << port.fabric << "\",\"" << port.host
-         << "\"," << sample.queue_bytes << ']';
-    separator = ",";
-  }
-  json << "]}";
-  return json.str();
 }
 
 }  // namespace fabriscope::lab

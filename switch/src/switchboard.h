@@ -29,6 +29,8 @@ class Switchboard {
   std::string counters_json();
 
  private:
+  static constexpr std::int64_t kDepthPeriodNs = 1'000'000;
+
   struct Attachment {
     PortSettings settings;
     std::unique_ptr<Port> port;
@@ -55,6 +57,7 @@ class Switchboard {
   void answer(int control_descriptor);
   void write_port(std::ostream& json, const Attachment& attachment) const;
   std::string reply_to(const std::string& request);
+  std::string apply(const Change& change);
   std::string queues_json() const;
 
   std::int64_t awake_ns_;

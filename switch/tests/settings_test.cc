@@ -77,6 +77,63 @@ TEST(wrong_fabrics_are_refused) {
   CHECK_EQUAL(refusal_of_fabric("name=f,colour=1"), "there is no key 'colour'");
 }
 
+TEST(faults_are_read) {
+  const Settings settings =
+      read_settings({"--control", "c", "--fabric",
+                     "name=f,buffer=1,on_full=pause,seed=7,loss_ppb=1,drop_every=2,reorder_ppb=3,"
+                     "reorder_delay_ns=4,flap_period_ns=6,flap_down_ns=5,down=1"});
+  const FabricSettings& fabric = settings.fabrics[0];
+  CHECK_EQUAL(fabric.on_full == OnFull::kPause, true);
+  CHECK_EQUAL(fabric.seed, 7);
+  CHECK_EQUAL(fabric.faults.loss_ppb, 1);
+  CHECK_EQUAL(fabric.faults.drop_every, 2);
+  CHECK_EQUAL(fabric.faults.reorder_ppb, 3);
+  CHECK_EQUAL(fabric.faults.reorder_delay_ns, 4);
+  CHECK_EQUAL(fabric.faults.flap_period_ns, 6);
+  CHECK_EQUAL(fabric.faults.flap_down_ns, 5);
+  CHECK_EQUAL(fabric.faults.is_down, true);
+}
+
+TEST(wrong_faults_are_refused) {
+  CHECK_EQUAL(refusal_of_fabric("name=f,on_full=wait"), "on_full=wait is neither drop nor pause");
+  CHECK_EQUAL(refusal_of_fabric("name=f,on_full=pause"), "on_full=pause needs a buffer");
+  CHECK_EQUAL(refusal_of_fabric("name=f,loss_ppb=1000000001"), "loss_ppb is more than all");
+  CHECK_EQUAL(refusal_of_fabric("name=f,reorder_ppb=1000000001"), "reorder_ppb is more than all");
+  CHECK_EQUAL(refusal_of_fabric("name=f,flap_period_ns=1,flap_down_ns=2"),
+              "flap_down_ns is more than the period");
+  CHECK_EQUAL(refusal_of_fabric("name=f,down=2"), "down is 0 or 1");
+}
+
+TEST(a_change_leaves_what_it_does_not_name) {
+  Faults before;
+  before.loss_ppb = 5;
+  before.is_down = true;
+  const Change change = read_change("fabric=f,host=a,drop_every=10,down=0");
+  CHECK_EQUAL(change.fabric, "f");
+  CHECK_EQUAL(change.host, "a");
+  CHECK_EQUAL(change.on_full.has_value(), false);
+  const Faults after = changed(before, change);
+  CHECK_EQUAL(after.loss_ppb, 5);
+  CHECK_EQUAL(after.drop_every, 10);
+  CHECK_EQUAL(after.is_down, false);
+}
+
+TEST(wrong_changes_are_refused) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      changed({}, read_change(text));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "(nothing)";
+  };
+  CHECK_EQUAL(refusal("loss_ppb=1"), "'fabric=' is missing");
+  CHECK_EQUAL(refusal("fabric=f,rate=1"), "there is no key 'rate'");
+  CHECK_EQUAL(refusal("fabric=f,loss_ppb=much"), "loss_ppb=much is not a number from 0 up");
+  CHECK_EQUAL(refusal("fabric=f,host=a,on_full=drop"),
+              "on_full is of a whole fabric, not of one host");
+}
+
 TEST(wrong_ports_are_refused) {
   CHECK_EQUAL(refusal_of_port("fabric=f"), "'host=' is missing");
   CHECK_EQUAL(refusal_of_port("fabric=f,host=a,netns=n,device=d,kind=tube"),

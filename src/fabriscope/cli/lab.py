@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fabriscope.cli._lab_words import fabrics_of, fault_values, host_names, numbers_of
+
 if TYPE_CHECKING:
     from fabriscope.lab.state import LabState
-    from fabriscope.model.lab import SwitchSpec
 
 DEFAULT_HOSTS = "node[1-2]"
 DEFAULT_FABRIC = "gige"
@@ -48,7 +49,7 @@ def up(hosts: str, fabrics: tuple[str, ...], name: str | None) -> None:
     from fabriscope import lab
     from fabriscope.model.lab import LabSpec
 
-    spec = LabSpec(_host_names(hosts), _fabrics(fabrics or (DEFAULT_FABRIC,)))
+    spec = LabSpec(host_names(hosts), fabrics_of(fabrics or (DEFAULT_FABRIC,)))
     built = lab.up(spec, name=name, persistent=True)
     click.echo(f"{built.name} stands: {hosts} on {', '.join(spec.fabrics)}")
     click.echo(f"  fabriscope lab exec {built.hosts[0].name} -- COMMAND   runs a command on a host")
@@ -103,6 +104,43 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
         raise LabError(f"{access[0]} cannot be started: {error.strerror}", where=host) from error
 
 
+@COMMAND.command(name="set")
+@click.argument("fabric")
+@click.option("--lab", "lab_name", metavar="NAME", help="The lab; needed where several stand.")
+@click.option("--host", "hosts", multiple=True, metavar="HOST", help="Only the link of this host. May be repeated.")
+@click.option("--loss", metavar="SHARE", help="Frames are lost by chance, as in 0.1%.")
+@click.option("--drop-every", metavar="N", help="Every N-th frame of a port is lost; 0: none.")
+@click.option("--reorder", metavar="SHARE", help="Frames are held back by chance, so that others overtake them.")
+@click.option("--reorder-delay", metavar="TIME", help="For so long.")
+@click.option("--flap-period", metavar="TIME", help="Links are down at the end of every such period, from now on.")
+@click.option("--flap-down", metavar="TIME", help="For so long.")
+@click.option("--on-full", type=click.Choice(["drop", "pause"]), help="What a full output does, of the whole fabric.")
+@click.option("--down", "is_down", flag_value="1", help="The link is down until --up.")
+@click.option("--up", "is_down", flag_value="0", help="The link is up again.")
+@click.option("--clear", is_flag=True, help="First, let nothing be wrong any more.")
+def change(
+    fabric: str, lab_name: str | None, hosts: tuple[str, ...], is_down: str | None, clear: bool, **wanted: str | None
+) -> None:
+    """Change what is wrong on purpose with FABRIC (or with the links of some hosts) of a lab that stands.
+
+    \b
+    fabriscope lab set gige --loss 1%                    one frame in a hundred is lost
+    fabriscope lab set gige --host node2 --drop-every 10 node2's port drops every tenth frame
+    fabriscope lab set gige --host node2 --down          pull the cable; --up puts it back
+    fabriscope lab set gige --clear                      all is well again
+    """
+    from fabriscope import lab
+    from fabriscope.lab import faults
+
+    values: dict[str, Any] = dict(faults.NONE) if clear else {}
+    values |= fault_values(fabric, {key: value for key, value in wanted.items() if value is not None})
+    if is_down is not None:
+        values["is_down"] = is_down == "1"
+    if not values:
+        raise click.UsageError("say what is to change, such as --loss 1%")
+    lab.find(lab_name).change(fabric, values, hosts)
+
+
 @COMMAND.command(name="down")
 @click.argument("name", required=False)
 @click.option("--all", "every", is_flag=True, help="Every lab that `lab up` made.")
@@ -151,7 +189,7 @@ def selftest(fabrics: tuple[str, ...], as_json: bool) -> None:
     from fabriscope.lab.selftest import selftest as measure
 
     with Console(stderr=True, quiet=as_json).status("building a lab") as status:
-        result = measure(_fabrics(fabrics or tuple(TESTED_FABRICS.split())), status.update)
+        result = measure(fabrics_of(fabrics or tuple(TESTED_FABRICS.split())), status.update)
     if as_json:
         click.echo(json.dumps(_selftest_table.as_json(result), indent=1))
     else:
@@ -175,54 +213,7 @@ def presets(as_json: bool) -> None:
     width = max(map(len, PRESETS))
     for name, spec in PRESETS.items():
         click.echo(f"{name:{width}}  {DESCRIPTIONS[name]}")
-        click.echo(f"{'':{width}}  {_numbers(asdict(spec))}")
-
-
-def _host_names(text: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
-    from fabriscope.model.errors import LabError
-
-    try:
-        return tuple(NodeSet(text))
-    except NodeSetException as error:
-        raise LabError(f"{text!r} is not a host list: {error}", fix="write 'node[1-4],head'") from error
-
-
-def _fabrics(texts: tuple[str, ...]) -> dict[str, SwitchSpec]:
-    from fabriscope.model.errors import LabError
-
-    fabrics: dict[str, SwitchSpec] = {}
-    for text in texts:
-        head, *changes = text.split(",")
-        name, _, preset = head.partition("=")
-        if name in fabrics:
-            raise LabError(f"two fabrics have the name {name!r}", fix="write --fabric OTHER=PRESET")
-        fabrics[name] = _switch(text, preset or name, changes)
-    return fabrics
-
-
-def _switch(text: str, preset: str, changes: list[str]) -> SwitchSpec:
-    """Return a preset with changes, by the words and the checks of a plan."""
-    from pydantic import ValidationError
-
-    from fabriscope import site
-    from fabriscope.lab.presets import PRESETS
-    from fabriscope.model.errors import LabError
-    from fabriscope.plan.schema import LabFabricSection
-
-    if preset not in PRESETS:
-        raise LabError(f"there is no preset {preset!r}", where=f"--fabric {text}", fix=f"presets: {', '.join(PRESETS)}")
-    pairs = dict(change.partition("=")[::2] for change in changes)
-    try:
-        return site.switch_spec(LabFabricSection.model_validate({**pairs, "preset": preset}))
-    except ValidationError as error:
-        first = error.errors()[0]
-        keys = ", ".join(key for key in LabFabricSection.model_fields if key != "preset")
-        is_unknown = first["type"] == "extra_forbidden"
-        why = "there is no such key" if is_unknown else first["msg"].removeprefix("Value error, ")
-        what = f"{first['loc'][0]}: {why}"
-        raise LabError(what, where=f"--fabric {text}", fix=f"keys: {keys}") from error
+        click.echo(f"{'':{width}}  {numbers_of(asdict(spec))}")
 
 
 def _described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
@@ -248,7 +239,7 @@ def _show(one: dict[str, Any]) -> None:
     click.secho(one["name"], bold=True, nl=False)
     click.echo(f"  since {since}, of {owner}; stand-in for ssh: {one['remote_shell']}")
     for name, fabric in one["fabrics"].items():
-        click.echo(f"  {fabric['interface']}  {name} ({fabric['attachment']}): {_numbers(fabric['switch'])}")
+        click.echo(f"  {fabric['interface']}  {name} ({fabric['attachment']}): {numbers_of(fabric['switch'])}")
     for name, addresses in one["hosts"].items():
         click.echo(f"  {name}  " + "  ".join(f"{interface} {address}" for interface, address in addresses.items()))
     for port in one.get("ports", []):
@@ -258,16 +249,17 @@ def _show(one: dict[str, Any]) -> None:
             f"  {port['fabric']} {port['host']}: {up['frames']} frames ({up['bytes']} B) sent,"
             f" {down['frames']} ({down['bytes']} B) received, {port['dropped_frames']} dropped,"
             f" queue at most {port['maximum_queue_bytes']} B, handed over {mean_us:.1f} µs late on average"
+            f"{_faults_seen(port)}"
         )
 
 
-def _numbers(switch: dict[str, Any]) -> str:
-    """Return a switch's numbers for people."""
-    if switch["preset"] == "local":
-        return f"unshaped, MTU {switch['mtu_bytes']} B"
-    rate = f"{switch['rate_bits_per_s'] / 1e6:g} Mb/s" if switch["rate_bits_per_s"] else "any rate"
-    buffer = f"{switch['buffer_bytes'] / 1024:g} KiB" if switch["buffer_bytes"] else "unlimited"
-    text = f"{rate}, delay {switch['delay_ns'] / 1000:g} µs, buffer {buffer}, MTU {switch['mtu_bytes']} B"
-    if switch["rx_coalesce_ns"]:
-        text += f", hands over after {switch['rx_coalesce_ns'] / 1000:g} µs or {switch['rx_coalesce_frames']} frames"
-    return text
+def _faults_seen(port: dict[str, Any]) -> str:
+    """Return what was done to frames on purpose; empty where nothing was."""
+    said = {
+        "lost_frames": f"{port['lost_frames']} lost on purpose",
+        "reordered_frames": f"{port['reordered_frames']} held back",
+        "link_down_frames": f"{port['link_down_frames']} lost while the link was down",
+        "pauses": f"its host paused {port['pauses']} times, {port['paused_ns'] / 1e6:.1f} ms in all",
+        "is_down": "the link is down",
+    }
+    return "".join(f", {words}" for key, words in said.items() if port[key])

@@ -11,11 +11,12 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import namespaces, network, state
+from fabriscope.lab import faults, namespaces, network, state
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs, native_program
 from fabriscope.model.errors import LabError
@@ -83,7 +84,10 @@ class Lab:
         return self.ask_switch("counters")
 
     def ask_switch(self, request: str) -> dict[str, Any]:
-        """Return the switch's answer to `counters`, `queues` or `reset`; empty without a switch. Raises LabError."""
+        """Return the switch's answer to `counters`, `queues`, `reset` or `set ...`; empty without a switch.
+
+        Raises LabError.
+        """
         path = self.state.folder / "switch.sock"
         if not path.exists():
             return {}
@@ -97,6 +101,24 @@ class Lab:
             raise LabError(f"the switch does not answer: {error}", where=self.name) from error
         answer: dict[str, Any] = json.loads(text)
         return answer
+
+    def change(self, fabric: str, values: Mapping[str, Any], hosts: Sequence[str] = ()) -> None:
+        """Change what is wrong on purpose with a fabric, or with the links of some hosts of it, from now on.
+
+        `values` are fields of SwitchSpec (on_full, loss_share, drop_every, reorder_share ...) and `is_down`; what is
+        not named stays. Raises LabError.
+        """
+        for host in hosts:
+            self.host(host)
+        shaped = [name for name, one in self.state.details["fabrics"].items() if one["attachment"] != "bridge"]
+        if fabric not in shaped:
+            known = ", ".join(shaped) or "none"
+            raise LabError(f"there is no switch of a fabric {fabric!r}", where=self.name, fix=f"fabrics: {known}")
+        words = faults.switch_words(values)
+        for of_host in [f",host={host}" for host in hosts] or [""]:
+            answer = self.ask_switch(f"set fabric={fabric}{of_host},{words}")
+            if "error" in answer:
+                raise LabError(f"the switch refuses: {answer['error']}", where=f"fabric {fabric}")
 
     def sweep(self, host_name: str) -> None:
         """End every process that runs on a host (what a broken launch left there). Raises LabError."""
@@ -182,6 +204,7 @@ def _check(spec: LabSpec, name: str) -> None:
         if not MIN_MTU_BYTES <= switch.mtu_bytes <= MAX_MTU_BYTES:
             what = f"an MTU of {switch.mtu_bytes} is outside {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
             raise LabError(what, where=f"fabric {fabric}")
+        faults.check(switch, fabric)
     if len(spec.fabrics) > MAX_FABRICS:
         raise LabError(f"a lab has at most {MAX_FABRICS} fabrics, not {len(spec.fabrics)}")
 

@@ -7,8 +7,9 @@ fabric i is 10.(10 + i).0.0/16 on eth<i>, the management network 10.9.0.0/16 on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from fabriscope.lab import faults
 from fabriscope.model.lab import SwitchSpec
 
 MANAGEMENT_INTERFACE = "mgmt0"
@@ -134,7 +135,8 @@ def switch_arguments(wirings: Sequence[Wiring], names: Sequence[str], host_pids:
         words += [
             "--fabric",
             f"name={one.name},rate={spec.rate_bits_per_s},delay={spec.delay_ns},buffer={spec.buffer_bytes},"
-            f"coalesce_ns={spec.rx_coalesce_ns},coalesce_frames={spec.rx_coalesce_frames}",
+            f"coalesce_ns={spec.rx_coalesce_ns},coalesce_frames={spec.rx_coalesce_frames},"
+            f"seed={spec.fault_seed},{faults.switch_words(asdict(spec))}",
         ]
         for index, (name, pid) in enumerate(zip(names, host_pids, strict=True)):
             port = f"fabric={one.name},host={name},netns=/proc/{pid}/ns/net,device={one.interface}"

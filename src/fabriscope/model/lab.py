@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,26 @@ class SwitchSpec:
     rx_coalesce_frames: int = 1
     """So many waiting frames are delivered at once."""
     mtu_bytes: int = 1500
+    on_full: str = "drop"
+    """What an output does whose buffer is full: `drop`, or `pause` (it stops the senders before, as 802.3x does)."""
+    loss_share: float = 0.0
+    """Chance of each frame to be lost on its way out of the switch."""
+    drop_every: int = 0
+    """Every so many-th frame out of a port is lost; 0: none."""
+    reorder_share: float = 0.0
+    """Chance of each frame to wait aside for `reorder_delay_ns`, while others overtake it."""
+    reorder_delay_ns: int = 0
+    flap_period_ns: int = 0
+    """Every link is down at the end of each such period; 0: never."""
+    flap_down_ns: int = 0
+    """For so long."""
+    fault_seed: int = 1
+    """Of what happens by chance."""
 
     @property
     def is_shaped(self) -> bool:
-        """Return whether a switch process is needed."""
-        return self.preset != "local"
+        """Return whether a switch process is needed: a bridge will do for `local` as it comes."""
+        return self.preset != "local" or self != SwitchSpec(mtu_bytes=self.mtu_bytes)
 
 
 @dataclass(frozen=True)
@@ -39,3 +55,17 @@ class LabSpec:
     congestion_control: str = "reno"
     """TCP's default on the hosts. Not the machine's own, which may be bbr: its pacing lets a ping-pong wait for
     milliseconds. cubic cannot be the default of a namespace, and acts as reno at a lab's round-trip times."""
+
+
+def fault_words(switch: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong on purpose with a switch, for people; `switch` holds fields of SwitchSpec."""
+    said = {
+        "on_full": "pauses senders instead of dropping" if switch.get("on_full") == "pause" else "",
+        "loss_share": f"loses {switch.get('loss_share', 0):.4g} of all frames",
+        "drop_every": f"loses one frame in {switch.get('drop_every')}",
+        "reorder_share": f"holds {switch.get('reorder_share', 0):.4g} of all frames"
+        f" back for {switch.get('reorder_delay_ns', 0) / 1000:g} µs",
+        "flap_period_ns": f"links are down for {switch.get('flap_down_ns', 0) / 1e6:g} ms"
+        f" of every {switch.get('flap_period_ns', 0) / 1e6:g} ms",
+    }
+    return [words for field_name, words in said.items() if switch.get(field_name) and words]

@@ -68,3 +68,12 @@ def parse_duration_ns(text: str | float) -> int:
     if not match or match[2].lower() not in _DURATION_FACTORS:
         raise ValueError(f"{text!r} is not a duration such as 5us, 200ms, 2s or 3min")
     return round(float(match[1]) * _DURATION_FACTORS[match[2].lower()])
+
+
+def parse_share(text: str | float) -> float:
+    """Return a share from 0 to 1 from `0.1%` or a plain number; raises ValueError for anything else."""
+    match = None if isinstance(text, bool) else re.fullmatch(_NUMBER + r"(%?)\s*", str(text))
+    share = float(match[1]) / (100 if match[2] else 1) if match else -1.0
+    if not 0 <= share <= 1:
+        raise ValueError(f"{text!r} is not a share such as 0.1% or 0.001")
+    return share

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
 
-from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
+from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
 _TIME_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "examples": ["5us", "2s", "3min"]}]}
+_SHARE_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "examples": ["0.1%"]}]}
 _HOSTS_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _SIZES_SCHEMA = {
     "anyOf": [
@@ -29,6 +30,7 @@ _SIZES_SCHEMA = {
 SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
 RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
 DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
+Share = Annotated[float, BeforeValidator(parse_share), WithJsonSchema(_SHARE_SCHEMA)]
 Sizes = Annotated[tuple[int, ...], BeforeValidator(parse_sizes), WithJsonSchema(_SIZES_SCHEMA)]
 
 
@@ -116,6 +118,16 @@ class LabFabricSection(Section):
     rx_coalesce_time: DurationNs | None = Field(None, description="a received frame waits at most so long for company")
     rx_coalesce_frames: Annotated[int, Field(ge=1)] | None = Field(None, description="so many are delivered at once")
     mtu: SizeBytes | None = Field(None, description="largest IP packet")
+    on_full: Literal["drop", "pause"] | None = Field(
+        None, description="a full output drops what comes, or pauses the senders before (802.3x)"
+    )
+    loss: Share | None = Field(None, description="chance of each frame to be lost")
+    drop_every: Annotated[int, Field(ge=0)] | None = Field(None, description="every so many-th frame of a port is lost")
+    reorder: Share | None = Field(None, description="chance of each frame to be held back, so that others overtake it")
+    reorder_delay: DurationNs | None = Field(None, description="for so long")
+    flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
+    flap_down: DurationNs | None = Field(None, description="for so long")
+    fault_seed: Annotated[int, Field(ge=0)] | None = Field(None, description="of what happens by chance")
 
 
 def _lab_fabric(value: Any) -> Any:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fabriscope.analysis.words import UNKNOWN, interval_text, rate_text, size_text, time_text
+from fabriscope.model.lab import fault_words
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 
@@ -84,7 +85,8 @@ def fabric_table(run: RunData) -> list[Table]:
                 "delay": time_text(switch["delay_ns"]) if switch.get("delay_ns") else UNKNOWN,
                 "buffer": size_text(switch["buffer_bytes"]) if switch.get("buffer_bytes") else UNKNOWN,
                 "coalescing": _coalescing(switch),
-                "settings": ", ".join(f"{key} {value}" for key, value in settings.items()) or UNKNOWN,
+                "settings": ", ".join([*(f"{key} {value}" for key, value in settings.items()), *fault_words(switch)])
+                or UNKNOWN,
             }
         )
     return rows

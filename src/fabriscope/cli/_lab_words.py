@@ -1,0 +1,83 @@
+"""What a person writes of labs, read; and what a lab is, written for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fabriscope.model.lab import SwitchSpec
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Return the hosts of a host list; raises LabError."""
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    from fabriscope.model.errors import LabError
+
+    try:
+        return tuple(NodeSet(text))
+    except NodeSetException as error:
+        raise LabError(f"{text!r} is not a host list: {error}", fix="write 'node[1-4],head'") from error
+
+
+def fabrics_of(texts: tuple[str, ...]) -> dict[str, SwitchSpec]:
+    """Return the fabrics that `--fabric` asks for; raises LabError."""
+    from fabriscope.model.errors import LabError
+
+    fabrics: dict[str, SwitchSpec] = {}
+    for text in texts:
+        head, *changes = text.split(",")
+        name, _, preset = head.partition("=")
+        if name in fabrics:
+            raise LabError(f"two fabrics have the name {name!r}", fix="write --fabric OTHER=PRESET")
+        fabrics[name] = _switch(text, preset or name, changes)
+    return fabrics
+
+
+def _switch(text: str, preset: str, changes: list[str]) -> SwitchSpec:
+    """Return a preset with changes, by the words and the checks of a plan."""
+    from pydantic import ValidationError
+
+    from fabriscope import site
+    from fabriscope.lab.presets import PRESETS
+    from fabriscope.model.errors import LabError
+    from fabriscope.plan.schema import LabFabricSection
+
+    if preset not in PRESETS:
+        raise LabError(f"there is no preset {preset!r}", where=f"--fabric {text}", fix=f"presets: {', '.join(PRESETS)}")
+    pairs = dict(change.partition("=")[::2] for change in changes)
+    try:
+        return site.switch_spec(LabFabricSection.model_validate({**pairs, "preset": preset}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        keys = ", ".join(key for key in LabFabricSection.model_fields if key != "preset")
+        is_unknown = first["type"] == "extra_forbidden"
+        why = "there is no such key" if is_unknown else first["msg"].removeprefix("Value error, ")
+        what = f"{first['loc'][0]}: {why}"
+        raise LabError(what, where=f"--fabric {text}", fix=f"keys: {keys}") from error
+
+
+def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
+    """Return what was asked for, by the fields of SwitchSpec, by the words and the checks of a plan."""
+    from dataclasses import asdict
+
+    from fabriscope.model.lab import SwitchSpec
+
+    fields = {"loss": "loss_share", "reorder": "reorder_share"}
+    fields |= {key: f"{key}_ns" for key in ("reorder_delay", "flap_period", "flap_down")}
+    changed = asdict(_switch(f"{fabric} ...", "local", [f"{key}={value}" for key, value in wanted.items()]))
+    return {name: changed[name] for name in (fields.get(key, key) for key in wanted) if name in asdict(SwitchSpec())}
+
+
+def numbers_of(switch: dict[str, Any]) -> str:
+    """Return a switch's numbers for people."""
+    from fabriscope.model.lab import SwitchSpec, fault_words
+
+    if not SwitchSpec(**switch).is_shaped:
+        return f"unshaped, MTU {switch['mtu_bytes']} B"
+    rate = f"{switch['rate_bits_per_s'] / 1e6:g} Mb/s" if switch["rate_bits_per_s"] else "any rate"
+    buffer = f"{switch['buffer_bytes'] / 1024:g} KiB" if switch["buffer_bytes"] else "unlimited"
+    text = f"{rate}, delay {switch['delay_ns'] / 1000:g} µs, buffer {buffer}, MTU {switch['mtu_bytes']} B"
+    if switch["rx_coalesce_ns"]:
+        text += f", hands over after {switch['rx_coalesce_ns'] / 1000:g} µs or {switch['rx_coalesce_frames']} frames"
+    return ", ".join([text, *fault_words(switch)])

@@ -1,0 +1,154 @@
+// What the switchboard says and is told over its control socket.
+#include <sys/socket.h>
+
+#include <array>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clock.h"
+#include "switchboard.h"
+
+namespace fabriscope::lab {
+namespace {
+
+constexpr std::size_t kMaximumRequestBytes = 1024;
+
+void append_direction(std::ostream& json, const char* name, const DirectionCounters& counters) {
+  json << '"' << name << "\":{\"frames\":" << counters.frames << ",\"bytes\":" << counters.bytes
+       << ",\"wire_bytes\":" << counters.wire_bytes << '}';
+}
+
+std::string error_json(const std::string& what) {
+  std::string json = "{\"error\":\"";
+  for (const char one : what) {
+    if (one == '"' || one == '\\') json += '\\';
+    json += static_cast<unsigned char>(one) < ' ' ? '?' : one;
+  }
+  return json + "\"}";
+}
+
+}  // namespace
+
+void Switchboard::answer(int control_descriptor) {
+  const UniqueFd client(::accept4(control_descriptor, nullptr, nullptr, SOCK_CLOEXEC));
+  if (client.get() < 0) return;
+  const timeval patience{0, 100'000};
+  ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  std::array<char, kMaximumRequestBytes> line{};
+  const ssize_t size = ::recv(client.get(), line.data(), line.size(), 0);
+  if (size <= 0) return;
+  std::string request(line.data(), static_cast<std::size_t>(size));
+  request.erase(request.find_last_not_of("\r\n ") + 1);
+  const std::string reply = reply_to(request) + "\n";
+  for (std::size_t sent = 0; sent < reply.size();) {
+    const ssize_t part =
+        ::send(client.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
+    if (part <= 0) return;
+    sent += static_cast<std::size_t>(part);
+  }
+}
+
+std::string Switchboard::reply_to(const std::string& request) {
+  if (request == "counters") return counters_json();
+  if (request == "queues") return queues_json();
+  try {
+    if (request.rfind("set ", 0) == 0) return apply(read_change(request.substr(4)));
+  } catch (const std::invalid_argument& error) {
+    return error_json(error.what());
+  }
+  if (request != "reset") return error_json("known requests: counters, queues, reset, set");
+  for (const auto& fabric : fabrics_) fabric->reset_counters(monotonic_ns());
+  for (Attachment& attachment : attachments_) {
+    attachment.missed_before = attachment.port->missed_frames();
+  }
+  depths_.clear();
+  return R"({"reset":true})";
+}
+
+// Changes every port that is meant, or none.
+std::string Switchboard::apply(const Change& change) {
+  const std::int64_t now_ns = monotonic_ns();
+  std::vector<std::pair<const Attachment*, Faults>> meant;
+  for (const Attachment& attachment : attachments_) {
+    if (attachment.settings.fabric != change.fabric) continue;
+    if (!change.host.empty() && attachment.settings.host != change.host) continue;
+    meant.emplace_back(&attachment, changed(attachment.fabric->faults(attachment.index), change));
+  }
+  if (meant.empty()) return error_json("no port of fabric " + change.fabric + " is meant");
+  Fabric& fabric = *meant.front().first->fabric;
+  if (change.on_full == OnFull::kPause && fabric.settings().buffer_bytes == 0)
+    return error_json("on_full=pause needs a buffer");
+  if (change.on_full) fabric.set_on_full(*change.on_full, now_ns);
+  if (!change.faults.empty()) {
+    for (const auto& [attachment, faults] : meant)
+      fabric.set_faults(attachment->index, faults, now_ns);
+  }
+  return "{\"set\":" + std::to_string(meant.size()) + "}";
+}
+
+std::string Switchboard::counters_json() {
+  std::ostringstream json;
+  json << "{\"ports\":[";
+  const char* separator = "";
+  for (const Attachment& attachment : attachments_) {
+    json << separator;
+    write_port(json, attachment);
+    separator = ",";
+  }
+  json << "]}";
+  return json.str();
+}
+
+void Switchboard::write_port(std::ostream& json, const Attachment& attachment) const {
+  const std::int64_t now_ns = monotonic_ns();
+  const PortCounters& counters = attachment.fabric->counters(attachment.index);
+  const Pause& pause = attachment.fabric->pause(attachment.index);
+  json << "{\"fabric\":\"" << attachment.settings.fabric << "\",\"host\":\""
+       << attachment.settings.host << "\",\"kind\":\"" << attachment.settings.kind << "\",";
+  append_direction(json, "up", counters.up);
+  json << ',';
+  append_direction(json, "down", counters.down);
+  json << ",\"dropped_frames\":" << counters.dropped_frames
+       << ",\"dropped_bytes\":" << counters.dropped_bytes
+       << ",\"queue_bytes\":" << attachment.fabric->queue_bytes(attachment.index, now_ns)
+       << ",\"maximum_queue_bytes\":" << counters.maximum_queue_bytes
+       << ",\"uplink_dropped_frames\":" << counters.uplink_dropped_frames
+       << ",\"uplink_maximum_queue_bytes\":" << counters.uplink_maximum_queue_bytes
+       << ",\"missed_frames\":" << attachment.port->missed_frames() - attachment.missed_before
+       << ",\"refused_frames\":" << counters.refused_frames
+       << ",\"lost_frames\":" << counters.lost_frames
+       << ",\"reordered_frames\":" << counters.reordered_frames
+       << ",\"link_down_frames\":" << counters.link_down_frames << ",\"is_down\":"
+       << (attachment.fabric->is_down(attachment.index, now_ns) ? "true" : "false")
+       << ",\"pauses\":" << pause.count() << ",\"paused_ns\":" << pause.paused_ns(now_ns)
+       << ",\"late_frames\":" << counters.late_frames
+       << ",\"lateness_sum_ns\":" << counters.lateness_sum_ns
+       << ",\"lateness_maximum_ns\":" << counters.lateness_maximum_ns
+       << ",\"lateness_histogram\":[";
+  const char* separator = "";
+  for (const std::int64_t count : counters.lateness_histogram) {
+    json << separator << count;
+    separator = ",";
+  }
+  json << "]}";
+}
+
+std::string Switchboard::queues_json() const {
+  std::ostringstream json;
+  json << "{\"period_ns\":" << kDepthPeriodNs << ",\"samples\":[";
+  const char* separator = "";
+  for (const DepthSample& sample : depths_) {
+    const PortSettings& port = attachments_[sample.attachment].settings;
+    json << separator << '[' << sample.at_ns << ",\"" << port.fabric << "\",\"" << port.host
+         << "\"," << sample.queue_bytes << ']';
+    separator = ",";
+  }
+  json << "]}";
+  return json.str();
+}
+
+}  // namespace fabriscope::lab
