@@ -45,16 +45,16 @@ BENCHMARK = r"""
 namespace {
 class OneWay : public fabriscope::Benchmark {
  public:
-  void run(const fabriscope::BenchmarkContext& context, fabriscope::BurstTimer& timer) const override {
+  void run(const fabriscope::BenchmarkContext& context, fabriscope::BurstTimer& timer) override {
     timer.run([&context] {
       if (context.rank == 0) {
-        context.endpoint.send(context.send_buffer, context.message_size_bytes);
+        context.endpoint->send(context.send_buffer, context.message_size_bytes);
       } else {
-        context.endpoint.recv(context.receive_buffer, context.message_size_bytes);
+        context.endpoint->recv(context.receive_buffer, context.message_size_bytes);
       }
     });
   }
-  void verify(const fabriscope::BenchmarkContext& context, fabriscope::PayloadCheck& check) const override {
+  void verify(const fabriscope::BenchmarkContext& context, fabriscope::PayloadCheck& check) override {
     if (context.rank == 0) check.send(context.message_size_bytes);
     if (context.rank != 0) check.recv(context.message_size_bytes);
   }

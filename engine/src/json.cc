@@ -96,6 +96,14 @@ JsonObject& JsonObject::add(std::string_view key, double value) {
 JsonObject& JsonObject::add(std::string_view key, bool value) {
   return add_raw(key, value ? "true" : "false");
 }
+JsonObject& JsonObject::add(std::string_view key, const std::vector<std::int64_t>& values) {
+  std::string text = "[";
+  for (const std::int64_t value : values) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(value);
+  }
+  return add_raw(key, text + "]");
+}
 JsonObject& JsonObject::add_null(std::string_view key) { return add_raw(key, "null"); }
 
 JsonObject& JsonObject::add_fields(const Fields& fields) {

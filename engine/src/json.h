@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabriscope/fields.h"
 
@@ -23,6 +24,7 @@ class JsonObject {
   JsonObject& add(std::string_view key, int value);
   JsonObject& add(std::string_view key, double value);
   JsonObject& add(std::string_view key, bool value);
+  JsonObject& add(std::string_view key, const std::vector<std::int64_t>& values);
   JsonObject& add_null(std::string_view key);
   // `json` is a value that is already written.
   JsonObject& add_raw(std::string_view key, std::string_view json);

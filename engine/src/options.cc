@@ -68,10 +68,6 @@ bool set_flag(CommandLine& line, const std::string& name) {
 void check(const Settings& settings) {
   if (settings.transport.empty()) throw UsageError("--transport is missing; --list names them");
   if (settings.rendezvous.empty()) throw UsageError("--rendezvous is missing; --list names them");
-  if (settings.rank_count != 2) {
-    throw UsageError("--rank-count is " + std::to_string(settings.rank_count) +
-                     ", and every benchmark of this engine takes exactly 2 ranks");
-  }
   if (settings.rank >= settings.rank_count) {
     throw UsageError("--rank must be less than --rank-count");
   }
@@ -120,7 +116,8 @@ std::string help_text() {
 
   --transport NAME          what carries the bytes (--list)
   --rendezvous NAME         how the ranks find each other (--list)
-  --rank N --rank-count 2   who this is (tcp rendezvous)
+  --rank N                  who this is (tcp rendezvous)
+  --rank-count N            how many there are (2)
   --listen ADDR[:PORT]      rank 0; without a port any free one; told as the first line of stdout
   --connect ADDR:PORT       the other ranks
   --connect-timeout-s N     how long the ranks wait for each other (30)

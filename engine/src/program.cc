@@ -66,14 +66,20 @@ class Program {
       if (exit_code == kExitFailure) rendezvous.abort(exit_code);
       return exit_code;
     };
-    try {
-      Session session(settings_, rendezvous, *spec, reporter.get());
+    // Still there when a failure is told: what MPI gives back it gives back with all ranks, and
+    // they might not be there any more.
+    std::optional<Session> session;
+    const auto run = [&] {
+      session.emplace(settings_, rendezvous, *spec, reporter.get());
       try {
-        return session.run();
+        return session->run();
       } catch (...) {
-        case_id = session.current_case();
+        case_id = session->current_case();
         throw;
       }
+    };
+    try {
+      return run();
     } catch (const UsageError& error) {
       end("failed", error.what(), kExitFailure);
       return kExitUsage;

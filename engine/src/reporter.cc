@@ -48,10 +48,9 @@ void Reporter::write_failure(const std::optional<std::string>& case_id, const st
   stream_.line(object.add("reason", reason));
 }
 
-void Reporter::begin(std::vector<std::string> case_ids, const Clock& clock,
-                     std::int64_t memory_bytes) {
+void Reporter::begin(std::vector<CaseLabel> labels, const Clock& clock, std::int64_t memory_bytes) {
   const Lock lock(mutex_);
-  case_ids_ = std::move(case_ids);
+  labels_ = std::move(labels);
   clock_ = clock;
   store_.emplace(memory_bytes);
   measuring_since_ns_ = clock.elapsed_ns();
@@ -75,6 +74,13 @@ void Reporter::commit(const Burst& burst) {
     samples[i] = clock_->to_ns(samples[i]);
   }
   store_->commit(burst);
+  ++burst_count_;
+}
+
+void Reporter::commit(const std::vector<JsonObject>& lines) {
+  const Lock lock(mutex_);
+  write_kept();
+  for (const JsonObject& object : lines) stream_.line(object);
   ++burst_count_;
 }
 
@@ -118,14 +124,16 @@ void Reporter::write_kept() {
 void Reporter::write_block(const Burst& burst, const char* phase, const std::int64_t* samples,
                            std::int64_t count, std::int64_t start_ns) {
   if (count == 0) return;
+  const CaseLabel& label = labels_[burst.case_index];
   JsonObject head;
   head.add("type", "block")
-      .add("case", case_ids_[burst.case_index])
+      .add("case", std::string_view(label.id))
       .add("round", burst.round)
       .add("burst", burst.number)
       .add("phase", phase)
       .add("start_ns", start_ns)
       .add("operations_per_sample", burst.plan.operations_per_sample);
+  if (!label.timing.empty()) head.add("timing", std::string_view(label.timing));
   stream_.line_with_integers(head, "durations_ns", samples, count);
 }
 

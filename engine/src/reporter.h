@@ -15,6 +15,12 @@
 
 namespace fabriscope {
 
+// What the blocks of a case begin with.
+struct CaseLabel {
+  std::string id;
+  std::string timing;  // empty: as every benchmark of two ranks is timed
+};
+
 class Reporter {
  public:
   explicit Reporter(const std::string& output_path) : stream_(output_path) {}
@@ -23,12 +29,14 @@ class Reporter {
   void failure(const std::optional<std::string>& case_id, const std::string& reason);
 
   // Before the first burst: what blocks are named after and timed with, and the sample memory.
-  void begin(std::vector<std::string> case_ids, const Clock& clock, std::int64_t memory_bytes);
+  void begin(std::vector<CaseLabel> labels, const Clock& clock, std::int64_t memory_bytes);
   std::int64_t sample_capacity();
   // Room for a burst's samples in ticks; writes what is kept so far where there is none.
   std::int64_t* reserve(std::int64_t sample_count);
   // Keeps the burst, whose samples become nanoseconds in place.
   void commit(const Burst& burst);
+  // Writes a burst that needs no keeping, for while it is written nobody measures.
+  void commit(const std::vector<JsonObject>& lines);
   void end_round();
   void set_rejected_connection_count(std::int64_t count);
 
@@ -48,7 +56,7 @@ class Reporter {
   StreamWriter stream_;
   std::optional<SampleStore> store_;
   std::optional<Clock> clock_;
-  std::vector<std::string> case_ids_;
+  std::vector<CaseLabel> labels_;
   std::int64_t measuring_since_ns_ = 0;
   std::int64_t round_count_ = 0;
   std::int64_t burst_count_ = 0;

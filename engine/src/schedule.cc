@@ -50,7 +50,8 @@ void BurstPlanner::learn(const BurstPlan& plan, const std::int64_t* durations_ns
   if (stage_ == Stage::kFirstProbe) {
     // The second operation: the first one met everything cold.
     mean_operation_ns_ = static_cast<double>(sorted.back());
-    const bool short_operation = mean_operation_ns_ < kBatchProbeRecords * limits_.record_cost_ns;
+    const bool short_operation =
+        limits_.batches && mean_operation_ns_ < kBatchProbeRecords * limits_.record_cost_ns;
     stage_ = short_operation ? Stage::kBatchProbe : Stage::kMeasure;
     return;
   }
@@ -73,6 +74,7 @@ void BurstPlanner::learn(const BurstPlan& plan, const std::int64_t* durations_ns
 // Only ever up, and in powers of two: samples of one case should differ in their batch size as
 // seldom as can be.
 void BurstPlanner::raise_batch(double operation_ns) {
+  if (!limits_.batches) return;
   const double least_sample_ns = limits_.record_cost_ns / kMaxClockShare;
   while (static_cast<double>(operations_per_sample_) * operation_ns < least_sample_ns &&
          operations_per_sample_ < (1 << 20)) {

@@ -27,6 +27,7 @@ struct BurstLimits {
   std::int64_t max_operations = 0;
   std::int64_t max_samples = 0;  // what the sample memory holds
   double record_cost_ns = 0.0;
+  bool batches = true;  // a sample may cover several operations
 };
 
 // Sizes a case's bursts from what its earlier ones took. Begins with probes, which are warm-up as

@@ -15,14 +15,28 @@ namespace {
 
 // Rank 0's watchdog speaks first: it is the one that can write the stream.
 constexpr std::int64_t kFollowerPatienceNs = 2'000'000'000;
+// Of a burst that every rank records rank 0 holds this many numbers a sample and rank at once:
+// start and duration, as they came, as they are used, and as they are written.
+constexpr std::int64_t kNumbersPerRankSample = 12;
 
-std::string encode(std::size_t case_index, const BurstPlan& plan) {
+}  // namespace
+
+std::string Session::Command::text() const {
   std::ostringstream text;
-  text << "burst " << case_index << ' ' << plan.sample_count() << ' ' << plan.operations_per_sample;
+  text << "burst " << case_index << ' ' << plan.warmup_sample_count << ' '
+       << plan.measured_sample_count << ' ' << plan.operations_per_sample << ' '
+       << rounds.refreshes_clock << ' ' << rounds.lead_ns << ' ' << rounds.slot_ns;
   return text.str();
 }
 
-}  // namespace
+std::optional<Session::Command> Session::Command::parse(std::istream& text) {
+  Command command;
+  text >> command.case_index >> command.plan.warmup_sample_count >>
+      command.plan.measured_sample_count >> command.plan.operations_per_sample >>
+      command.rounds.refreshes_clock >> command.rounds.lead_ns >> command.rounds.slot_ns;
+  if (!text) return std::nullopt;
+  return command;
+}
 
 Session::Session(const Settings& settings, Rendezvous& rendezvous, Spec spec, Reporter* reporter)
     : settings_(settings),
@@ -38,8 +52,10 @@ int Session::run() {
   share_token();
   transport_ = transport_registry().create(settings_.transport, settings_);
   describe_run();
+  resolve_cases();
   open_endpoints();
   refuse_impossible_cases();
+  prepare_cases();
   if (spec_.verify) verify_cases();
   if (rank() == 0) {
     conduct();
@@ -50,15 +66,33 @@ int Session::run() {
 }
 
 void Session::conduct() {
-  std::vector<std::string> case_ids;
-  for (const CaseSpec& spec : spec_.cases) case_ids.push_back(spec.id);
-  reporter_->begin(case_ids, clock_, spec_.sample_memory_bytes);
-  const BurstLimits limits{spec_.burst_ns, spec_.max_burst_operations, reporter_->sample_capacity(),
-                           clock_.record_cost_ns()};
-  std::vector<BurstPlanner> planners(cases_.size(), BurstPlanner(limits));
+  std::vector<CaseLabel> labels;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const bool pair = !cases_[index].failed && cases_[index].timing == Timing::kOrigin &&
+                      cases_[index].benchmark->pattern() == Pattern::kPair;
+    labels.push_back({spec_.cases[index].id, pair ? "" : timing_name(cases_[index].timing)});
+  }
+  reporter_->begin(std::move(labels), clock_, spec_.sample_memory_bytes);
+  std::vector<BurstPlanner> planners = make_planners();
+  round_planners_.resize(cases_.size());
   conduct_rounds(planners);
   rendezvous_.broadcast("end " + std::to_string(signal_number_));
   reporter_->finish(signal_number_ == 0 ? "ok" : "interrupted");
+}
+
+std::vector<BurstPlanner> Session::make_planners() {
+  const std::int64_t recorded = reporter_->sample_capacity();
+  std::vector<BurstPlanner> planners;
+  for (const CaseState& state : cases_) {
+    BurstLimits limits{spec_.burst_ns, spec_.max_burst_operations, recorded,
+                       clock_.record_cost_ns(), true};
+    if (state.timing != Timing::kOrigin) {
+      limits.max_samples = recorded / (kNumbersPerRankSample * rendezvous_.rank_count());
+    }
+    limits.batches = state.timing != Timing::kCommonClock && state.timing != Timing::kBarrier;
+    planners.emplace_back(limits);
+  }
+  return planners;
 }
 
 void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
@@ -67,7 +101,7 @@ void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
   for (std::int64_t round = 0; round == 0 || !spent(); ++round) {
     bool any = false;
     for (const std::size_t index : round_order(spec_.seed, round, cases_.size())) {
-      if (cases_[index].endpoint == nullptr) continue;
+      if (cases_[index].failed) continue;
       if (round > 0 && spent()) return;
       while (planners[index].probing() && !interrupted()) {
         conduct_burst(index, round, planners[index]);
@@ -88,17 +122,25 @@ void Session::conduct_burst(std::size_t case_index, std::int64_t round, BurstPla
   burst.round = round;
   burst.number = burst_count_++;
   burst.plan = planner.next();
+  if (cases_[case_index].timing == Timing::kOrigin) {
+    conduct_origin_burst(burst, planner);
+  } else {
+    conduct_recorded_burst(burst, planner);
+  }
+}
+
+void Session::conduct_origin_burst(Burst& burst, BurstPlanner& planner) {
   std::int64_t* samples = reporter_->reserve(burst.plan.sample_count());
   {
-    current_case_ = spec_.cases[case_index].id;
+    current_case_ = spec_.cases[burst.case_index].id;
     const Watchdog::Guard guard(watchdog_, current_case_);
-    rendezvous_.broadcast(encode(case_index, burst.plan));
+    rendezvous_.broadcast(Command{burst.case_index, burst.plan, {}}.text());
     BurstTimer timer(clock_.kind(), samples, burst.plan.sample_count(),
                      burst.plan.operations_per_sample, watchdog_.progress());
-    run_burst(case_index, timer);
+    run_burst(burst.case_index, timer);
     burst.start_ns = clock_.to_ns(timer.start_ticks() - clock_.start_ticks());
     for (const std::string& text : rendezvous_.gather(std::to_string(interrupting_signal()))) {
-      if (text != "0") signal_number_ = std::stoi(text);
+      note_signal(std::stoi(text));
     }
   }
   current_case_.reset();
@@ -108,39 +150,49 @@ void Session::conduct_burst(std::size_t case_index, std::int64_t round, BurstPla
 
 void Session::follow() {
   for (;;) {
-    std::istringstream command(rendezvous_.broadcast({}));
+    std::istringstream text(rendezvous_.broadcast({}));
     std::string verb;
-    command >> verb;
+    text >> verb;
     if (verb == "end") {
-      command >> signal_number_;
+      text >> signal_number_;
       return;
     }
-    std::size_t case_index = 0;
-    std::int64_t sample_count = 0;
-    std::int64_t operations_per_sample = 0;
-    command >> case_index >> sample_count >> operations_per_sample;
-    if (verb != "burst" || !command || case_index >= cases_.size()) {
+    const std::optional<Command> command = Command::parse(text);
+    if (verb != "burst" || !command || command->case_index >= cases_.size()) {
       throw RunError("rank 0 sent a command that this rank does not know");
     }
-    current_case_ = spec_.cases[case_index].id;
+    current_case_ = spec_.cases[command->case_index].id;
     const Watchdog::Guard guard(watchdog_, current_case_);
-    BurstTimer timer(clock_.kind(), nullptr, sample_count, operations_per_sample,
-                     watchdog_.progress());
-    run_burst(case_index, timer);
-    rendezvous_.gather(std::to_string(interrupting_signal()));
+    if (cases_[command->case_index].timing == Timing::kOrigin) {
+      BurstTimer timer(clock_.kind(), nullptr, command->plan.sample_count(),
+                       command->plan.operations_per_sample, watchdog_.progress());
+      run_burst(command->case_index, timer);
+      rendezvous_.gather(std::to_string(interrupting_signal()));
+    } else {
+      rendezvous_.gather(record_burst(*command).packed());
+    }
     current_case_.reset();
   }
 }
 
+// A rank that has no part in a pair's case waits for the next command.
 void Session::run_burst(std::size_t case_index, BurstTimer& timer) {
-  cases_[case_index].benchmark->run(context_of(case_index), timer);
+  const CaseState& state = cases_[case_index];
+  if (state.benchmark->pattern() != Pattern::kGroup && state.endpoint == nullptr) return;
+  state.benchmark->run(context_of(case_index), timer);
 }
 
 BenchmarkContext Session::context_of(std::size_t case_index) {
   const CaseSpec& spec = spec_.cases[case_index];
-  return {*cases_[case_index].endpoint, rank(),
-          spec.message_size_bytes,      spec.window_size,
-          send_buffer_.data(),          receive_buffer_.data()};
+  const CaseState& state = cases_[case_index];
+  return {
+      state.endpoint,          rank(),           rendezvous_.rank_count(), peer_in(state),
+      spec.message_size_bytes, spec.window_size, send_buffer_.data(),      receive_buffer_.data(),
+      state.parameters,        rendezvous_};
+}
+
+void Session::note_signal(int signal_number) {
+  if (signal_number != 0) signal_number_ = signal_number;
 }
 
 bool Session::interrupted() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +12,14 @@
 #include "fabriscope/benchmark.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/rendezvous.h"
+#include "fabriscope/timing.h"
 #include "fabriscope/transport.h"
 #include "message_buffer.h"
 #include "reporter.h"
 #include "schedule.h"
 #include "spec.h"
+#include "timing/group_samples.h"
+#include "timing/round_plan.h"
 #include "watchdog.h"
 
 namespace fabriscope {
@@ -32,30 +36,61 @@ class Session {
  private:
   struct CaseState {
     std::unique_ptr<Benchmark> benchmark;
-    Endpoint* endpoint = nullptr;  // null: the case has failed
+    Parameters parameters;
+    OptionSet options;
+    Timing timing = Timing::kOrigin;
+    std::vector<int> peers;  // of each rank; -1: it has none
+    Endpoint* endpoint = nullptr;
+    bool failed = false;
   };
 
-  // Set-up: session_setup.cc.
+  // What the ranks are told of a burst.
+  struct Command {
+    std::size_t case_index = 0;
+    BurstPlan plan;
+    RoundPlan rounds;  // on the common clock alone
+
+    std::string text() const;
+    static std::optional<Command> parse(std::istream& text);
+  };
+
+  // Set-up: session_setup.cc, session_cases.cc.
   void describe_run();
   void share_token();
+  void resolve_cases();
+  void resolve_case(std::size_t case_index);
   void open_endpoints();
-  void open_endpoint(const OptionSet& options, const std::vector<std::size_t>& case_indexes);
-  void report_endpoint(const OptionSet& options, const Fields& effective,
+  void open_endpoint(const std::vector<std::size_t>& case_indexes);
+  void report_endpoint(const CaseState& state, const Fields& effective,
                        const std::vector<std::size_t>& case_indexes);
+  void report_rejected_connections();
   void refuse_impossible_cases();
+  void prepare_cases();
   void verify_cases();
   void verify_case(std::size_t case_index);
+  std::optional<std::string> verify_payload(std::size_t case_index);
   void fail_case(std::size_t case_index, const std::string& reason);
 
   // Measuring: session.cc. Rank 0 conducts, the others follow.
   void conduct();
+  std::vector<BurstPlanner> make_planners();
   void conduct_rounds(std::vector<BurstPlanner>& planners);
   void conduct_burst(std::size_t case_index, std::int64_t round, BurstPlanner& planner);
+  void conduct_origin_burst(Burst& burst, BurstPlanner& planner);
   void follow();
   void run_burst(std::size_t case_index, BurstTimer& timer);
+  void note_signal(int signal_number);
+
+  // Bursts that every rank records: session_group.cc.
+  void conduct_recorded_burst(const Burst& burst, BurstPlanner& planner);
+  RankTimes record_burst(const Command& command);
+  RankTimes record_starts(const Command& command);
+  RankTimes record_calls(const Command& command);
 
   int rank() const { return rendezvous_.rank(); }
-  int peer() const { return 1 - rendezvous_.rank(); }
+  int peer_in(const CaseState& state) const {
+    return state.peers.empty() ? -1 : state.peers[static_cast<std::size_t>(rank())];
+  }
   BenchmarkContext context_of(std::size_t case_index);
   bool interrupted();
   Watchdog::Handler alarm_handler();
@@ -65,11 +100,12 @@ class Session {
   Spec spec_;
   Reporter* reporter_;
   Clock clock_;
-  std::vector<CaseState> cases_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   MessageBuffer send_buffer_;
   MessageBuffer receive_buffer_;
+  std::vector<CaseState> cases_;  // after what their benchmarks use
+  std::vector<RoundPlanner> round_planners_;
   std::int64_t burst_count_ = 0;
   int signal_number_ = 0;  // that any rank received
   std::optional<std::string> current_case_;

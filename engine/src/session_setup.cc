@@ -1,15 +1,13 @@
-// What happens before the first burst: who takes part, connections, and the check of the payload.
+// What happens before the first burst: who takes part, and the connections.
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <map>
 
 #include "engine_version.h"
 #include "fabriscope/error.h"
-#include "interrupt.h"
 #include "json.h"
 #include "session.h"
 
@@ -128,19 +126,28 @@ void Session::describe_run() {
 void Session::open_endpoints() {
   std::size_t largest_bytes = 0;
   // In the order of the first case that asks for it: the same at every rank.
-  std::vector<std::pair<OptionSet, std::vector<std::size_t>>> wanted;
-  for (std::size_t index = 0; index < spec_.cases.size(); ++index) {
-    const CaseSpec& spec = spec_.cases[index];
-    cases_.push_back({benchmark_registry().create(spec.benchmark), nullptr});
-    largest_bytes = std::max(largest_bytes, spec.message_size_bytes);
-    auto found = std::find_if(wanted.begin(), wanted.end(),
-                              [&](const auto& entry) { return entry.first == spec.options; });
-    if (found == wanted.end()) found = wanted.insert(wanted.end(), {spec.options, {}});
-    found->second.push_back(index);
+  std::vector<std::vector<std::size_t>> alike;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseState& state = cases_[index];
+    if (state.failed) continue;
+    largest_bytes =
+        std::max(largest_bytes, state.benchmark->buffer_bytes(spec_.cases[index].message_size_bytes,
+                                                              rendezvous_.rank_count()));
+    if (state.benchmark->pattern() == Pattern::kGroup) continue;
+    auto found = std::find_if(alike.begin(), alike.end(), [&](const auto& indexes) {
+      const CaseState& other = cases_[indexes.front()];
+      return other.options == state.options && other.peers == state.peers;
+    });
+    if (found == alike.end()) found = alike.insert(alike.end(), std::vector<std::size_t>());
+    found->push_back(index);
   }
   send_buffer_ = MessageBuffer(largest_bytes);
   receive_buffer_ = MessageBuffer(largest_bytes);
-  for (const auto& [options, case_indexes] : wanted) open_endpoint(options, case_indexes);
+  for (const std::vector<std::size_t>& case_indexes : alike) open_endpoint(case_indexes);
+  report_rejected_connections();
+}
+
+void Session::report_rejected_connections() {
   std::int64_t rejected = 0;
   for (const std::string& text : rendezvous_.gather(std::to_string(
            transport_->rejected_connection_count() + rendezvous_.rejected_connection_count()))) {
@@ -149,92 +156,42 @@ void Session::open_endpoints() {
   if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
 }
 
-void Session::open_endpoint(const OptionSet& options,
-                            const std::vector<std::size_t>& case_indexes) {
+void Session::open_endpoint(const std::vector<std::size_t>& case_indexes) {
   const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id, kOpeningNs);
+  const CaseState& first = cases_[case_indexes.front()];
+  const bool has_peer = peer_in(first) >= 0;
   try {
-    std::unique_ptr<Endpoint> endpoint = transport_->open(rendezvous_, peer(), options);
-    std::size_t request_count = 0;
-    for (const std::size_t index : case_indexes) {
-      cases_[index].endpoint = endpoint.get();
-      request_count = std::max(
-          request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
-    }
-    endpoint->reserve(request_count);
-    endpoints_.push_back(std::move(endpoint));
+    endpoints_.push_back(transport_->open(rendezvous_, peer_in(first), first.options));
   } catch (const CaseError& error) {
     for (const std::size_t index : case_indexes) fail_case(index, error.what());
     return;
   }
-  report_endpoint(options, endpoints_.back()->effective_options(), case_indexes);
+  Endpoint* endpoint = has_peer ? endpoints_.back().get() : nullptr;
+  std::size_t request_count = 0;
+  for (const std::size_t index : case_indexes) {
+    cases_[index].endpoint = endpoint;
+    request_count = std::max(
+        request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
+  }
+  if (endpoint != nullptr) endpoint->reserve(request_count);
+  report_endpoint(first, endpoint != nullptr ? endpoint->effective_options() : Fields(),
+                  case_indexes);
 }
 
-void Session::report_endpoint(const OptionSet& options, const Fields& effective,
+void Session::report_endpoint(const CaseState& state, const Fields& effective,
                               const std::vector<std::size_t>& case_indexes) {
   const std::vector<std::string> texts = rendezvous_.gather(fields_text(effective));
   if (reporter_ == nullptr) return;
   JsonObject object;
   object.add("type", "endpoint")
       .add("id", static_cast<std::int64_t>(endpoints_.size()) - 1)
-      .add_raw("options", options_text(options))
+      .add_raw("options", options_text(state.options))
       .add_raw("effective", texts[0])
-      .add_raw("peer_effective", texts[1])
+      .add_raw("peer_effective", texts[static_cast<std::size_t>(state.peers[0])])
       .add_raw("cases", json_array(case_indexes, [&](std::size_t index) {
                  return json_string(spec_.cases[index].id);
                }));
   reporter_->line(object);
-}
-
-void Session::refuse_impossible_cases() {
-  const std::size_t least_bytes = transport_->capabilities().minimum_message_bytes;
-  for (std::size_t index = 0; index < cases_.size(); ++index) {
-    const CaseState& state = cases_[index];
-    if (state.endpoint == nullptr || !state.benchmark->moves_payload()) continue;
-    if (spec_.cases[index].message_size_bytes >= least_bytes) continue;
-    fail_case(index, "the " + settings_.transport + " transport carries no message of less than " +
-                         std::to_string(least_bytes) + " bytes");
-  }
-}
-
-void Session::verify_cases() {
-  if (!transport_->capabilities().carries_payload) return;
-  for (std::size_t index = 0; index < cases_.size() && signal_number_ == 0; ++index) {
-    const CaseState& state = cases_[index];
-    if (state.endpoint != nullptr && state.benchmark->moves_payload()) verify_case(index);
-  }
-}
-
-void Session::verify_case(std::size_t case_index) {
-  current_case_ = spec_.cases[case_index].id;
-  const Watchdog::Guard guard(watchdog_, current_case_);
-  PayloadCheck check(*cases_[case_index].endpoint, rank(), peer(), spec_.seed + case_index,
-                     watchdog_.progress());
-  cases_[case_index].benchmark->verify(context_of(case_index), check);
-  std::optional<std::string> mismatch;
-  try {
-    for (const std::string& text : agree(rendezvous_, [&] {
-           if (check.mismatch())
-             throw CaseError("the payload arrived changed: " + *check.mismatch());
-           return std::to_string(interrupting_signal());
-         })) {
-      if (text != "0") signal_number_ = std::stoi(text);
-    }
-  } catch (const CaseError& error) {
-    mismatch = error.what();
-  }
-  current_case_.reset();
-  if (reporter_ != nullptr) {
-    reporter_->line(JsonObject()
-                        .add("type", "verification")
-                        .add("case", std::string_view(spec_.cases[case_index].id))
-                        .add("ok", !mismatch));
-  }
-  if (mismatch) fail_case(case_index, *mismatch);
-}
-
-void Session::fail_case(std::size_t case_index, const std::string& reason) {
-  cases_[case_index].endpoint = nullptr;
-  if (reporter_ != nullptr) reporter_->failure(spec_.cases[case_index].id, reason);
 }
 
 }  // namespace fabriscope

@@ -67,11 +67,12 @@ std::string spec_with(const std::string& cases, const std::string& items) {
   return "fabriscope-spec 1\n" + items + cases;
 }
 
-Ran run_in_threads(const std::string& transport, const std::string& spec) {
+Ran run_in_threads(const std::string& transport, const std::string& spec, int rank_count) {
   const TemporaryFolder folder;
   Settings settings;
   settings.transport = transport;
   settings.rendezvous = "threads";
+  settings.rank_count = rank_count;
   settings.spec_path = folder.write("spec", spec);
   settings.output_path = folder.path("out");
   const int exit_code = run_program(settings);
@@ -145,9 +146,10 @@ std::vector<std::string> listening_rank(const std::string& transport,
           "--listen",    "127.0.0.1", "--spec",       spec_path, "--data-address", "127.0.0.1"};
 }
 
-std::vector<std::string> connecting_rank(const std::string& transport, int tcp_port) {
+std::vector<std::string> connecting_rank(const std::string& transport, int tcp_port,
+                                         const std::string& rank) {
   return {"--transport",    transport,  "--rendezvous", "tcp",
-          "--rank",         "1",        "--connect",    "127.0.0.1:" + std::to_string(tcp_port),
+          "--rank",         rank,       "--connect",    "127.0.0.1:" + std::to_string(tcp_port),
           "--data-address", "127.0.0.1"};
 }
 

@@ -35,8 +35,8 @@ struct Ran {
   std::string output;
 };
 
-// Both ranks as threads of this process.
-Ran run_in_threads(const std::string& transport, const std::string& spec);
+// All ranks as threads of this process.
+Ran run_in_threads(const std::string& transport, const std::string& spec, int rank_count = 2);
 
 std::size_t count_of(const std::string& text, const std::string& part);
 std::string last_line(const std::string& text);
@@ -67,7 +67,8 @@ class Process {
 };
 
 std::vector<std::string> listening_rank(const std::string& transport, const std::string& spec_path);
-std::vector<std::string> connecting_rank(const std::string& transport, int tcp_port);
+std::vector<std::string> connecting_rank(const std::string& transport, int tcp_port,
+                                         const std::string& rank = "1");
 
 // A TCP connection from nowhere that says `text`; returns its descriptor.
 int connect_stranger(int tcp_port, const std::string& text);

@@ -140,7 +140,7 @@ TEST(wrong_usage_is_one_sentence_and_status_2) {
       {"--transport", "null", "--rendezvous", "threads"},
       {"--transport", "null", "--rendezvous", "threads", "--spec", folder.path("missing")},
       {"--transport", "null", "--rendezvous", "threads", "--spec", bad},
-      {"--transport", "null", "--rendezvous", "threads", "--spec", good, "--rank-count", "3"},
+      {"--transport", "null", "--rendezvous", "threads", "--spec", good, "--rank-count", "0"},
       {"--transport", "null", "--rendezvous", "tcp", "--rank", "0", "--spec", good},
       {"--transport", "null", "--rendezvous", "tcp", "--rank", "0", "--listen", "my.host", "--spec",
        good},

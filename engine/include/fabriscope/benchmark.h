@@ -2,38 +2,89 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "fabriscope/burst_timer.h"
+#include "fabriscope/fields.h"
 #include "fabriscope/payload.h"
 #include "fabriscope/registry.h"
+#include "fabriscope/rendezvous.h"
 #include "fabriscope/transport.h"
 
 namespace fabriscope {
 
+enum class Pattern {
+  kPair,   // ranks 0 and 1 over an endpoint; ranks beyond them wait
+  kPairs,  // every rank and its partner over an endpoint, all pairs at once
+  kGroup,  // all ranks at once, through the library's own operations and without an endpoint
+};
+
+// What of a case belongs to its benchmark and not to the transport.
+using Parameters = std::map<std::string, std::string>;
+
 struct BenchmarkContext {
-  Endpoint& endpoint;
+  Endpoint* endpoint;  // to `peer`; null for kGroup
   int rank;
+  int rank_count;
+  int peer;  // -1 for kGroup
   std::size_t message_size_bytes;
   std::size_t window_size;
-  // One message each; every message of a window uses the same one, as in OSU's tests, so that the
+  // Page-aligned, buffer_bytes() each at least, shared by all cases: what an earlier case left is
+  // still in them. Every message of a window uses the same one, as in OSU's tests, so that the
   // window measures the fabric and not the memory of the host.
   unsigned char* send_buffer;
   unsigned char* receive_buffer;
+  const Parameters& parameters;
+  Rendezvous& rendezvous;  // for set-up and checks, never inside an operation
 };
+
+// The value of a parameter, or `otherwise` where the case does not give it.
+inline std::string parameter_or(const Parameters& parameters, const std::string& name,
+                                const std::string& otherwise) {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? otherwise : found->second;
+}
 
 class Benchmark {
  public:
   virtual ~Benchmark() = default;
 
+  virtual Pattern pattern() const { return Pattern::kPair; }
+  // Names of the case's keys that are this benchmark's parameters; all others are options of the
+  // transport. The engine itself adds `timing` for kGroup and `pairing` for kPairs.
+  virtual std::vector<std::string> parameter_names() const { return {}; }
+  // How its operations can be timed; the first is the one where the case asks for none.
+  virtual std::vector<Timing> timing_kinds() const;
+
   // Requests of one direction that are open at once.
   virtual std::size_t request_count(std::size_t /*window_size*/) const { return 0; }
   virtual bool moves_payload() const { return true; }
+  // What each of the two buffers has to hold.
+  virtual std::size_t buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/) const {
+    return message_size_bytes;
+  }
 
-  // Every rank runs the same number of operations; the timer records at rank 0.
-  virtual void run(const BenchmarkContext& context, BurstTimer& timer) const = 0;
-  // Moves checked payload both ways over the calls that run() times.
-  virtual void verify(const BenchmarkContext& context, PayloadCheck& check) const = 0;
+  // Set-up outside of the clock, at every rank at once, before anything else of this case. Throws
+  // CaseError if this case cannot be run.
+  virtual void prepare(const BenchmarkContext& /*context*/) {}
+
+  // Every rank runs the same number of operations; which ranks record them is the timer's business.
+  virtual void run(const BenchmarkContext& context, BurstTimer& timer) = 0;
+  // kPair and kPairs: moves checked payload both ways over the calls that run() times.
+  virtual void verify(const BenchmarkContext& /*context*/, PayloadCheck& /*check*/) {}
+  // kGroup: moves data that depends on the seed over the calls that run() times. What is wrong at
+  // this rank, or nothing.
+  virtual std::optional<std::string> verify_group(const BenchmarkContext& /*context*/,
+                                                  std::uint64_t /*seed*/) {
+    return std::nullopt;
+  }
+  // What a block of a kGroup benchmark says beside its samples: asked at rank 0 after each burst.
+  virtual Fields details() const { return {}; }
 };
 
 using BenchmarkRegistry = Registry<Benchmark>;

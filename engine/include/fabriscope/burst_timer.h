@@ -3,10 +3,23 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 
 #include "fabriscope/clock.h"
+#include "fabriscope/timing.h"
 
 namespace fabriscope {
+
+class Rendezvous;
+
+// How a rank of a group begins each operation, and where it writes down when it did.
+struct GroupStart {
+  std::int64_t* start_ticks = nullptr;          // one a sample
+  const std::int64_t* instant_ticks = nullptr;  // by this rank's clock; null: a barrier instead
+  Rendezvous* rendezvous = nullptr;             // for the barrier
+  std::int64_t ticks_per_us = 1;
+};
 
 // What is decided before the clock starts happens here, once a burst: which clock, one operation
 // or several a sample, recorded or not. The loops hold the operation, one clock read and two
@@ -14,17 +27,24 @@ namespace fabriscope {
 class BurstTimer {
  public:
   // Where `durations` is null the operations run without a clock: the ranks that only answer.
+  // With `group`, each operation begins as that says, is timed by two clock reads, and is a sample.
   BurstTimer(ClockKind clock, std::int64_t* durations, std::int64_t sample_count,
-             std::int64_t operations_per_sample, std::atomic<std::int64_t>& progress)
+             std::int64_t operations_per_sample, std::atomic<std::int64_t>& progress,
+             const GroupStart* group = nullptr)
       : clock_(clock),
         durations_(durations),
         sample_count_(sample_count),
         operations_per_sample_(operations_per_sample),
-        progress_(progress) {}
+        progress_(progress),
+        group_(group) {}
 
   template <typename Operation>
   void run(Operation&& operation) {
-    if (durations_ == nullptr) {
+    if (group_ != nullptr) {
+      using Held = std::remove_reference_t<Operation>;
+      run_group([](void* held) { (*static_cast<Held*>(held))(); },
+                const_cast<void*>(static_cast<const void*>(std::addressof(operation))));
+    } else if (durations_ == nullptr) {
       answer(operation);
     } else if (clock_ == ClockKind::kTsc) {
       start<TscClock>(operation);
@@ -36,6 +56,13 @@ class BurstTimer {
   std::int64_t start_ticks() const { return start_ticks_; }
 
  private:
+  // Behind a pointer, for what a group does takes far longer than a call: so a benchmark of two
+  // ranks is not compiled for it as well.
+  using Call = void (*)(void* operation);
+  void run_group(Call call, void* operation);
+  template <typename TickClock>
+  void record_starts(Call call, void* operation);
+
   template <typename TickClock, typename Operation>
   void start(Operation& operation) {
     if (operations_per_sample_ == 1) {
@@ -88,6 +115,7 @@ class BurstTimer {
   std::int64_t sample_count_;
   std::int64_t operations_per_sample_;
   std::atomic<std::int64_t>& progress_;
+  const GroupStart* group_;
   std::int64_t start_ticks_ = 0;
 };
 

@@ -25,6 +25,12 @@ class Rendezvous {
   // Everywhere: rank 0's text.
   virtual std::string broadcast(const std::string& text) = 0;
 
+  // Nobody leaves before all have come.
+  virtual void barrier() {
+    gather({});
+    broadcast({});
+  }
+
   // Every rank's text at every rank.
   std::vector<std::string> exchange(const std::string& text);
 

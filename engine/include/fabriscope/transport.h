@@ -42,6 +42,7 @@ class Endpoint {
 struct TransportCapabilities {
   bool carries_payload = true;  // false: nothing arrives, so nothing can be verified
   std::size_t minimum_message_bytes = 0;
+  bool has_group_operations = false;  // of the library, for all ranks at once: kGroup benchmarks
 };
 
 class Transport {
@@ -51,8 +52,9 @@ class Transport {
   virtual TransportCapabilities capabilities() const { return {}; }
   virtual std::optional<std::string> library_version() const { return std::nullopt; }
 
-  // Called by both ends at once. Throws CaseError, at both ends, for an option that this transport
-  // or this system cannot take.
+  // Called by all ranks at once, each with its own peer. A rank whose peer is -1 has none: it takes
+  // part and gets null or an endpoint that nobody uses. Throws CaseError, at all ranks, for an
+  // option that this transport or this system cannot take.
   virtual std::unique_ptr<Endpoint> open(Rendezvous& rendezvous, int peer,
                                          const OptionSet& options) = 0;
 

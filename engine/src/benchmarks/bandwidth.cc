@@ -1,45 +1,4 @@
-// A window of messages one way, answered by 4 bytes when all have arrived: osu_bw's definition.
-#include "fabriscope/benchmark.h"
-
-namespace fabriscope {
-namespace {
-
-constexpr std::size_t kAnswerBytes = 4;
-
-class Bandwidth : public Benchmark {
- public:
-  std::size_t request_count(std::size_t window_size) const override { return window_size; }
-
-  void run(const BenchmarkContext& context, BurstTimer& timer) const override {
-    Endpoint& endpoint = context.endpoint;
-    const std::size_t size_bytes = context.message_size_bytes;
-    const std::size_t window_size = context.window_size;
-    unsigned char* buffer = context.rank == 0 ? context.send_buffer : context.receive_buffer;
-    unsigned char answer[kAnswerBytes] = {};
-    if (context.rank == 0) {
-      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
-        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(buffer, size_bytes);
-        endpoint.wait_all();
-        endpoint.recv(answer, kAnswerBytes);
-      });
-    } else {
-      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
-        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(buffer, size_bytes);
-        endpoint.wait_all();
-        endpoint.send(answer, kAnswerBytes);
-      });
-    }
-  }
-
-  void verify(const BenchmarkContext& context, PayloadCheck& check) const override {
-    const bool first = context.rank == 0;
-    check.window(context.message_size_bytes, context.window_size, first, !first);
-    check.window(context.message_size_bytes, context.window_size, !first, first);
-  }
-};
-
-}  // namespace
-}  // namespace fabriscope
+#include "bandwidth.h"
 
 FABRISCOPE_REGISTER(benchmark_registry, "bandwidth",
                     [] { return std::make_unique<fabriscope::Bandwidth>(); })

@@ -11,8 +11,8 @@ class BidirectionalBandwidth : public Benchmark {
  public:
   std::size_t request_count(std::size_t window_size) const override { return window_size; }
 
-  void run(const BenchmarkContext& context, BurstTimer& timer) const override {
-    Endpoint& endpoint = context.endpoint;
+  void run(const BenchmarkContext& context, BurstTimer& timer) override {
+    Endpoint& endpoint = *context.endpoint;
     const std::size_t size_bytes = context.message_size_bytes;
     const std::size_t window_size = context.window_size;
     const unsigned char* out = context.send_buffer;
@@ -36,7 +36,7 @@ class BidirectionalBandwidth : public Benchmark {
     }
   }
 
-  void verify(const BenchmarkContext& context, PayloadCheck& check) const override {
+  void verify(const BenchmarkContext& context, PayloadCheck& check) override {
     check.window(context.message_size_bytes, context.window_size, true, true);
   }
 };

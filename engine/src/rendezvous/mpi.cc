@@ -70,6 +70,7 @@ class MpiRendezvous : public Rendezvous {
     return received;
   }
 
+  void barrier() override { MPI_Barrier(communicator_); }
   void abort(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:

@@ -76,6 +76,7 @@ class ThreadsRendezvous : public Rendezvous {
     return rank_ == 0 ? texts : std::vector<std::string>();
   }
   std::string broadcast(const std::string& text) override { return hub_.meet(rank_, text)[0]; }
+  void barrier() override { hub_.meet(rank_, {}); }
   int departed_rank() override { return hub_.departed_rank(rank_); }
 
  private:

@@ -58,6 +58,8 @@ class MpiTransport : public Transport {
     }
   }
 
+  TransportCapabilities capabilities() const override { return {true, 0, true}; }
+
   std::optional<std::string> library_version() const override {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;

@@ -1,6 +1,6 @@
-// Two ranks on one host: a ring of bytes each way in shared memory. Every message is preceded by
-// its length, so that messages of no bytes can be told from nothing, and a receiver that expects
-// another size notices.
+// Ranks on one host, two by two: a ring of bytes each way in shared memory. Every message is
+// preceded by its length, so that messages of no bytes can be told from nothing, and a receiver
+// that expects another size notices.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -230,7 +230,7 @@ class SharedName {
 
 UniqueFd open_shared(const std::string& name) {
   UniqueFd file(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
-  if (!file) throw system_failure("open rank 0's shared memory " + name + " (another host?)");
+  if (!file) throw system_failure("open the peer's shared memory " + name + " (another host?)");
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw system_failure("look at the shared memory");
   if (status.st_size != sizeof(SharedRings)) throw CaseError("the shared memory has another size");
@@ -243,6 +243,7 @@ class ShmTransport : public Transport {
                                  const OptionSet& options) override {
     refuse_options("shm", options);
     const bool creates = rendezvous.rank() < peer;
+    const bool joins = peer >= 0 && !creates;
     std::unique_ptr<SharedName> created;
     SharedMemory memory;
     const std::vector<std::string> names = agree(rendezvous, [&]() -> std::string {
@@ -252,9 +253,10 @@ class ShmTransport : public Transport {
       return created->name();
     });
     agree(rendezvous, [&]() -> std::string {
-      if (!creates) memory = SharedMemory(open_shared(names[static_cast<std::size_t>(peer)]));
+      if (joins) memory = SharedMemory(open_shared(names[static_cast<std::size_t>(peer)]));
       return {};
     });
+    if (peer < 0) return nullptr;
     return std::make_unique<ShmEndpoint>(std::move(memory), creates);
   }
 };

@@ -128,11 +128,13 @@ class TcpTransport : public Transport {
   std::unique_ptr<Endpoint> open(Rendezvous& rendezvous, int peer,
                                  const OptionSet& asked) override {
     const bool listens = rendezvous.rank() < peer;
+    const bool connects = peer >= 0 && !listens;
     TcpOptions options;
     UniqueFd listener;
     UniqueFd fd;
     const std::vector<std::string> addresses = agree(rendezvous, [&]() -> std::string {
       options = parse_tcp_options(asked, interface_);
+      if (peer < 0) return {};
       UniqueFd& own = listens ? listener : fd;
       own = make_socket(address_.family());
       apply_tcp_options(own.get(), options);
@@ -141,7 +143,7 @@ class TcpTransport : public Transport {
       return SocketAddress::local_of(own.get()).text();
     });
     agree(rendezvous, [&]() -> std::string {
-      if (listens) return {};
+      if (!connects) return {};
       connect_to(fd.get(), addresses[static_cast<std::size_t>(peer)]);
       return {};
     });
@@ -153,6 +155,7 @@ class TcpTransport : public Transport {
       apply_tcp_options(fd.get(), options);
       return {};
     });
+    if (peer < 0) return nullptr;
     return std::make_unique<TcpEndpoint>(std::move(fd));
   }
 

@@ -1,0 +1,44 @@
+// A window of messages one way, answered by 4 bytes when all have arrived: osu_bw's definition.
+#pragma once
+
+#include "fabriscope/benchmark.h"
+
+namespace fabriscope {
+
+class Bandwidth : public Benchmark {
+ public:
+  std::size_t request_count(std::size_t window_size) const override { return window_size; }
+
+  void run(const BenchmarkContext& context, BurstTimer& timer) override {
+    Endpoint& endpoint = *context.endpoint;
+    const bool first = context.rank < context.peer;
+    const std::size_t size_bytes = context.message_size_bytes;
+    const std::size_t window_size = context.window_size;
+    unsigned char* buffer = first ? context.send_buffer : context.receive_buffer;
+    unsigned char answer[kAnswerBytes] = {};
+    if (first) {
+      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
+        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(buffer, size_bytes);
+        endpoint.wait_all();
+        endpoint.recv(answer, kAnswerBytes);
+      });
+    } else {
+      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
+        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(buffer, size_bytes);
+        endpoint.wait_all();
+        endpoint.send(answer, kAnswerBytes);
+      });
+    }
+  }
+
+  void verify(const BenchmarkContext& context, PayloadCheck& check) override {
+    const bool first = context.rank < context.peer;
+    check.window(context.message_size_bytes, context.window_size, first, !first);
+    check.window(context.message_size_bytes, context.window_size, !first, first);
+  }
+
+ private:
+  static constexpr std::size_t kAnswerBytes = 4;
+};
+
+}  // namespace fabriscope

@@ -1,0 +1,186 @@
+// What each case needs before its first burst: its own parameters, and the check of its payload.
+#include <algorithm>
+#include <new>
+#include <sstream>
+
+#include "fabriscope/error.h"
+#include "interrupt.h"
+#include "session.h"
+
+namespace fabriscope {
+namespace {
+
+// Each rank's partner; -1: it has none.
+std::vector<int> pair_of_two(int rank_count) {
+  std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
+  if (rank_count < 2) throw CaseError("it takes 2 ranks, and this run has 1");
+  peers[0] = 1;
+  peers[1] = 0;
+  return peers;
+}
+
+std::vector<int> pairs_of_all(int rank_count, const std::string& pairing) {
+  if (rank_count % 2 != 0) {
+    throw CaseError("every rank needs a partner, and this run has " + std::to_string(rank_count) +
+                    " ranks");
+  }
+  if (pairing != "half" && pairing != "neighbour") {
+    throw CaseError("pairing is '" + pairing + "', not one of half, neighbour");
+  }
+  const int half = rank_count / 2;
+  std::vector<int> peers;
+  for (int rank = 0; rank < rank_count; ++rank) {
+    const int partner_by_half = rank < half ? rank + half : rank - half;
+    const int neighbour = rank % 2 == 0 ? rank + 1 : rank - 1;
+    peers.push_back(pairing == "half" ? partner_by_half : neighbour);
+  }
+  return peers;
+}
+
+// What the case asks for, or the benchmark's own choice.
+Timing choose_timing(const Benchmark& benchmark, const Parameters& parameters) {
+  const std::vector<Timing> kinds = benchmark.timing_kinds();
+  const std::string asked = parameter_or(parameters, "timing", timing_name(kinds.front()));
+  std::string known;
+  for (const Timing kind : kinds) {
+    if (timing_name(kind) == asked) return kind;
+    known += (known.empty() ? "" : ", ") + timing_name(kind);
+  }
+  throw CaseError("timing is '" + asked + "', not one of " + known);
+}
+
+}  // namespace
+
+void Session::resolve_cases() {
+  for (std::size_t index = 0; index < spec_.cases.size(); ++index) {
+    cases_.emplace_back();
+    cases_[index].benchmark = benchmark_registry().create(spec_.cases[index].benchmark);
+  }
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    try {
+      resolve_case(index);
+    } catch (const CaseError& error) {
+      fail_case(index, error.what());
+    }
+  }
+}
+
+// The same at every rank, from the specification alone.
+void Session::resolve_case(std::size_t case_index) {
+  CaseState& state = cases_[case_index];
+  const Benchmark& benchmark = *state.benchmark;
+  std::vector<std::string> names = benchmark.parameter_names();
+  names.emplace_back("timing");
+  if (benchmark.pattern() == Pattern::kPairs) names.emplace_back("pairing");
+  for (const auto& [key, value] : spec_.cases[case_index].options) {
+    const bool own = std::find(names.begin(), names.end(), key) != names.end();
+    (own ? state.parameters : state.options)[key] = value;
+  }
+  state.timing = choose_timing(benchmark, state.parameters);
+  if (state.timing == Timing::kCommonClock) {
+    throw CaseError("timing by a common clock is not there yet; ask for timing=barrier");
+  }
+  switch (benchmark.pattern()) {
+    case Pattern::kPair:
+      state.peers = pair_of_two(rendezvous_.rank_count());
+      break;
+    case Pattern::kPairs:
+      state.peers =
+          pairs_of_all(rendezvous_.rank_count(), parameter_or(state.parameters, "pairing", "half"));
+      break;
+    case Pattern::kGroup:
+      if (!transport_->capabilities().has_group_operations) {
+        throw CaseError("the " + settings_.transport +
+                        " transport has no operations for all ranks at once, as '" +
+                        spec_.cases[case_index].benchmark + "' needs");
+      }
+      refuse_options(settings_.transport, state.options);
+      break;
+  }
+}
+
+void Session::refuse_impossible_cases() {
+  const std::size_t least_bytes = transport_->capabilities().minimum_message_bytes;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseState& state = cases_[index];
+    if (state.failed || !state.benchmark->moves_payload()) continue;
+    if (spec_.cases[index].message_size_bytes >= least_bytes) continue;
+    fail_case(index, "the " + settings_.transport + " transport carries no message of less than " +
+                         std::to_string(least_bytes) + " bytes");
+  }
+}
+
+void Session::prepare_cases() {
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    CaseState& state = cases_[index];
+    if (state.failed) continue;
+    current_case_ = spec_.cases[index].id;
+    const Watchdog::Guard guard(watchdog_, current_case_);
+    try {
+      agree(rendezvous_, [&]() -> std::string {
+        try {
+          state.benchmark->prepare(context_of(index));
+        } catch (const std::bad_alloc&) {
+          throw CaseError("there is not enough memory for its buffers");
+        }
+        return {};
+      });
+    } catch (const CaseError& error) {
+      fail_case(index, error.what());
+    }
+    current_case_.reset();
+  }
+}
+
+void Session::verify_cases() {
+  if (!transport_->capabilities().carries_payload) return;
+  for (std::size_t index = 0; index < cases_.size() && signal_number_ == 0; ++index) {
+    const CaseState& state = cases_[index];
+    if (!state.failed && state.benchmark->moves_payload()) verify_case(index);
+  }
+}
+
+void Session::verify_case(std::size_t case_index) {
+  current_case_ = spec_.cases[case_index].id;
+  const Watchdog::Guard guard(watchdog_, current_case_);
+  const std::optional<std::string> found = verify_payload(case_index);
+  std::optional<std::string> mismatch;
+  try {
+    for (const std::string& text : agree(rendezvous_, [&] {
+           if (found) throw CaseError("the payload arrived changed: " + *found);
+           return std::to_string(interrupting_signal());
+         })) {
+      note_signal(std::stoi(text));
+    }
+  } catch (const CaseError& error) {
+    mismatch = error.what();
+  }
+  current_case_.reset();
+  if (reporter_ != nullptr) {
+    reporter_->line(JsonObject()
+                        .add("type", "verification")
+                        .add("case", std::string_view(spec_.cases[case_index].id))
+                        .add("ok", !mismatch));
+  }
+  if (mismatch) fail_case(case_index, *mismatch);
+}
+
+// What is wrong at this rank, or nothing.
+std::optional<std::string> Session::verify_payload(std::size_t case_index) {
+  const CaseState& state = cases_[case_index];
+  const std::uint64_t seed = spec_.seed + case_index;
+  if (state.benchmark->pattern() == Pattern::kGroup) {
+    return state.benchmark->verify_group(context_of(case_index), seed);
+  }
+  if (state.endpoint == nullptr) return std::nullopt;
+  PayloadCheck check(*state.endpoint, rank(), peer_in(state), seed, watchdog_.progress());
+  state.benchmark->verify(context_of(case_index), check);
+  return check.mismatch();
+}
+
+void Session::fail_case(std::size_t case_index, const std::string& reason) {
+  cases_[case_index].failed = true;
+  if (reporter_ != nullptr) reporter_->failure(spec_.cases[case_index].id, reason);
+}
+
+}  // namespace fabriscope

@@ -1,0 +1,77 @@
+// How a rank of a group waits for its turn and records its operations.
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "fabriscope/burst_timer.h"
+#include "fabriscope/rendezvous.h"
+
+namespace fabriscope {
+namespace {
+
+// Nearer than this a rank keeps its core; farther away it offers the core to others, for many ranks
+// may share it; and with very much time left it sleeps, so that those who still work can.
+constexpr std::int64_t kKeepUs = 50;
+constexpr std::int64_t kSleepUs = 3000;
+constexpr std::int64_t kAwakeUs =
+    1500;  // of what is left after a sleep, whatever the timer's slack
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+template <typename TickClock>
+void wait_until(std::int64_t instant_ticks, std::int64_t ticks_per_us) {
+  for (;;) {
+    const std::int64_t left_ticks = instant_ticks - TickClock::now();
+    if (left_ticks <= 0) return;
+    const std::int64_t left_us = left_ticks / ticks_per_us;
+    if (left_us < kKeepUs) {
+      pause_briefly();
+    } else if (left_us < kSleepUs) {
+      sched_yield();
+    } else {
+      const std::int64_t nap_us = std::min<std::int64_t>(left_us - kAwakeUs, 500'000);
+      const timespec nap{0, static_cast<long>(nap_us) * 1000};
+      nanosleep(&nap, nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+template <typename TickClock>
+void BurstTimer::record_starts(Call call, void* operation) {
+  const std::int64_t base = progress_.load(std::memory_order_relaxed) + 1;
+  for (std::int64_t sample = 0; sample < sample_count_; ++sample) {
+    if (group_->instant_ticks == nullptr) {
+      group_->rendezvous->barrier();
+    } else {
+      wait_until<TickClock>(group_->instant_ticks[sample], group_->ticks_per_us);
+    }
+    const std::int64_t begin = TickClock::now();
+    call(operation);
+    const std::int64_t end = TickClock::now();
+    group_->start_ticks[sample] = begin;
+    durations_[sample] = end - begin;
+    progress_.store(base + sample, std::memory_order_relaxed);
+  }
+  start_ticks_ = group_->start_ticks[0];
+}
+
+void BurstTimer::run_group(Call call, void* operation) {
+  if (clock_ == ClockKind::kTsc) {
+    record_starts<TscClock>(call, operation);
+  } else {
+    record_starts<SteadyClock>(call, operation);
+  }
+}
+
+}  // namespace fabriscope
