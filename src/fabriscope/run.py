@@ -62,7 +62,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
     with progress, sites.prepare(plan, progress.notice) as site:
         schedule = plans.expand(plan, site.fabrics)
         progress.notice("the facts of every host")
-        folder = store.create(path, _manifest(plan, schedule, site), plan.text)
+        folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
         return _execute(plan, schedule, folder, site, progress, cancel)
 
 
@@ -258,6 +258,7 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
         "name": plan.section.name,
         "seed": plan.section.seed,
         "plan": plan.section.model_dump(mode="json"),
+        "paper": plan.paper,
         "cases": {key: dataclasses.asdict(case) for key, case in schedule.cases.items()},
         "entries": {one.entry_id: {**dataclasses.asdict(one), "label": one.label()} for one in schedule.entries},
         "fabrics": {name: dataclasses.asdict(fabric) for name, fabric in site.fabrics.items()},

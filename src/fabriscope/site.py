@@ -125,7 +125,11 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     """Return the plan's MPI libraries by their names; raises ToolMissing for one that is not there."""
     from fabriscope.hosts import mpi
 
-    return {wanted.name: mpi.find(wanted.name, wanted.path) for wanted in plan.section.mpi}
+    found = {}
+    for wanted in plan.section.mpi:
+        stack = mpi.find(wanted.library or wanted.name, wanted.path)
+        found[wanted.name] = dataclasses.replace(stack, name=wanted.name, env={**stack.env, **wanted.env})
+    return found
 
 
 def _programs(plan: Plan) -> dict[str, str]:

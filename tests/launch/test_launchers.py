@@ -133,7 +133,18 @@ def test_a_command_between_lab_hosts_becomes_a_job_over_the_fabric() -> None:
 
 def test_a_command_on_one_host_becomes_a_shared_memory_job() -> None:
     command = Command(PROGRAM, "a", rank_hosts=("a", "a"))
-    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == LAB_INTRA
+    assert mpi_jobs.job_of(command, LAB_HOSTS, None, "/lab/rsh") == LAB_INTRA
+
+
+def test_a_command_on_one_host_is_forced_onto_a_fabric_that_it_names() -> None:
+    command = Command(PROGRAM, "a", rank_hosts=("a", "a"))
+    job = replace(LAB_INTRA, fabric_interface="eth0", transport="tcp")
+    assert mpi_jobs.job_of(command, LAB_HOSTS, FABRIC, "/lab/rsh") == job
+    words = discover("launch", "LAUNCHER").get("openmpi5").argv(job, stack("openmpi5"))
+    assert " ".join(words).endswith(
+        "-H a:2 -np 2 --map-by ppr:2:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1"
+        " --mca btl tcp,self --mca btl_tcp_if_include eth0 /x/engine --spec -"
+    ), words
 
 
 def test_wrapping_keeps_stdin_and_ranks_and_adds_the_environment() -> None:

@@ -140,3 +140,22 @@ def test_a_sweep_ascends_and_keeps_its_ends(one: int, other: int, perturbation: 
     assert list(sizes) == sorted(set(sizes))
     assert {first, last} <= set(sizes)
     assert min(sizes) >= min(first, 1)
+
+
+def test_inside_a_host_over_the_addresses_of_fabrics(tmp_path: Path) -> None:
+    text = GOOD.replace("mpi: [mpich]", "mpi: [mpich, {name: tuned, library: mpich, env: {X: '1'}, fabrics: [b]}]")
+    plan = _load(text + "intra_fabrics: [b]\n", tmp_path)
+    schedule = expand(plan, planned_fabrics(plan))
+    ids = {entry.entry_id for entry in schedule.entries}
+    between = {"a.tcp.inter", "b.tcp.inter", "a.mpi.mpich.inter", "b.mpi.mpich.inter", "b.mpi.tuned.inter"}
+    assert ids == between | {"b.tcp.intra", "mpi.mpich.intra", "b.mpi.mpich.intra", "shm.intra", "null.intra"}
+
+
+def test_socket_options_at_one_placement_alone(tmp_path: Path) -> None:
+    plan = _load(GOOD.replace("[default, 16KiB]}", "[default, 16KiB], placements: [inter]}"), tmp_path)
+    cases = expand(plan, planned_fabrics(plan)).cases.values()
+    buffers = {
+        placement: {case.socket.send_buffer_bytes for case in cases if case.entry.entry_id == entry_id}
+        for placement, entry_id in (("inter", "a.tcp.inter"), ("intra", "tcp.intra"))
+    }
+    assert buffers == {"inter": {None, 16384}, "intra": {None}}

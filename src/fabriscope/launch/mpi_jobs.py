@@ -45,7 +45,7 @@ def wrap(
 ) -> Command:
     """Return the command that starts an MPI job with the stack's own launcher, on the host of its first rank.
 
-    Between hosts the job is forced onto the fabric's interface; on one host it uses shared memory. Raises
+    A job with a fabric is forced onto its interface, on one host too; without one it uses shared memory. Raises
     LaunchError if the hosts' interfaces differ in name, since no MPI library takes one for each host.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
@@ -62,8 +62,8 @@ def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, r
     return MpiJob(
         argv=command.argv,
         rank_hosts=command.rank_hosts,
-        fabric_interface=_interface(fabric, used) if is_inter else None,
-        transport="tcp" if is_inter else "shm",
+        fabric_interface=_interface(fabric, used) if is_inter or fabric is not None else None,
+        transport="tcp" if is_inter or fabric is not None else "shm",
         management_interface=management.pop() if is_inter and len(management) == 1 else None,
         remote_shell=remote_shell if is_inter else None,
         env=command.env,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
+from fabriscope.plan.carriers import carriers
 from fabriscope.plan.load import Plan
 from fabriscope.plan.schema import BenchmarkSection, SocketSection
 
@@ -81,9 +82,7 @@ def _entries(plan: Plan) -> Iterator[Entry]:
         ranks_on = pair if placement == "inter" else (hosts[0], hosts[0])
         if layer == "shm" and placement == "inter":
             continue
-        fabric_names: list[str | None] = list(section.fabrics) if placement == "inter" else [None]
-        stack_names: list[str | None] = [stack.name for stack in section.mpi] if layer == "mpi" else [None]
-        for fabric, stack in itertools.product(fabric_names, stack_names):
+        for fabric, stack in carriers(section, placement, layer):
             yield Entry(layer, fabric, placement, ranks_on, stack, instrument)
     if section.floor and "engine" in section.instruments:
         yield Entry("null", None, "intra", (hosts[0], hosts[0]))
@@ -95,7 +94,8 @@ def _cases(plan: Plan, entry: Entry, fabrics: Mapping[str, Fabric]) -> Iterator[
         yield Case(entry, "ping_pong", 1)
         return
     for name, benchmark in plan.section.benchmarks.items():
-        sockets = list(_sockets(benchmark.socket, entry, fabrics)) if entry.layer == "tcp" else [SocketOptions()]
+        has_sockets = entry.layer == "tcp" and entry.placement in benchmark.socket.placements
+        sockets = list(_sockets(benchmark.socket, entry, fabrics)) if has_sockets else [SocketOptions()]
         windows = benchmark.window if name not in ("ping_pong", "empty") else (1,)
         for socket, window, size in itertools.product(sockets, windows, benchmark.sizes):
             if size == 0 and entry.layer == "tcp":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.errors import PlanError
-from fabriscope.plan import schema
+from fabriscope.plan import paper_names, schema
+from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
@@ -35,6 +36,10 @@ class Plan:
     hosts: tuple[str, ...]
     text: str
     file: str
+    paper: Mapping[str, Any] | None = None
+    """The paper that it re-runs, resolved (plan/paper.py)."""
+    companions: Mapping[str, str] = field(default_factory=dict)
+    """Name to text of the files beside it that it needs."""
 
     @property
     def uses_lab(self) -> bool:
@@ -50,11 +55,7 @@ def load(path: Path, vocabulary: Vocabulary) -> Plan:
 
 def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     """Return the plan of a document; raises PlanError."""
-    try:
-        section = schema.PlanSection.model_validate(document.data)
-    except ValidationError as error:
-        problems = [_problem(item, document) for item in error.errors()]
-        raise PlanError("\n".join(dict.fromkeys(problems))) from error
+    section = _validated(schema.PlanSection, document)
     hosts = _hosts(section.hosts, document)
     problems = [
         PlanError(what, where=document.where(place), fix=fix).sentence()
@@ -62,7 +63,34 @@ def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     ]
     if problems:
         raise PlanError("\n".join(problems))
-    return Plan(section, hosts, text, document.file)
+    paper, companions = _paper(section, document)
+    return Plan(section, hosts, text, document.file, paper, companions)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _validated(model: type[Model], document: PlacedYaml) -> Model:
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        problems = [_problem(item, document, model) for item in error.errors()]
+        raise PlanError("\n".join(dict.fromkeys(problems))) from error
+
+
+def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """Return the plan's paper, resolved, and the text of its file."""
+    if section.paper is None:
+        return None, {}
+    paper_document, text = read(Path(document.file).parent / section.paper.file)
+    paper = _validated(PaperSection, paper_document)
+    wrong = [PlanError(what, where=paper_document.file).sentence() for what in paper_names.problems(paper)]
+    if wrong:
+        raise PlanError("\n".join(wrong))
+    try:
+        return paper_names.resolve(paper, section.paper.here), {section.paper.file: text}
+    except ValueError as error:
+        raise PlanError(str(error), where=document.where(("paper",))) from error
 
 
 def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
@@ -112,6 +140,7 @@ def _contradictions(
     for index, name in enumerate(names):
         if name in names[:index]:
             yield ("mpi", index), f"the MPI library {name!r} is named twice", "remove one, or give them different names"
+    yield from _unknown_fabrics(plan)
     if "tcp" in plan.layers:
         for name, benchmark in plan.benchmarks.items():
             if 0 in benchmark.sizes and len(benchmark.sizes) == 1:
@@ -135,6 +164,20 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
                 f"there is no lab preset {fabric.lab.preset!r}",
                 _nearest(fabric.lab.preset, words.presets),
             )
+
+
+def _unknown_fabrics(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
+    known = frozenset(plan.fabrics)
+    places: list[tuple[Place, str]] = [
+        (("intra_fabrics", index), name) for index, name in enumerate(plan.intra_fabrics)
+    ]
+    for number, stack in enumerate(plan.mpi):
+        places += [(("mpi", number, "fabrics", index), name) for index, name in enumerate(stack.fabrics or ())]
+    for place, name in places:
+        if name not in known:
+            yield place, f"there is no fabric {name!r} in this plan", _nearest(name, known)
+    if plan.intra_fabrics and "intra" not in plan.placements:
+        yield ("intra_fabrics",), "intra_fabrics is of use inside a host only", "add intra to placements"
 
 
 def _fabric_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> Iterator[tuple[Place, str, str]]:
@@ -169,17 +212,16 @@ def _nearest(name: str, known: frozenset[str]) -> str:
     return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"
 
 
-def _problem(item: Mapping[str, Any], document: PlacedYaml) -> str:
+def _problem(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
     place: Place = tuple(part for part in item["loc"])
-    what, fix = _words(item, place)
+    what, fix = _words(item, place, _known_keys(place) if model is schema.PlanSection else frozenset())
     return PlanError(what, where=document.where(place), fix=fix).sentence()
 
 
-def _words(item: Mapping[str, Any], place: Place) -> tuple[str, str | None]:
+def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tuple[str, str | None]:
     key = ".".join(str(part) for part in place)
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        known = _known_keys(place)
         return f"there is no key {str(place[-1])!r} here", _nearest(str(place[-1]), known) if known else None
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"

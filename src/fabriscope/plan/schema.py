@@ -92,6 +92,9 @@ class SocketSection(Section):
     tcp_nodelay: SweptBool = Field((True,), description="false leaves Nagle's algorithm on")
     busy_poll_us: SweptMicroseconds = Field((None,), description="SO_BUSY_POLL in microseconds")
     congestion_control: SweptText = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
+    placements: tuple[Literal["inter", "intra"], ...] = Field(
+        ("inter", "intra"), description="where they are set; elsewhere the system's own values are measured"
+    )
     bind_to_interface: bool = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
 
 
@@ -153,6 +156,29 @@ class MpiSection(Section):
 
     name: str = Field(description="as `fabriscope mpi list` shows it, or a name of your own together with path")
     path: str | None = Field(None, description="installation prefix, or path of mpirun")
+    library: str | None = Field(
+        None, description="the library, where name is one of your own for it with other settings"
+    )
+    env: dict[str, str] = Field({}, description="environment variables that it is started with")
+    fabrics: tuple[str, ...] | None = Field(None, description="only between hosts, and only over these fabrics")
+
+
+Selection = dict[str, str | int | float | bool | list[str | int] | None]
+"""Attributes of cases to what they must be (analysis/selections.py); one of a list will do."""
+
+
+class StandInSection(Section):
+    """What stands here for one of a paper's names."""
+
+    says: str = Field("", description="what it is, in words, for the report")
+    select: Selection = Field(description="attributes of the cases that stand for it, for example `fabric: gige`")
+
+
+class PaperUseSection(Section):
+    """The paper that a plan re-runs; docs/papers.md."""
+
+    file: str = Field(description="file of the paper's data, beside the plan", pattern=r"^[^/]+$")
+    here: dict[str, StandInSection] = Field({}, description="the paper's names to what stands for them here")
 
 
 def _mpi(value: Any) -> Any:
@@ -180,6 +206,9 @@ class PlanSection(Section):
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )
+    intra_fabrics: tuple[str, ...] = Field(
+        (), description="inside one host, also over TCP to the host's own address on these fabrics (tcp and mpi)"
+    )
     instruments: tuple[str, ...] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
@@ -191,6 +220,7 @@ class PlanSection(Section):
     case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
     seed: int = Field(1, description="makes every random order repeatable", ge=0)
+    paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
 
 
 def json_schema() -> dict[str, Any]:

@@ -30,8 +30,10 @@ RAW_NAME = "raw"
 LOCK_NAME = ".lock"
 
 
-def create(path: str | Path, contents: Mapping[str, Any], plan_text: str) -> RunFolder:
-    """Create the folder with its manifest and plan, and return it.
+def create(
+    path: str | Path, contents: Mapping[str, Any], plan_text: str, companions: Mapping[str, str] | None = None
+) -> RunFolder:
+    """Create the folder with its manifest, its plan, and the files that the plan names beside it; return it.
 
     The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists and is not
     empty, or cannot be written.
@@ -43,7 +45,8 @@ def create(path: str | Path, contents: Mapping[str, Any], plan_text: str) -> Run
             raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
         (folder / SAMPLES_NAME).mkdir()
         (folder / RAW_NAME).mkdir()
-        write_whole(folder / PLAN_NAME, plan_text.encode())
+        for name, text in {**(companions or {}), PLAN_NAME: plan_text}.items():
+            write_whole(folder / Path(name).name, text.encode())
         filled = manifest.complete(contents)
         write_whole(folder / manifest.MANIFEST_NAME, to_json(filled, indent=1) + b"\n")
         sync_folder(folder.absolute().parent)

@@ -1,0 +1,199 @@
+"""A published evaluation as data: its figures, tables and claims, in the paper's own names.
+
+The file of a paper knows nothing of a site; a plan's `paper:` section says what stands for its names. docs/papers.md
+is the reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
+from fabriscope.plan.schema import Section, Selection
+
+SIZE = "message_size_bytes"
+WORDS: dict[str, dict[str, Any]] = {
+    "lower": {"kind": "direction", "sign": -1},
+    "higher": {"kind": "direction", "sign": 1},
+    "equal": {"kind": "equal"},
+    "widens": {"kind": "widens"},
+    "grows": {"kind": "monotonic", "sign": 1},
+    "falls": {"kind": "monotonic", "sign": -1},
+    "steady": {"kind": "steady"},
+}
+"""Expectations that are one word, as analysis/claims.py reads them."""
+KEYS = ("lower_by", "higher_by", "ratio", "value", "share", "dip", "best")
+ANYWHERE = "anywhere"
+TAKES = ("largest", "least", "mean")
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    items = value.split() if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise ValueError(f"{value!r} is not a curve such as `myrinet MPI`")
+    return tuple(items)
+
+
+def _word_lists(value: Any) -> list[tuple[str, ...]]:
+    return [_words(item) for item in (value if isinstance(value, list | tuple) else [value])]
+
+
+def parse_amount(value: Any) -> float:
+    """Return a number, a time in ns (`10us`), a rate in bytes per second (`40Gb/s`), or a size in bytes (`64KiB`).
+
+    Raises ValueError.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    text = str(value).strip()
+    if re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+        return float(text)
+    if text.endswith(("b/s", "bit/s")):
+        return parse_rate_bits_per_s(text) / 8
+    if text[-1:] in ("B", "b"):
+        return float(parse_size_bytes(text))
+    if text.endswith("%"):
+        return float(text[:-1]) / 100
+    return float(parse_duration_ns(text))
+
+
+def _ends(value: Any) -> tuple[float | None, float | None] | None:
+    """Return the ends of `1..2KiB`, `4KiB..`, `..8KiB` or of one value; None for all."""
+    if value is None or value == "all":
+        return None
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return value[0], value[1]  # as a run folder has it
+    if isinstance(value, str) and ".." in value:
+        low, high = (part.strip() for part in value.split("..", 1))
+        return (parse_amount(low) if low else None), (parse_amount(high) if high else None)
+    only = parse_amount(value)
+    return only, only
+
+
+def parse_expectation(value: Any) -> dict[str, Any]:
+    """Return an expectation as analysis/claims.py reads it: `kind` and its numbers, in stored units."""
+    if isinstance(value, Mapping) and "kind" in value:
+        return dict(value)
+    if isinstance(value, str) and value in WORDS:
+        return dict(WORDS[value])
+    if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in KEYS:
+        raise ValueError(
+            f"{value!r} is no expectation; write {', '.join(WORDS)}, or one of {', '.join(KEYS)} with a value"
+        )
+    key, what = next(iter(value.items()))
+    if key in ("lower_by", "higher_by"):
+        return _by(str(what), -1 if key == "lower_by" else 1)
+    if key == "dip" and what == ANYWHERE:
+        return {"kind": "dip", "at": None}
+    if key in ("dip", "best"):
+        return {"kind": key, "at": parse_amount(what)}
+    ends = _ends(what)
+    if ends is None:
+        raise ValueError(f"{key} needs a range such as 9..11")
+    return {"kind": key, "low": ends[0], "high": ends[1]}
+
+
+def _by(text: str, sign: int) -> dict[str, Any]:
+    """Return `at least so much lower (or higher)`: a ratio for a percentage, else a difference."""
+    amount = parse_amount(text)
+    is_share = text.strip().endswith("%")
+    edge = 1 + sign * amount if is_share else sign * amount
+    ends = {"low": edge, "high": None} if sign > 0 else {"low": None, "high": edge}
+    return {"kind": "ratio" if is_share else "difference", **ends}
+
+
+def _margin(value: Any) -> float | None:
+    return None if value is None else parse_amount(value)
+
+
+def _take(value: Any) -> Any:
+    if value not in (*TAKES, "none", None):
+        raise ValueError(f"{value!r} is not possible; choose {', '.join(TAKES)}, or none")
+    return None if value == "none" else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+WordLists = Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_word_lists)]
+Ends = Annotated[tuple[float | None, float | None] | None, BeforeValidator(_ends)]
+
+
+class NameSection(Section):
+    """One of the paper's names."""
+
+    means: str = Field("", description="what it is in the paper")
+    select: Selection | None = Field(None, description="cases that it always stands for; else the plan says it")
+
+
+class Picked(Section):
+    """Which numbers: a benchmark's metric, along an axis."""
+
+    benchmark: str | None = None
+    metric: str | None = None
+    where: Words = Field((), description="names that belong to every curve")
+    along: str = Field(SIZE, description="attribute of the cases that is the axis")
+    at: Ends = Field(None, description="part of that axis, where it is not the message size")
+    sizes: Ends = Field(None, description="part of the message sizes")
+    take: Annotated[str | None, BeforeValidator(_take)] = Field(None, description="largest, least or mean over sizes")
+
+
+class DrawSection(Picked):
+    """What a figure draws."""
+
+    curves: WordLists = Field(description="names that make up each curve")
+
+
+class ClaimSection(Picked):
+    """One thing that the paper says."""
+
+    say: str
+    of: WordLists
+    than: WordLists = ()
+    expect: Annotated[dict[str, Any], BeforeValidator(parse_expectation)]
+    margin: Annotated[float | None, BeforeValidator(_margin)] = Field(None, description="how far apart is still equal")
+    paper: str = Field("", description="the paper's own numbers")
+
+
+class FigureSection(Section):
+    """One figure, and what the paper says of it."""
+
+    id: str
+    caption: str
+    draw: DrawSection | None = Field(None, description="absent where the paper's figure is of no measurement")
+    claims: tuple[ClaimSection, ...] = ()
+    note: str = ""
+
+
+class ColumnSection(Picked):
+    """One column of a table: the number of ours that stands beside the paper's."""
+
+    title: str
+    unit: str
+    show: str = Field("value", description="value, or size: the message size where it is taken")
+
+
+class TableSection(Section):
+    """One table: the paper's rows, whose first cells are names."""
+
+    id: str
+    caption: str
+    keys: tuple[str, ...]
+    columns: dict[str, ColumnSection]
+    rows: tuple[tuple[str | float | None, ...], ...]
+    note: str = ""
+
+
+class PaperSection(Section):
+    """A paper."""
+
+    title: str
+    citation: str = ""
+    question: str = ""
+    setup: dict[str, str] = Field({})
+    names: dict[str, NameSection] = Field({})
+    figures: tuple[FigureSection, ...] = ()
+    tables: tuple[TableSection, ...] = ()
+    claims: tuple[ClaimSection, ...] = Field((), description="what belongs to no figure")

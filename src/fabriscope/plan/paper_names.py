@@ -1,0 +1,153 @@
+"""A paper's names replaced by the cases that stand for them here: what a run's manifest keeps of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabriscope.model.metrics import METRICS, metrics_of
+from fabriscope.model.units import parse_size_bytes
+from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
+from fabriscope.plan.schema import StandInSection
+
+NEEDS_OTHER = ("direction", "equal", "ratio", "difference", "widens")
+"""Kinds of expectation that set one curve against another."""
+Here = Mapping[str, StandInSection]
+
+
+def resolve(paper: PaperSection, here: Here) -> dict[str, Any]:
+    """Return the paper with every name replaced by the cases that stand for it, as a run's manifest keeps it.
+
+    `here` is the plan's: name, or several names with blanks between, to `select` and `says`. Raises ValueError for a
+    name that the paper does not have.
+    """
+    unknown = [word for name in here for word in name.split() if word not in paper.names]
+    if unknown:
+        raise ValueError(f"the paper has no name {unknown[0]!r}; it has {', '.join(paper.names)}")
+    return {
+        **paper.model_dump(mode="json", include={"title", "citation", "question", "setup"}),
+        "names": _names(paper, here),
+        "figures": [_figure(paper, here, one) for one in paper.figures],
+        "tables": [_table(paper, here, one) for one in paper.tables],
+        "claims": [_claim(paper, here, one, None) for one in paper.claims],
+    }
+
+
+def _names(paper: PaperSection, here: Here) -> list[dict[str, Any]]:
+    """Return what the report tells of names: what each is in the paper, and what stands for it here."""
+    said = {name: (one.means, one.select is not None) for name, one in paper.names.items()}
+    said |= {name: ("", True) for name in here if name not in said}
+    return [
+        {"name": name, "means": means, "here": here[name].says if name in here else "", "stands": name in here or known}
+        for name, (means, known) in said.items()
+    ]
+
+
+def _figure(paper: PaperSection, here: Here, figure: FigureSection) -> dict[str, Any]:
+    draw = None
+    if figure.draw is not None:
+        draw = {
+            **_picked(figure.draw, None),
+            "curves": [_curve(paper, here, one, figure.draw) for one in figure.draw.curves],
+        }
+    claims = [_claim(paper, here, one, figure.draw) for one in figure.claims]
+    return {"id": figure.id, "caption": figure.caption, "note": figure.note, "draw": draw, "claims": claims}
+
+
+def _claim(paper: PaperSection, here: Here, claim: ClaimSection, draw: Picked | None) -> dict[str, Any]:
+    sides = {side: [_curve(paper, here, one, claim, draw) for one in getattr(claim, side)] for side in ("of", "than")}
+    return {
+        **claim.model_dump(mode="json", include={"say", "expect", "margin", "paper"}),
+        **_picked(claim, draw),
+        **sides,
+    }
+
+
+def _table(paper: PaperSection, here: Here, table: TableSection) -> dict[str, Any]:
+    columns = [
+        {"title": one.title, "unit": one.unit, "show": one.show, **_picked(one, None)} for one in table.columns.values()
+    ]
+    rows = []
+    for row in table.rows:
+        words = tuple(str(cell) for cell in row[: len(table.keys)])
+        cells = [
+            {"paper": value, **_curve(paper, here, words, column)}
+            for value, column in zip(row[len(table.keys) :], table.columns.values(), strict=True)
+        ]
+        rows.append({"names": list(words), "cells": cells})
+    return {
+        "id": table.id, "caption": table.caption, "note": table.note, "keys": list(table.keys), "columns": columns,
+        "rows": rows,
+    }  # fmt: skip
+
+
+def _picked(one: Picked, draw: Picked | None) -> dict[str, Any]:
+    """Return metric, axis and ranges; what a claim leaves out is its figure's."""
+
+    def given(name: str) -> Any:
+        return getattr(draw if draw is not None and name not in one.model_fields_set else one, name)
+
+    benchmark = given("benchmark")
+    inherited = draw.metric if draw is not None and one.benchmark is None else None
+    return {
+        "metric_id": one.metric or inherited or (metrics_of(benchmark)[0] if benchmark else None),
+        "along": given("along"),
+        "at": _listed(given("at")),
+        "sizes": _listed(given("sizes")),
+        "take": given("take"),
+    }
+
+
+def _listed(ends: Sequence[float | None] | None) -> list[float | None] | None:
+    return None if ends is None else list(ends)
+
+
+def _curve(paper: PaperSection, here: Here, words: Sequence[str], *picked: Picked | None) -> dict[str, Any]:
+    """Return a curve's label and the cases that it stands for; `missing` names what nothing here stands for."""
+    select: dict[str, Any] = {}
+    benchmark = next((one.benchmark for one in picked if one is not None and one.benchmark), None)
+    if benchmark:
+        select["benchmark"] = benchmark
+    where = next((one.where for one in picked if one is not None and one.where), ())
+    missing = None
+    for word in (*where, *words):
+        if word not in paper.names:
+            raise ValueError(f"the paper has no name {word!r}; it has {', '.join(paper.names)}")
+        found = _selected(paper, here, word)
+        if found is None:
+            missing = missing or word
+        else:
+            select |= found
+    for name, one in here.items():
+        if " " in name and set(name.split()) <= {*where, *words}:
+            select |= _plainly(one.select)
+    return {"label": " ".join(words), "select": None if missing else select, "missing": missing}
+
+
+def _selected(paper: PaperSection, here: Here, name: str) -> dict[str, Any] | None:
+    found = here[name].select if name in here else paper.names[name].select
+    return None if found is None else _plainly(found)
+
+
+def _plainly(select: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _plain(key, value) for key, value in select.items()}
+
+
+def _plain(key: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(key, item) for item in value]
+    return parse_size_bytes(value) if key.endswith("_bytes") and isinstance(value, str) else value
+
+
+def problems(paper: PaperSection) -> Iterator[str]:
+    """Yield what is wrong with a paper's data beyond its form, a sentence each."""
+    claims = [(one.id, claim, one.draw) for one in paper.figures for claim in one.claims]
+    claims += [("claims", claim, None) for claim in paper.claims]
+    for place, claim, draw in claims:
+        metric = _picked(claim, draw)["metric_id"]
+        if metric not in METRICS:
+            said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
+            yield f"{place}: the claim {claim.say!r} names {said}; known: {', '.join(METRICS)}"
+        wants_other = claim.expect["kind"] in NEEDS_OTHER
+        if wants_other != bool(claim.than):
+            yield f"{place}: the claim {claim.say!r} {'needs' if wants_other else 'has no use for'} the key `than`"
