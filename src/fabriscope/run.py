@@ -15,10 +15,11 @@ from typing import Any
 from fabriscope import __version__, engine_binary, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
+from fabriscope.adapters import engine
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError, StoreError, ToolMissing
+from fabriscope.model.errors import LaunchError, ParseError, PlanError, StoreError, ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
@@ -45,12 +46,12 @@ class RunSummary:
 def vocabulary() -> plans.Vocabulary:
     """Return the names that plans may use in this installation, the engine's own plug-ins among them."""
     from fabriscope.lab.presets import PRESETS
-    from fabriscope.model.metrics import BENCHMARK_METRICS
+    from fabriscope.model.benchmarks import BENCHMARKS
 
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
     return plans.Vocabulary(
-        benchmarks=frozenset(BENCHMARK_METRICS) | built_in["benchmarks"],
+        benchmarks=frozenset(BENCHMARKS) | built_in["benchmarks"],
         instruments=frozenset(instruments.plugins),
         layers=(built_in["transports"] | {"tcp", "shm", "mpi"}) - {"null"},
         presets=frozenset(PRESETS),
@@ -60,7 +61,7 @@ def vocabulary() -> plans.Vocabulary:
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
     """Measure a plan into a new run folder. Raises FabriscopeError; failing cases are recorded, not raised."""
     with progress, sites.prepare(plan, progress.notice) as site:
-        schedule = plans.expand(plan, site.fabrics)
+        schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
         folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
         return _execute(plan, schedule, folder, site, progress, cancel)
@@ -71,7 +72,7 @@ def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummar
     folder = store.open_run(path)
     plan = plans.load(path / store.PLAN_NAME, vocabulary())
     with progress, sites.prepare(plan, progress.notice) as site:
-        schedule = plans.expand(plan, site.fabrics)
+        schedule = _schedule(plan, site)
         if _planned(schedule) != folder.manifest["schedule"]:
             raise StoreError(
                 "this version of fabriscope would run other launches than the folder's manifest says",
@@ -79,6 +80,28 @@ def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummar
                 fix=f"resume it with fabriscope {folder.manifest['fabriscope_version']}, or start a new run",
             )
         return _execute(plan, schedule, folder, site, progress, cancel)
+
+
+def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
+    hosts = site.hosts.values() if plan.counts_cores else ()
+    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts))
+    check_specs(plan, schedule)
+    return schedule
+
+
+def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
+    """Raise PlanError for a launch whose specification no mpirun could be trusted to hand to rank 0."""
+    for launch in schedule.launches:
+        if (launch.entry.layer, launch.entry.instrument) != ("mpi", "engine") or launch.block > 1:
+            continue
+        spec_bytes = len(engine.spec_text(launch, AdapterContext({})))
+        if spec_bytes > mpi_jobs.MAX_STDIN_BYTES:
+            raise PlanError(
+                f"{len(launch.cases)} cases in one launch of {launch.entry.label()} are more than mpirun can be "
+                f"trusted to hand on ({spec_bytes} bytes of standard input, {mpi_jobs.MAX_STDIN_BYTES} are safe)",
+                where=plan.file,
+                fix="choose fewer sizes or benchmarks, or make two plans of it",
+            )
 
 
 def _execute(
@@ -149,7 +172,8 @@ class _LaunchRunner:
                 break
             parsed = self._attempt(dataclasses.replace(self._launch, cases=left), expected_ns)
             self._blocks += parsed.blocks
-            self._details |= parsed.details
+            groups = {**self._details.get("groups", {}), **_groups(parsed)}
+            self._details |= parsed.details | ({"groups": groups} if groups else {})
             retry = parsed.hung_case_id is not None and len(left) > 1
             for result in parsed.results:
                 if not retry or result.status == "ok" or result.case_id == parsed.hung_case_id:
@@ -224,6 +248,11 @@ class _LaunchRunner:
             "details": self._details,
             "fabric_counters": self._site.lab.counters() if self._site.lab is not None else {},
         }
+
+
+def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
+    groups = parsed.details.get("groups")
+    return groups if isinstance(groups, dict) else {}
 
 
 def _all_failed(launch: Launch, reason: str) -> ParsedLaunch:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import os
 import shutil
 import socket
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,3 +167,21 @@ def _address(interface: str, plan: Plan) -> str:
                 fix=f"name one of {known}",
             ) from error
     return socket.inet_ntoa(answer[20:24])
+
+
+def cores_per_host(hosts: Iterable[Host] = ()) -> int | None:
+    """Return how many cores every one of the hosts has at least: what `half` and `all` in a plan count.
+
+    On this machine, and so on every host of a lab, that is the processors that we may use. None where a remote host
+    does not tell.
+    """
+    from fabriscope.hosts import facts
+
+    counts: list[object] = [len(os.sched_getaffinity(0))]
+    for host in hosts:
+        if host.access and host.kind == "machine":
+            known = {fact.name: fact.value for fact in facts.collect(host)}
+            counts.append(known.get("cpu.core_count") or known.get("cpu.thread_count"))
+    numbers = [count for count in counts if isinstance(count, int)]
+    remote = numbers[1:] or numbers
+    return min(remote) if len(numbers) == len(counts) else None

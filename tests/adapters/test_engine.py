@@ -17,7 +17,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
-from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.model.measurement import RANK_OPERATION, RANK_START, Launch, ParsedLaunch
 from fabriscope.registry import discover
 
 DATA = Path(__file__).parent / "data" / "engine"
@@ -184,6 +184,7 @@ GOLDEN: list[tuple[str, dict[str, Any]]] = [
     ("option_refused", {}),
     ("mpich", {"case_count": 1}),
     ("noisy", {"case_count": 1}),
+    ("group", {}),
     ("watchdog", {"exit_status": 4, "stderr": b"fabriscope-engine: no progress\n"}),
     ("torn", {"exit_status": -11}),
     ("died_at_start", {"exit_status": 1, "stderr": b"warning\n\nfabriscope-engine: no route to host\n"}),
@@ -269,3 +270,48 @@ def test_the_reason_of_a_death_is_told(outcome: dict[str, Any], words: str) -> N
 
 def test_the_registry_finds_it() -> None:
     assert discover("adapters", "ADAPTER").get("engine") is ADAPTER
+
+
+def test_the_account_of_a_group_s_operations() -> None:
+    parsed = parse((DATA / "group.stdout").read_text())
+    first, second = (parsed.details["groups"][name] for name in ("case0", "case1"))  # type: ignore[index]
+    assert first == {
+        "timing": "common_clock",
+        "operation_count": 4,
+        "late_operation_count": 1,
+        "clock_error_ns": 1200,
+        "slowest_ranks": {"1": 1, "2": 3},
+    }
+    assert (second["clock_error_ns"], second["pure_ns"], second["compute_ns"]) == (None, 20000, 20000)
+    models: Any = parsed.details["clock_models"]
+    assert [model["error_bound_ns"] for model in models] == [850, 1200]
+
+
+def test_every_rank_s_share_is_kept() -> None:
+    parsed = parse((DATA / "group.stdout").read_text())
+    shares = {
+        (block.rank, block.quantity, block.burst): tuple(block.values)
+        for block in parsed.blocks
+        if block.case_id == "case0" and block.rank is not None
+    }
+    assert shares[2, RANK_START, 0] == (40, 50, 9)
+    assert shares[2, RANK_OPERATION, 1] == (43994,)
+    assert len(shares) == 12
+    whole = [block for block in parsed.blocks if block.rank is None and block.phase == "measure"]
+    assert [tuple(block.values) for block in whole] == [(41000, 42000, 43000), (44000,), (26000,)]
+    last_ends = [max(start + took for start, took in zip(*ends, strict=True)) for ends in
+                 (((0, 12, 40), (30000, 35000, 40960)), ((0, 7, 9), (32000, 42993, 39000)))]  # fmt: skip
+    assert last_ends == [41000, 43000]
+
+
+def test_parameters_stand_in_the_case_line() -> None:
+    one = launch("mpi")
+    case = replace(one.cases[0], benchmark="allreduce", parameters=(("datatype", "double"), ("timing", "barrier")))
+    (line,) = [line for line in spec_text(replace(one, cases=(case,)), CONTEXT).splitlines() if line[:5] == "case "]
+    assert line.endswith("benchmark=allreduce message_size_bytes=8 window_size=1 datatype=double timing=barrier")
+
+
+def test_ranks_of_another_process_need_their_own_command_each() -> None:
+    commands = ADAPTER.commands(launch("tcp", ("a", "a", "b", "b")), CONTEXT)
+    assert [command.host for command in commands] == ["a", "a", "b", "b"]
+    assert all("--rank-count 4" in " ".join(command.argv) for command in commands)

@@ -20,6 +20,7 @@ LAB_INTER = MpiJob(
 )
 LAB_INTRA = MpiJob(PROGRAM, ("a", "a"), None, "shm", shares_cores=True)
 REAL_INTER = MpiJob(PROGRAM, ("a", "a", "b", "b"), "eth0", "tcp", env={"K": "v"})
+CYCLIC = MpiJob(PROGRAM, ("a", "b", "a", "b"), "eth0", "tcp")
 
 
 def stack(kind: str, device: str | None = None) -> MpiStack:
@@ -43,6 +44,11 @@ COMMAND_LINES = [
         " --mca btl_tcp_if_include eth0 -x K=v",
     ),
     (
+        "openmpi4", None, CYCLIC,
+        "/x/mpirun --mca osc pt2pt -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0",
+    ),
+    (
         "openmpi5", None, LAB_INTER,
         "/x/mpirun --mca plm_ssh_agent /lab/rsh --prtemca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
         " --map-by ppr:1:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self"
@@ -56,6 +62,15 @@ COMMAND_LINES = [
         "openmpi5", None, REAL_INTER,
         "/x/mpirun -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
         " --mca btl_tcp_if_include eth0 -x K=v",
+    ),
+    (
+        "openmpi5", None, CYCLIC,
+        "/x/mpirun -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include eth0",
+    ),
+    (
+        "mpich", "ch4:ofi", CYCLIC,
+        "/x/mpirun -launcher ssh -hosts a,b -n 4 -ppn 1 -genv MPIR_CVAR_CH4_NETMOD ofi -genv FI_PROVIDER tcp"
+        " -genv FI_TCP_IFACE eth0",
     ),
     (
         "mpich", "ch4:ucx,ofi", LAB_INTER,
@@ -87,6 +102,11 @@ COMMAND_LINES = [
         "intelmpi", None, REAL_INTER,
         "/x/mpirun -bootstrap ssh -hosts a,b -n 4 -ppn 2 -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
         " -genv FI_TCP_IFACE eth0 -genv K v",
+    ),
+    (
+        "intelmpi", None, CYCLIC,
+        "/x/mpirun -bootstrap ssh -hosts a,b -n 4 -ppn 1 -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
+        " -genv FI_TCP_IFACE eth0",
     ),
 ]  # fmt: skip
 

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import PlanError
 from fabriscope.plan import Vocabulary, expand, expected_ns, load
 from fabriscope.plan.schema import json_schema
@@ -21,7 +22,7 @@ from fabriscope.site import planned_fabrics
 ROOT = Path(__file__).parents[2]
 MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistakes.yaml").read_text())
 WORDS = Vocabulary(
-    frozenset({"ping_pong", "bandwidth", "bidirectional_bandwidth", "empty"}),
+    frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
     frozenset({"tcp", "mpi", "shm"}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),

@@ -6,23 +6,29 @@ import gzip
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+import fabriscope
 from fabriscope import store
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.measurement import Launch, SampleBlock
+from fabriscope.model.measurement import RANK_OPERATION, Launch, SampleBlock
 from fabriscope.model.run_data import SAMPLE_COLUMNS
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
+RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
+"""Written when samples had no column `rank` and cases no parameters; its summary, as printed then, stands beside it."""
 ENTRY = Entry("tcp", "gige", "inter", ("n0", "n1"))
 CASE = Case(ENTRY, "ping_pong", 8)
 LAUNCHES = tuple(Launch(number, number, ENTRY, (CASE,), seed=7, budget_ns=10**9) for number in (1, 2, 3))
@@ -238,3 +244,45 @@ def test_a_run_of_version_1_stays_readable() -> None:
     assert frame["value"].sum() == 70
     assert store.launches_of(run.manifest) == LAUNCHES
     assert run.manifest["fabrics"]["gige"]["line_rate_bits_per_s"] == 10**9
+
+
+def test_the_share_of_a_rank_is_kept(folder: store.RunFolder) -> None:
+    shares = [
+        SampleBlock(CASE.case_id, [7, 9]),
+        *(SampleBlock(CASE.case_id, [rank, 5], RANK_OPERATION, rank=rank) for rank in (0, 1)),
+    ]
+    folder.append(record(1), shares)
+    frame = folder.read().samples.collect()
+    assert frame["rank"].to_list() == [None, None, 0, 0, 1, 1]
+    assert frame["quantity"].unique(maintain_order=True).to_list() == ["operation_ns", RANK_OPERATION]
+
+
+def test_parameters_come_back(tmp_path: Path) -> None:
+    case = Case(Entry("mpi", "gige", "inter", ("n0", "n1")), "allreduce", 8, parameters=(("datatype", "double"),))
+    launch = Launch(1, 1, case.entry, (case,), seed=7, budget_ns=10**9)
+    folder = store.create(tmp_path / "run", {**store.describe((), (launch,)), "name": "test"}, "name: test\n")
+    assert store.launches_of(store.open_run(folder.path).manifest) == (launch,)
+
+
+def test_a_run_from_before_ranks_says_what_it_said(tmp_path: Path) -> None:
+    run = fabriscope.load(RUN_BEFORE_RANKS)
+    frame = run.samples.collect()
+    assert tuple(frame.columns) == SAMPLE_COLUMNS
+    assert frame["rank"].null_count() == frame.height > 0
+    assert {case.case_id for launch in store.launches_of(run.manifest) for case in launch.cases} == set(
+        run.manifest["cases"]
+    )
+    summary = pl.read_csv(RUN_BEFORE_RANKS.with_name("run-before-ranks-summary.csv"))
+    mine = run.summary().with_columns(pl.col(pl.Int64).cast(pl.Float64), pl.col(pl.String).fill_null(""))
+    expected = summary.with_columns(pl.col(pl.Int64).cast(pl.Float64), pl.col(pl.String).fill_null(""))
+    assert_frame_equal(mine.select(expected.columns), expected)
+
+
+def test_an_old_run_that_goes_on_has_both_kinds_of_samples(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    shutil.copytree(STORED_RUN, path)
+    before = store.open_run(path).read().samples.collect()
+    store.open_run(path).append(record(9), [SampleBlock(CASE.case_id, [1], RANK_OPERATION, rank=3)])
+    after = store.open_run(path).read().samples.collect()
+    assert after.head(before.height).equals(before)
+    assert after["rank"].to_list()[-1] == 3

@@ -127,6 +127,7 @@ def _case_line(case: Case) -> str:
         "message_size_bytes": case.message_size_bytes,
         "window_size": case.window_size,
     }
+    words |= case.parameter_map
     if case.entry.layer == "tcp":
         words |= _socket_words(case.socket)
     for key, value in words.items():

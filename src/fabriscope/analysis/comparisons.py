@@ -13,10 +13,12 @@ import polars as pl
 
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.intervals import CONFIDENCE, MARGIN, LogRatio, blocks_to_decide, holm, log_ratio
-from fabriscope.model.metrics import BENCHMARK_METRICS, METRICS
+from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.metrics import METRICS
+from fabriscope.model.ranks import layout_from
 
 VERDICTS = ("faster", "slower", "equivalent", "undecided")
-IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "series")
+IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "ranks", "series")
 """What tells one curve from another; sizes and metrics are points of a curve."""
 
 COMPARISON_SCHEMA = {
@@ -38,6 +40,10 @@ COMPARISON_SCHEMA = {
     "blocks_to_decide": pl.Int64,
 }
 Curve = dict[str, Any]
+
+
+def _rank_count(curve: Curve) -> int:
+    return layout_from(curve["ranks"]).rank_count
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,13 @@ KINDS = {
         ),
         Kind("mpi", "MPI library against MPI library", ("mpi",), lambda a, b: bool(a["mpi"] and b["mpi"])),
         Kind(
-            "placement", "Inside one host against between hosts", ("placement", "fabric"),
+            "placement", "Inside one host against between hosts", ("placement", "fabric", "ranks"),
             lambda a, b: (a["placement"], b["placement"]) == ("intra", "inter")
-            and a["fabric"] in (None, b["fabric"]),
+            and a["fabric"] in (None, b["fabric"]) and _rank_count(a) == _rank_count(b),
+        ),
+        Kind(
+            "ranks", "Arrangement against arrangement of the ranks", ("ranks",),
+            lambda a, b: a["ranks"] != b["ranks"] and _rank_count(a) == _rank_count(b),
         ),
         Kind("series", "Setting against setting", ("series",), lambda a, b: a["series"] != b["series"]),
         Kind("instrument", "Instrument against instrument", ("instrument",), lambda a, b: True),  # noqa: ARG005
@@ -98,9 +108,10 @@ Key = tuple[Any, ...]
 
 def _curves(values: pl.DataFrame) -> dict[Key, Points]:
     """Return curve key (IDENTITY and metric) to its points; one metric for each benchmark, the first it defines."""
-    derived = {name for metrics in BENCHMARK_METRICS.values() for name in metrics[1:]}
+    derived = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
     sound = values.filter(
         ~pl.col("metric_id").is_in(list(derived)),
+        ~pl.col("metric_id").str.starts_with("overlap"),  # a share, not a speed
         ~pl.col("impossible"),
         pl.col("value") > 0,
         pl.col("layer") != "null",
@@ -199,11 +210,13 @@ def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str
     if kind.name == "fabric":
         return str(name["fabric"])
     if kind.name in ("layer", "transport"):
-        return series_label({**name, "series": ""}, fabric=False)
+        return series_label({**name, "series": "", "ranks": ""}, fabric=False)
     if kind.name == "mpi":
         return str(name["mpi"])
     if kind.name == "placement":
         return "inside one host" if name["placement"] == "intra" else f"over {name['fabric']}"
+    if kind.name == "ranks":
+        return layout_from(name["ranks"]).spread_text()
     if kind.name == "instrument":
         return str(name["instrument"])
     return str(name["series"] or ("default" if other["series"] else "")) or "default"

@@ -16,13 +16,10 @@ from fabriscope.analysis.words import (
     ratio_text,
     size_text,
 )  # fmt: skip
+from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.ranks import layout_from
 
-BENCHMARK_NAMES = {
-    "ping_pong": "ping-pong",
-    "bandwidth": "bandwidth",
-    "bidirectional_bandwidth": "bidirectional bandwidth",
-    "empty": "floor",
-}
+BENCHMARK_NAMES = {name: kind.title for name, kind in BENCHMARKS.items()}
 MOST_RANGES = 3
 """A sentence about more ranges than this counts sizes instead; the table of ranges has them all."""
 PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host"}
@@ -45,13 +42,17 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
 def where_text(row: dict[str, Any]) -> str:
     """Return the circumstances that both sides share: `ping-pong, TCP, between hosts`."""
     parts = [BENCHMARK_NAMES.get(row["left_benchmark"], row["left_benchmark"])]
-    if row["kind"] in ("fabric", "placement", "series", "mpi"):
+    if row["kind"] in ("fabric", "placement", "series", "mpi", "ranks"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
         parts.append({"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}.get(row["left_layer"], "") + stack)
-    if row["kind"] in ("layer", "transport", "series", "mpi", "instrument") and row["left_fabric"]:
+    if row["kind"] in ("layer", "transport", "series", "mpi", "instrument", "ranks") and row["left_fabric"]:
         parts.append(str(row["left_fabric"]))
     if row["kind"] != "placement":
         parts.append(PLACEMENT_NAMES[row["left_placement"]])
+    if row["left_ranks"]:
+        layout = layout_from(row["left_ranks"])
+        only_count = row["kind"] in ("ranks", "placement")
+        parts.append(f"{layout.rank_count} ranks" if only_count else layout.text())
     if row["kind"] != "series" and row["left_series"]:
         parts.append(str(row["left_series"]))
     return ", ".join(part for part in parts if part)

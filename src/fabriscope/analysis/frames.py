@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.model.case import SocketOptions
-from fabriscope.model.metrics import BENCHMARK_METRICS
+from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.case import SocketOptions, ranks_label
+from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
 CASE_SCHEMA = {
@@ -21,6 +22,8 @@ CASE_SCHEMA = {
     "mpi": pl.String,
     "instrument": pl.String,
     "benchmark": pl.String,
+    "ranks": pl.String,
+    "rank_count": pl.Int32,
     "series": pl.String,
     "window_size": pl.Int32,
     "socket": pl.String,
@@ -57,6 +60,8 @@ def cases_frame(run: RunData) -> pl.DataFrame:
                 "mpi": entry.get("mpi"),
                 "instrument": entry.get("instrument", "engine"),
                 "benchmark": case["benchmark"],
+                "ranks": ranks_label(tuple(entry.get("hosts", ()))),
+                "rank_count": len(entry.get("hosts", ())) or 2,
                 "series": _without_interface(case.get("series", ""), case.get("socket", {})),
                 "window_size": case.get("window_size", 1),
                 "socket": _socket_label(case.get("socket", {})),
@@ -77,7 +82,8 @@ class _Order:
             "layer": list(LAYER_NAMES),
             "mpi": [None, *manifest["mpi"]],
             "instrument": ["engine"],
-            "benchmark": list(BENCHMARK_METRICS),
+            "benchmark": list(BENCHMARKS),
+            "ranks": [""],
             "series": [""],
         }
 
@@ -86,6 +92,7 @@ class _Order:
         for name, known in self._known.items():
             if row[name] not in known:
                 known.append(row[name])
+            places += [row["rank_count"]] if name == "ranks" else []
             places.append(known.index(row[name]))
         return (*places, row["message_size_bytes"])
 
@@ -148,6 +155,15 @@ def results_frame(run: RunData) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RESULT_SCHEMA)
 
 
+def group_accounts(run: RunData) -> dict[tuple[int, str], dict[str, Any]]:
+    """Return what the engine told of operations of several ranks, beside their samples, by launch id and case id."""
+    found = {}
+    for record in run.journal:
+        groups = (record.get("details") or {}).get("groups") or {}
+        found.update({(record["launch_id"], case_id): dict(account) for case_id, account in groups.items()})
+    return found
+
+
 def failures_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each failed or skipped case of each launch, with what the case was."""
     bad = results_frame(run).filter(pl.col("status") != "ok")
@@ -160,7 +176,8 @@ def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
     layer = f"{layer} ({row['mpi']})" if row["mpi"] else layer
     name = f"{row['fabric']} · {layer}" if fabric and row["fabric"] else layer
     name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
-    return f"{name}, {row['series']}" if row["series"] else name
+    parts = [name, layout_from(row["ranks"]).text() if row["ranks"] else "", row["series"]]
+    return ", ".join(part for part in parts if part)
 
 
 def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -9,14 +9,20 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.bounds import is_impossible, metric_limit
-from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, results_frame
-from fabriscope.model.metrics import METRICS, metric_value, metrics_of
+from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
+from fabriscope.model.measurement import RANK_OPERATION, RANK_START
+from fabriscope.model.metrics import METRICS, metric_value, metrics_of, overlap_percent
 from fabriscope.model.run_data import RunData
 
 OPERATION = "operation_ns"
 BATCHES = 24
-MEDIAN_METRICS = ("latency_ns", "ping_pong_bandwidth_bytes_per_s", "floor_ns", "operation_time_ns")
-"""Taken from the median over the burst medians; the other rates are all bytes over all time (harmonic mean)."""
+MEAN_METRICS = (
+    "bandwidth_bytes_per_s",
+    "bidirectional_bandwidth_bytes_per_s",
+    "multi_pair_bandwidth_bytes_per_s",
+    "message_rate_per_s",
+)
+"""All bytes over all time (harmonic mean); all others are taken from the median over the burst medians."""
 
 VALUE_SCHEMA = {
     "launch_id": pl.Int32,
@@ -42,12 +48,15 @@ def launch_values(run: RunData) -> pl.DataFrame:
     condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
     cases = {row["case_id"]: row for row in cases_frame(run).iter_rows(named=True)}
     places = {case_id: place for place, case_id in enumerate(cases)}
+    parameters = {case_id: dict(case.get("parameters", ())) for case_id, case in run.manifest["cases"].items()}
+    accounts = group_accounts(run)
     limits = _Limits(run.manifest)
     rows = []
     known = [line for line in condensed.iter_rows(named=True) if line["case_id"] in cases]
     for line in sorted(known, key=lambda line: (places[line["case_id"]], line["launch_id"])):
         case = cases[line["case_id"]]
-        for metric_id, value in _metrics(line, case):
+        said = accounts.get((line["launch_id"], line["case_id"]), {})
+        for metric_id, value in _metrics(line, case, parameters[line["case_id"]], said):
             limit = limits.of(metric_id, case)
             better = METRICS[metric_id].larger_is_better if metric_id in METRICS else True
             rows.append(
@@ -83,7 +92,11 @@ def _among(launch_ids: list[int]) -> pl.Expr:
 def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
     keys = ["launch_id", "case_id", "quantity"]
     bursts = (
-        samples.filter((pl.col("phase") == "measure") & pl.col("value").is_finite())
+        samples.filter(
+            (pl.col("phase") == "measure")
+            & ~pl.col("quantity").is_in([RANK_OPERATION, RANK_START])
+            & pl.col("value").is_finite()
+        )
         .group_by(*keys, "burst")
         .agg(
             pl.col("block").first(),
@@ -109,8 +122,13 @@ def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def _metrics(line: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield metric id and value; values that do not exist (a rate of no time) are left out."""
+def _metrics(
+    line: Mapping[str, Any], case: Mapping[str, Any], parameters: Mapping[str, str], said: Mapping[str, Any]
+) -> Iterator[tuple[str, float]]:
+    """Yield metric id and value; values that do not exist (a rate of no time) are left out.
+
+    `said` is what the engine told of this case in this launch, beside its samples.
+    """
     if line["quantity"] != OPERATION:
         metric = METRICS.get(line["quantity"])
         is_rate = metric is not None and metric.unit.endswith("_per_s")
@@ -118,9 +136,13 @@ def _metrics(line: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[tuple
         if math.isfinite(value):
             yield line["quantity"], value
         return
-    for metric_id in metrics_of(case["benchmark"]):
-        operation_ns = line["median"] if metric_id in MEDIAN_METRICS else line["mean"]
-        value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"])
+    for metric_id in metrics_of(case["benchmark"], parameters):
+        operation_ns = line["mean"] if metric_id in MEAN_METRICS else line["median"]
+        if metric_id.startswith("overlap_percent"):
+            value = overlap_percent(operation_ns, said.get("compute_ns", math.nan), said.get("pure_ns", math.nan))
+        else:
+            pairs = case["rank_count"] // 2
+            value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], pairs)
         if math.isfinite(value):
             yield metric_id, value
 

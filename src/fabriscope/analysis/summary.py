@@ -57,6 +57,7 @@ def _small(sound: pl.DataFrame) -> pl.DataFrame:
         pl.lit(False).alias("impossible"),
         pl.col("entry_id").first(),
         pl.col("window_size").first(),
+        pl.col("rank_count").first(),
         pl.lit("").alias("socket"),
         pl.lit(0, dtype=pl.Int64).alias("message_size_bytes"),
     )

@@ -24,7 +24,9 @@ def check(plan: Path, as_json: bool) -> None:
 
     checked = plans.load(plan, run.vocabulary())
     fabrics = site.planned_fabrics(checked)
-    schedule = plans.expand(checked, fabrics)
+    cores = site.cores_per_host()
+    schedule = plans.expand(checked, fabrics, cores)
+    run.check_specs(checked, schedule)
     expected = {launch.launch_id: plans.expected_ns(launch, fabrics) for launch in schedule.launches}
     total_s = sum(expected.values()) / 1e9
     if as_json:
@@ -48,8 +50,11 @@ def check(plan: Path, as_json: bool) -> None:
             f"  {launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
             f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
         )
-    if len(checked.hosts) > 2:
-        click.echo(f"  point-to-point benchmarks run between {checked.hosts[0]} and {checked.hosts[1]}")
+    used = {host for launch in schedule.launches for host in launch.entry.hosts}
+    if len(used) < len(checked.hosts):
+        click.echo(f"  {len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed")
+    if checked.counts_cores:
+        click.echo(f"  half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves")
     click.echo(
         f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
         f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"

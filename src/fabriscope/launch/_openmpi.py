@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from fabriscope.launch.mpi_jobs import check, layout
 from fabriscope.model.mpi import MpiJob, MpiStack
+from fabriscope.model.ranks import CYCLIC, Layout
 
 # mpirun refuses to work for root unless both are set; containers and labs often have nobody else.
 ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -24,15 +25,15 @@ def argv(
     pml ob1 with named btls is what forces the transport: the defaults would prefer UCX or libfabric, silently.
     """
     check(job)
-    hosts, ranks_per_host = layout(job.rank_hosts)
+    hosts, ranks = layout(job.rank_hosts)
     words = [stack.mpirun]
     if job.transport == "tcp":
         if job.remote_shell:
             words += mca(remote_shell, job.remote_shell)
         if job.management_interface:
             words += [out_of_band_option, out_of_band, job.management_interface]
-        words += ["-H", ",".join(f"{host}:{ranks_per_host}" for host in hosts)]
-        words += ["-np", str(len(job.rank_hosts)), "--map-by", f"ppr:{ranks_per_host}:node"]
+        words += ["-H", ",".join(f"{host}:{ranks.ranks_per_host}" for host in hosts)]
+        words += ["-np", str(ranks.rank_count), "--map-by", _mapping(ranks)]
     else:
         # The name that a plan gives the host need not be its own: localhost always is.
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
@@ -44,6 +45,11 @@ def argv(
     else:
         words += mca("btl", f"{shared_memory},self")
     return (*words, *_exports(job.env), *job.argv)
+
+
+def _mapping(ranks: Layout) -> str:
+    """Return how ranks are dealt out: so many on each host before the next, or one on each host in turn."""
+    return "node" if ranks.arrangement == CYCLIC else f"ppr:{ranks.ranks_per_host}:node"
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:

@@ -16,6 +16,7 @@ from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.mpi import MpiJob, MpiStack
+from fabriscope.model.ranks import Layout, layout_of
 from fabriscope.registry import discover
 
 MAX_STDIN_BYTES = 60_000
@@ -93,13 +94,15 @@ def _shares_cores(hosts: Sequence[Host], rank_count: int) -> bool:
     return not hosts[0].access and len(os.sched_getaffinity(0)) < rank_count
 
 
-def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """Return the hosts in rank order and how many consecutive ranks each has; raises LaunchError if that differs."""
-    names = tuple(dict.fromkeys(rank_hosts))
-    ranks_per_host = len(rank_hosts) // len(names)
-    if tuple(rank_hosts) != tuple(name for name in names for _ in range(ranks_per_host)):
-        raise LaunchError(f"every host must have equally many consecutive ranks, not {' '.join(rank_hosts)}")
-    return names, ranks_per_host
+def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
+    """Return the hosts in the order of their first ranks, and how the ranks are dealt out; raises LaunchError.
+
+    Block (a a b b) or cyclic (a b a b), equally many on each host: that is what every launcher's own words can say.
+    """
+    try:
+        return tuple(dict.fromkeys(rank_hosts)), layout_of(rank_hosts)
+    except ValueError as error:
+        raise LaunchError(str(error), fix="ask for a number of ranks that is a multiple of the hosts") from error
 
 
 def check(job: MpiJob) -> None:

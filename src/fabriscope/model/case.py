@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+
+from fabriscope.model.ranks import layout_of
 
 _LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}
 
@@ -41,14 +44,14 @@ class SocketOptions:
 
 @dataclass(frozen=True)
 class Entry:
-    """What one launch runs: one instrument over one layer of one fabric, at one placement."""
+    """What one launch runs: one instrument over one layer of one fabric, at one placement of its ranks."""
 
     layer: str
     """`tcp`, `mpi`, `shm`, another transport of the engine, or `null` (the instrument's floor)."""
     fabric: str | None
     """Fabric name; None for shm and null, which use none."""
     placement: str
-    """`inter` (two hosts) or `intra` (both ranks on one host)."""
+    """`inter` (ranks on several hosts) or `intra` (all on one)."""
     hosts: tuple[str, ...]
     """Host of each rank."""
     mpi: str | None = None
@@ -56,19 +59,30 @@ class Entry:
     instrument: str = "engine"
 
     @property
+    def ranks(self) -> str:
+        """Return how many ranks there are and where, where that is not the usual two: `8x2`, `8x2.cyclic`."""
+        return ranks_label(self.hosts)
+
+    @property
     def entry_id(self) -> str:
-        """Return a name that is unique in a run and readable: `gige.mpi.mpich.inter`."""
-        parts = [self.fabric, self.layer, self.mpi, self.placement]
+        """Return a name that is unique in a run and readable: `gige.mpi.mpich.inter`, `gige.mpi.mpich.inter.8x2`."""
+        parts = [self.fabric, self.layer, self.mpi, self.placement, self.ranks]
         if self.instrument != "engine":
             parts.append(self.instrument)
         return ".".join(part for part in parts if part)
 
     def label(self) -> str:
-        """Return how reports call it: `gige · MPI (mpich)`."""
+        """Return how reports call it: `gige · MPI (mpich)`, `gige · MPI (mpich), 8 ranks, 2 on each host`."""
         layer = _LAYER_LABELS.get(self.layer, self.layer)
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
-        return name if self.instrument == "engine" else f"{name} by {self.instrument}"
+        name = name if self.instrument == "engine" else f"{name} by {self.instrument}"
+        return f"{name}, {layout_of(self.hosts).text()}" if self.ranks else name
+
+
+def ranks_label(rank_hosts: tuple[str, ...]) -> str:
+    """Return `Entry.ranks` of these hosts; raises ValueError for a layout that is neither block nor cyclic."""
+    return "" if len(rank_hosts) <= 2 else layout_of(rank_hosts).label()
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,7 @@ class Case:
 
     entry: Entry
     benchmark: str
-    """`ping_pong`, `bandwidth`, `bidirectional_bandwidth`, `empty` ..."""
+    """`ping_pong`, `bandwidth`, `allreduce`, `empty` ... (`model/benchmarks.py`)."""
     message_size_bytes: int
     window_size: int = 1
     """Messages in flight; 1 for ping_pong."""
@@ -85,9 +99,20 @@ class Case:
     """What tells the curves of one entry and benchmark apart when options are swept, e.g. `send buffer 16384 B`;
     the window belongs to it only where the plan sweeps windows (large messages may have a smaller one)."""
     socket: SocketOptions = field(default_factory=SocketOptions)
+    parameters: tuple[tuple[str, str], ...] = ()
+    """What the benchmark itself is told: datatype, reduction, root, timing ...; names and values, as the plan gives
+    them. What is absent is the benchmark's default."""
 
     @property
     def case_id(self) -> str:
         """Return the first 12 hex digits of the SHA-256 of the case's content."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        content = asdict(self)
+        if not self.parameters:
+            del content["parameters"]  # cases without them keep the ids that they had before there were any
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def parameter_map(self) -> Mapping[str, str]:
+        """Return the parameters by their names."""
+        return dict(self.parameters)

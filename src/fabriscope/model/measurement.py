@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 
 from fabriscope.model.case import Case, Entry
 
+RANK_OPERATION = "rank_operation_ns"
+"""Quantity: how long one rank was inside the operation."""
+RANK_START = "rank_start_offset_ns"
+"""Quantity: how long after the first rank this one began."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -31,7 +36,8 @@ class SampleBlock:
     values: Sequence[int] | Sequence[float]
     """In the unit that the quantity's name ends in."""
     quantity: str = "operation_ns"
-    """`operation_ns` for our engine (metrics.py says what an operation is), or a metric id for other tools."""
+    """`operation_ns` for our engine (metrics.py says what an operation is), RANK_OPERATION and RANK_START for the share
+    of one rank, or a metric id for other tools."""
     operations_per_sample: int = 1
     """How many operations each value of operation_ns covers; the value is their sum."""
     phase: str = "measure"
@@ -42,6 +48,8 @@ class SampleBlock:
     """Burst inside the launch, from 0."""
     start_ns: int = 0
     """Start of the burst on the launch's own clock."""
+    rank: int | None = None
+    """The rank whose share this is; None for what is true of the operation as a whole."""
 
 
 @dataclass(frozen=True)

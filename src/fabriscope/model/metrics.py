@@ -7,6 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriscope.model.benchmarks import BENCHMARKS, metrics_of
+
+__all__ = ["METRICS", "Metric", "metric_value", "metrics_of", "unit_of"]
+
+TIMINGS = {
+    "_barrier": (
+        "after a barrier",
+        "but timed as OSU does: a barrier, then each rank times its own call; the mean over the ranks",
+    ),
+    "_back_to_back": (
+        "back to back",
+        "but timed as IMB does: each rank times its own calls, one right after the other; the mean over the ranks",
+    ),
+}
+"""Ends of the ids of operations of several ranks that are not timed on the common clock: title and definition."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -15,93 +31,180 @@ class Metric:
     metric_id: str
     title: str
     unit: str
-    """The stored unit: `ns` or `bytes_per_s`."""
+    """The stored unit: `ns`, `bytes_per_s`, `per_s` or `percent`."""
     larger_is_better: bool
     definition: str
 
 
-METRICS = {
-    metric.metric_id: metric
-    for metric in (
-        Metric(
-            "latency_ns", "Latency", "ns", False,
-            "half of the round trip of a ping-pong, as the median over a launch's operations",
-        ),
-        Metric(
-            "ping_pong_bandwidth_bytes_per_s", "Ping-pong bandwidth", "bytes_per_s", True,
-            "message size over half of the round trip of a ping-pong",
-        ),
-        Metric(
-            "bandwidth_bytes_per_s", "Bandwidth", "bytes_per_s", True,
-            "window_size messages sent at once and answered by 4 bytes: their bytes over the time until the answer",
-        ),
-        Metric(
-            "bidirectional_bandwidth_bytes_per_s", "Bidirectional bandwidth", "bytes_per_s", True,
-            "window_size messages each way at once: the bytes of both directions over the time until all arrived",
-        ),
-        # What other programs state, where it is not one of ours (docs/peers.md).
-        Metric(
-            "latency_ns_mean", "Mean latency", "ns", False,
-            "half of the round trip of a ping-pong, as the mean over a launch's operations (IMB, qperf)",
-        ),
-        Metric(
-            "latency_ns_least_mean", "Least mean latency", "ns", False,
-            "half of the round trip of a ping-pong, as the least of the means of three trials (NetPIPE)",
-        ),
-        Metric(
-            "ping_pong_bandwidth_bytes_per_s_mean", "Ping-pong bandwidth, mean", "bytes_per_s", True,
-            "message size over latency_ns_mean",
-        ),
-        Metric(
-            "ping_pong_bandwidth_bytes_per_s_least_mean", "Ping-pong bandwidth, best mean", "bytes_per_s", True,
-            "message size over latency_ns_least_mean",
-        ),
-        Metric(
-            "stream_bandwidth_bytes_per_s", "Stream bandwidth", "bytes_per_s", True,
-            "messages sent one after another and never answered: the bytes that arrived, over the time (iperf3, qperf)",
-        ),
-        Metric(
-            "sent_bandwidth_bytes_per_s", "Sent bandwidth", "bytes_per_s", True,
-            "messages sent one after another and never answered: the bytes that the sender's system took, over the "
-            "time, whether they arrived or not (sockperf)",
-        ),
-        Metric(
-            "operation_time_ns", "Time per operation", "ns", False,
-            "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
-        ),
-        Metric(
-            "floor_ns", "Floor", "ns", False,
-            "time per operation that does nothing (benchmark empty): what recording itself costs",
-        ),
-    )
-}  # fmt: skip
+_BASE = (
+    Metric(
+        "latency_ns", "Latency", "ns", False,
+        "half of the round trip of a ping-pong, as the median over a launch's operations",
+    ),
+    Metric(
+        "ping_pong_bandwidth_bytes_per_s", "Ping-pong bandwidth", "bytes_per_s", True,
+        "message size over half of the round trip of a ping-pong",
+    ),
+    Metric(
+        "bandwidth_bytes_per_s", "Bandwidth", "bytes_per_s", True,
+        "window_size messages sent at once and answered by 4 bytes: their bytes over the time until the answer",
+    ),
+    Metric(
+        "bidirectional_bandwidth_bytes_per_s", "Bidirectional bandwidth", "bytes_per_s", True,
+        "window_size messages each way at once: the bytes of both directions over the time until all arrived",
+    ),
+    # Pairs of ranks, all at once.
+    Metric(
+        "multi_pair_latency_ns", "Multi-pair latency", "ns", False,
+        "half of the round trip of ping-pongs that all pairs play at once: the mean over the pairs, then the median",
+    ),
+    Metric(
+        "message_rate_per_s", "Message rate", "per_s", True,
+        "every pair sends window_size messages, answered by 4 bytes: the messages of all pairs over the time until the "
+        "last pair has finished",
+    ),
+    Metric(
+        "multi_pair_bandwidth_bytes_per_s", "Multi-pair bandwidth", "bytes_per_s", True,
+        "the bytes of all pairs' messages over that same time",
+    ),
+    # What other programs state, where it is not one of ours (docs/peers.md).
+    Metric(
+        "latency_ns_mean", "Mean latency", "ns", False,
+        "half of the round trip of a ping-pong, as the mean over a launch's operations (IMB, qperf)",
+    ),
+    Metric(
+        "latency_ns_least_mean", "Least mean latency", "ns", False,
+        "half of the round trip of a ping-pong, as the least of the means of three trials (NetPIPE)",
+    ),
+    Metric(
+        "ping_pong_bandwidth_bytes_per_s_mean", "Ping-pong bandwidth, mean", "bytes_per_s", True,
+        "message size over latency_ns_mean",
+    ),
+    Metric(
+        "ping_pong_bandwidth_bytes_per_s_least_mean", "Ping-pong bandwidth, best mean", "bytes_per_s", True,
+        "message size over latency_ns_least_mean",
+    ),
+    Metric(
+        "stream_bandwidth_bytes_per_s", "Stream bandwidth", "bytes_per_s", True,
+        "messages sent one after another and never answered: the bytes that arrived, over the time (iperf3, qperf)",
+    ),
+    Metric(
+        "sent_bandwidth_bytes_per_s", "Sent bandwidth", "bytes_per_s", True,
+        "messages sent one after another and never answered: the bytes that the sender's system took, over the "
+        "time, whether they arrived or not (sockperf)",
+    ),
+    Metric(
+        "operation_time_ns", "Time per operation", "ns", False,
+        "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
+    ),
+    Metric(
+        "floor_ns", "Floor", "ns", False,
+        "time per operation that does nothing (benchmark empty): what recording itself costs",
+    ),
+)  # fmt: skip
 
-# The metrics that the recorded operations of a benchmark are turned into; other benchmarks have operation_time_ns.
-BENCHMARK_METRICS: dict[str, tuple[str, ...]] = {
-    "ping_pong": ("latency_ns", "ping_pong_bandwidth_bytes_per_s"),
-    "bandwidth": ("bandwidth_bytes_per_s",),
-    "bidirectional_bandwidth": ("bidirectional_bandwidth_bytes_per_s",),
-    "empty": ("floor_ns",),
+# Operations of all ranks at once: each is defined once for every timing.
+_GROUP = (
+    Metric(
+        "collective_latency_ns", "Collective latency", "ns", False,
+        "from the first rank's start to the last rank's end",
+    ),
+    Metric(
+        "sendrecv_time_ns", "Sendrecv time", "ns", False,
+        "every rank sends to the next and receives from the one before: from the first rank's start to the last "
+        "rank's end",
+    ),
+    Metric(
+        "sendrecv_bandwidth_bytes_per_s", "Sendrecv bandwidth", "bytes_per_s", True,
+        "twice the message size (one sent, one received, as IMB counts) over sendrecv_time_ns",
+    ),
+    Metric(
+        "exchange_time_ns", "Exchange time", "ns", False,
+        "every rank exchanges messages with both neighbours: from the first rank's start to the last rank's end",
+    ),
+    Metric(
+        "exchange_bandwidth_bytes_per_s", "Exchange bandwidth", "bytes_per_s", True,
+        "four times the message size (two sent, two received, as IMB counts) over exchange_time_ns",
+    ),
+    Metric(
+        "overlap_percent", "Overlap", "percent", True,
+        "share of a non-blocking operation that computing hides: 100 (1 - (total - compute) / pure), not below 0, "
+        "where total is start, compute and wait together, compute the computation alone, pure the operation alone",
+    ),
+    Metric(
+        "overlapped_operation_ns", "Operation and computation", "ns", False,
+        "start of a non-blocking operation, a computation as long as the operation alone, and the wait",
+    ),
+)  # fmt: skip
+
+
+def _timed_otherwise(metric: Metric) -> list[Metric]:
+    """Return what the other timings give; other numbers, never compared with the first."""
+    return [
+        Metric(
+            f"{metric.metric_id}{end}", f"{metric.title} {title}", metric.unit, metric.larger_is_better,
+            f"as {metric.metric_id}, {how}",
+        )
+        for end, (title, how) in TIMINGS.items()
+    ]  # fmt: skip
+
+
+_ALL = [*_BASE[:7], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_BASE[7:]]
+METRICS = {metric.metric_id: metric for metric in _ALL}
+
+
+def unit_of(metric_id: str) -> str:
+    """Return the stored unit of a metric, of one that is not defined here by the end of its id."""
+    if metric_id in METRICS:
+        return METRICS[metric_id].unit
+    return next((unit for unit in ("bytes_per_s", "per_s", "percent") if base_of(metric_id).endswith(unit)), "ns")
+
+
+def base_of(metric_id: str) -> str:
+    """Return the id without the end that names a timing."""
+    return next((metric_id.removesuffix(end) for end in TIMINGS if metric_id.endswith(end)), metric_id)
+
+
+_HALVES = ("latency_ns", "multi_pair_latency_ns")
+_BYTES_PER_OPERATION = {
+    "ping_pong_bandwidth_bytes_per_s": 2,
+    "sendrecv_bandwidth_bytes_per_s": 2,
+    "exchange_bandwidth_bytes_per_s": 4,
 }
+"""In messages; the windowed ones below multiply by the window."""
 
 
-def metrics_of(benchmark: str) -> tuple[str, ...]:
-    """Return the ids of the metrics of a benchmark, known or a plug-in."""
-    return BENCHMARK_METRICS.get(benchmark, ("operation_time_ns",))
-
-
-def metric_value(metric_id: str, operation_ns: float, message_size_bytes: int, window_size: int) -> float:
+def metric_value(
+    metric_id: str, operation_ns: float, message_size_bytes: int, window_size: int, pair_count: int = 1
+) -> float:
     """Return the metric of one operation that took `operation_ns` (round trip, window, or nothing).
 
     Rates of a zero time are NaN. Raises KeyError for a metric id that is not derived from an operation's time.
     """
-    if metric_id == "latency_ns":
+    base = base_of(metric_id)
+    if base in _HALVES:
         return operation_ns / 2
-    if metric_id in ("floor_ns", "operation_time_ns"):
+    if unit_of(base) == "ns" and base in _DERIVED:
         return operation_ns
-    bytes_moved = {
-        "ping_pong_bandwidth_bytes_per_s": 2 * message_size_bytes,
+    moved = {
+        **{name: count * message_size_bytes for name, count in _BYTES_PER_OPERATION.items()},
         "bandwidth_bytes_per_s": message_size_bytes * window_size,
         "bidirectional_bandwidth_bytes_per_s": 2 * message_size_bytes * window_size,
-    }[metric_id]
-    return bytes_moved * 1e9 / operation_ns if operation_ns > 0 else float("nan")
+        "multi_pair_bandwidth_bytes_per_s": pair_count * message_size_bytes * window_size,
+        "message_rate_per_s": pair_count * window_size,
+    }[base]
+    return moved * 1e9 / operation_ns if operation_ns > 0 else float("nan")
+
+
+_DERIVED = {metric_id for kind in BENCHMARKS.values() for metric_id in kind.metrics} | {
+    "operation_time_ns",
+    "overlapped_operation_ns",
+}
+
+
+def overlap_percent(total_ns: float, compute_ns: float, pure_ns: float) -> float:
+    """Return the share of a non-blocking operation that the computation hid, in percent.
+
+    As the OSU benchmarks define it: max(0, 100 (1 - (total - compute) / pure)). NaN where pure is 0.
+    """
+    return max(0.0, 100.0 * (1 - (total_ns - compute_ns) / pure_ns)) if pure_ns > 0 else float("nan")

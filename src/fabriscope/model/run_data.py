@@ -12,7 +12,8 @@ SAMPLE_COLUMNS = (
     "launch_id",  # Int32, counts from 1 in the order of execution
     "block",  # Int32, every block launches every entry once
     "case_id",  # String
-    "quantity",  # String, operation_ns or a metric id
+    "rank",  # Int32, null for what is true of all ranks together
+    "quantity",  # String, operation_ns, a share of one rank (model.measurement), or a metric id
     "phase",  # String, warmup or measure
     "round",  # Int32
     "burst",  # Int32

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.errors import PlanError
-from fabriscope.plan import paper_names, schema
+from fabriscope.plan import paper_names, ranks, schema
+from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
@@ -40,6 +41,12 @@ class Plan:
     """The paper that it re-runs, resolved (plan/paper.py)."""
     companions: Mapping[str, str] = field(default_factory=dict)
     """Name to text of the files beside it that it needs."""
+
+    @property
+    def counts_cores(self) -> bool:
+        """Return whether the number of a host's cores decides what is launched."""
+        words = {*self.section.pairs, *self.section.ranks_per_host, *self.section.ranks}
+        return bool(words & {"half", "all"})
 
     @property
     def uses_lab(self) -> bool:
@@ -141,10 +148,8 @@ def _contradictions(
         if name in names[:index]:
             yield ("mpi", index), f"the MPI library {name!r} is named twice", "remove one, or give them different names"
     yield from _unknown_fabrics(plan)
-    if "tcp" in plan.layers:
-        for name, benchmark in plan.benchmarks.items():
-            if 0 in benchmark.sizes and len(benchmark.sizes) == 1:
-                yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+    yield from ranks.contradictions(plan, hosts)
+    yield from benchmark_contradictions(plan)
 
 
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:

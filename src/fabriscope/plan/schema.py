@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic_core import core_schema
 
+from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
+
+MAX_RANKS = 4096
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
@@ -68,6 +80,66 @@ SweptWindow = Annotated[
 ]
 
 
+def _counts(least: int, *words: str) -> BeforeValidator:
+    """Return the check of a count or a list of counts, each of which may be one of some words instead."""
+
+    def parse(value: Any) -> tuple[int | str, ...]:
+        items = tuple(dict.fromkeys(_as_list(value)))
+        for item in items:
+            is_count = isinstance(item, int) and not isinstance(item, bool) and least <= item <= MAX_RANKS
+            if not is_count and item not in words:
+                raise ValueError(f"{item!r} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}")
+        if not items:
+            raise ValueError("the list is empty")
+        return items
+
+    return BeforeValidator(parse)
+
+
+def _counts_schema(least: int, *words: str) -> WithJsonSchema:
+    item = {"anyOf": [{"type": "integer", "minimum": least, "maximum": MAX_RANKS}, {"enum": list(words)}]}
+    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+
+
+class _Parameter:
+    """One parameter of a benchmark: a value, or a list of values to sweep (`model.benchmarks.PARAMETERS`)."""
+
+    def __init__(self, name: str) -> None:
+        self.choices, _ = PARAMETERS[name]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self._parse, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        item = {"enum": [int(choice) if choice.isdigit() else choice for choice in self.choices]}
+        return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
+
+    def _parse(self, value: Any) -> tuple[str, ...]:
+        items = tuple(dict.fromkeys(str(int(item) if isinstance(item, bool) else item) for item in _as_list(value)))
+        for item in items:
+            if item not in self.choices:
+                raise ValueError(f"{item!r} is not possible; choose {', '.join(self.choices)}")
+        if not items:
+            raise ValueError("the list is empty")
+        return items
+
+
+def _parameter(name: str) -> Any:
+    return Field((), description=PARAMETERS[name][1])
+
+
+Swept = tuple[str, ...]
+RankCounts = Annotated[tuple[int | str, ...], _counts(2, "all"), _counts_schema(2, "all")]
+CoreCounts = Annotated[tuple[int | str, ...], _counts(1, "half", "all"), _counts_schema(1, "half", "all")]
+Arrangements = Annotated[
+    tuple[Literal["block", "cyclic"], ...],
+    BeforeValidator(_as_list),
+    WithJsonSchema(
+        {"anyOf": [{"enum": ["block", "cyclic"]}, {"type": "array", "items": {"enum": ["block", "cyclic"]}}]}
+    ),
+]
+
+
 class _OrName:
     """Says in the JSON schema that a section may be written as a name alone."""
 
@@ -109,6 +181,19 @@ class BenchmarkSection(Section):
         4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
     )
     socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
+    datatype: Annotated[Swept, _Parameter("datatype")] = _parameter("datatype")
+    reduction: Annotated[Swept, _Parameter("reduction")] = _parameter("reduction")
+    root: Annotated[Swept, _Parameter("root")] = _parameter("root")
+    timing: Annotated[Swept, _Parameter("timing")] = _parameter("timing")
+    pairing: Annotated[Swept, _Parameter("pairing")] = _parameter("pairing")
+    compute: Annotated[Swept, _Parameter("compute")] = _parameter("compute")
+    synchronization: Annotated[Swept, _Parameter("synchronization")] = _parameter("synchronization")
+    window_memory: Annotated[Swept, _Parameter("window_memory")] = _parameter("window_memory")
+    far_check: Annotated[Swept, _Parameter("far_check")] = _parameter("far_check")
+
+    def parameters(self) -> dict[str, tuple[str, ...]]:
+        """Return the parameters that are given, each with its values."""
+        return {name: values for name in PARAMETERS if (values := getattr(self, name))}
 
 
 class LabFabricSection(Section):
@@ -208,6 +293,18 @@ class PlanSection(Section):
     )
     intra_fabrics: tuple[str, ...] = Field(
         (), description="inside one host, also over TCP to the host's own address on these fabrics (tcp and mpi)"
+    )
+    ranks: RankCounts = Field(
+        (2,), description="how many ranks collectives have: a count, a list, or all (ranks_per_host on every host)"
+    )
+    ranks_per_host: CoreCounts = Field(
+        (), description="ranks of collectives on each host: a count, a list, half or all of its cores; as few as fit"
+    )
+    pairs: CoreCounts = Field(
+        (1,), description="pairs of ranks of multi_pair_latency and message_rate; half and all count a host's cores"
+    )
+    arrangement: Arrangements = Field(
+        ("block",), description="neighbouring ranks on one host (block), or round the hosts in turn (cyclic), or both"
     )
     instruments: tuple[str, ...] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1

@@ -20,6 +20,7 @@ RATIO_FIGURES = {
     "transport": ("Other layers against TCP", "speed, layer / TCP"),
     "placement": ("Inside one host against between hosts", "speed, inside / between"),
     "fabric": ("Fabric against fabric", "speed, first / second"),
+    "ranks": ("Arrangement against arrangement of the ranks", "speed, first / second"),
     "series": ("Setting against setting", "speed, first / second"),
     "mpi": ("MPI library against MPI library", "speed, first / second"),
     "instrument": ("Instrument against instrument", "shown, first / second"),

@@ -11,7 +11,7 @@ from fabriscope.reports._figures import Figure
 from fabriscope.reports._style import Style, layer_of
 
 DIGITS = 5
-PAIRS_BY_COLOUR = ("fabric", "mpi", "instrument", "series")
+PAIRS_BY_COLOUR = ("fabric", "mpi", "instrument", "ranks", "series")
 """Kinds of comparison whose colours stand for pairs."""
 Row = Mapping[str, Any]
 

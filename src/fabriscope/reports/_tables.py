@@ -99,7 +99,7 @@ def _range_row(row: dict[str, Any]) -> dict[str, str]:
 
 def failure_rows(essence: Essence) -> list[dict[str, str]]:
     """Return every measurement that did not succeed, with what it was and why; equal reasons are one row."""
-    keys = ["launch_id", "block", "placement", "fabric", "layer", "mpi", "instrument", "series", "benchmark"]
+    keys = ["launch_id", "block", "placement", "fabric", "layer", "mpi", "instrument", "ranks", "series", "benchmark"]
     merged = essence.failures.group_by(*keys, "status", "reason", maintain_order=True).agg(pl.col("message_size_bytes"))
     rows = []
     for row in merged.iter_rows(named=True):

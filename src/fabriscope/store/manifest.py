@@ -123,7 +123,9 @@ def _entry(fields: Mapping[str, Any]) -> Entry:
 
 def _case(fields: Mapping[str, Any]) -> Case:
     known = {name: value for name, value in fields.items() if name in Case.__dataclass_fields__}
-    return Case(**{**known, "entry": _entry(known["entry"]), "socket": SocketOptions(**known["socket"])})
+    parameters = tuple((name, value) for name, value in known.get("parameters", ()))
+    nested = {"entry": _entry(known["entry"]), "socket": SocketOptions(**known["socket"]), "parameters": parameters}
+    return Case(**{**known, **nested})
 
 
 def _our_version() -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,9 @@ from fabriscope.model.measurement import SampleBlock
 
 if TYPE_CHECKING:
     import polars as pl
+
+ADDED_COLUMNS = ("rank",)
+"""Columns that the first files of version 1 lack."""
 
 
 def schema() -> dict[str, Any]:
@@ -21,6 +26,7 @@ def schema() -> dict[str, Any]:
         "launch_id": pl.Int32,
         "block": pl.Int32,
         "case_id": pl.String,
+        "rank": pl.Int32,
         "quantity": pl.String,
         "phase": pl.String,
         "round": pl.Int32,
@@ -42,6 +48,7 @@ def encode(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> bytes:
             "launch_id": [launch_id] * len(kept),
             "block": [block] * len(kept),
             "case_id": [one.case_id for one in kept],
+            "rank": [one.rank for one in kept],
             "quantity": [one.quantity for one in kept],
             "phase": [one.phase for one in kept],
             "round": [one.round for one in kept],
@@ -61,9 +68,27 @@ def encode(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> bytes:
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return all samples of these files as one lazy frame, in their order; an empty one for no files."""
+    """Return all samples of these files as one lazy frame, in their order; an empty one for no files.
+
+    A column that files of an older fabriscope lack is null there.
+    """
     import polars as pl
 
     if not paths:
         return pl.LazyFrame(schema=schema())
-    return pl.scan_parquet([str(path) for path in paths], glob=False).select(list(schema()))
+    frames = []
+    for missing, some in itertools.groupby(paths, key=_missing):
+        frame = pl.scan_parquet([str(path) for path in some], glob=False)
+        frame = frame.with_columns(pl.lit(None, dtype=schema()[name]).alias(name) for name in missing)
+        frames.append(frame.select(list(schema())))
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+
+def _missing(path: Path) -> tuple[str, ...]:
+    """Return the columns that a file lacks because they came later; a damaged file says so when it is read."""
+    import polars as pl
+
+    with contextlib.suppress(OSError, pl.exceptions.PolarsError):
+        present = pl.read_parquet_schema(path)
+        return tuple(name for name in ADDED_COLUMNS if name not in present)
+    return ()

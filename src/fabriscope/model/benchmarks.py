@@ -1,0 +1,162 @@
+"""What is known of every benchmark: who takes part, which parameters it takes, which metrics it gives.
+
+One table: the plan, the time estimate, the analysis and the reports ask it. A benchmark that is not in it (a plug-in)
+is one between two ranks with a size and a window, whose metric is `operation_time_ns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+PAIR, PAIRS, GROUP = "pair", "pairs", "group"
+"""Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once."""
+
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
+MOVES = (
+    "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+)  # fmt: skip
+COLLECTIVES = ("barrier", *MOVES[:5], "reduce", "allreduce", "reduce_scatter", *MOVES[5:])
+ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
+
+DATATYPE_BYTES = {"byte": 1, "int32": 4, "int64": 8, "float": 4, "double": 8}
+BITWISE = ("band", "bor")
+FLOATING = ("float", "double")
+
+DEFAULTS = {
+    "timing": "common_clock",
+    "root": "0",
+    "reduction": "sum",
+    "compute": "0",
+    "far_check": "0",
+    "synchronization": "flush",
+    "window_memory": "allocate",
+}
+"""What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark."""
+
+TOLD_BY_METRIC = ("timing", "compute", "far_check")
+"""Parameters whose values have metrics of their own: no label has to tell them apart."""
+
+
+@dataclass(frozen=True)
+class BenchmarkKind:
+    """One benchmark."""
+
+    name: str
+    title: str
+    """How a sentence calls it: `ping-pong`, `allreduce`."""
+    pattern: str = PAIR
+    parameters: tuple[str, ...] = ()
+    """Names of the case's parameters that it takes, in the order of labels."""
+    metrics: tuple[str, ...] = ("operation_time_ns",)
+    """The metrics that its operations are turned into, the one that is compared first."""
+    has_window: bool = False
+    has_size: bool = True
+    """Without a size (barrier) there is one case, of 0 bytes."""
+    least_size: int = 0
+    """Below it there is nothing to time: MPI returns at once from a collective of 0 bytes."""
+    sizes: tuple[int, ...] | None = None
+    """The only sizes in bytes that it has, e.g. one element for fetch_and_op; None: any."""
+    is_reduction: bool = False
+    needs_mpi: bool = False
+
+    def element_bytes(self, parameters: Mapping[str, str]) -> int:
+        """Return the size of one element: messages are whole elements."""
+        default = "float" if self.is_reduction else "byte"
+        return DATATYPE_BYTES[parameters.get("datatype", default)] if "datatype" in self.parameters else 1
+
+
+def _collective(name: str) -> Iterable[BenchmarkKind]:
+    """Return a collective and its non-blocking form."""
+    taken = ["datatype"] if name != "barrier" else []
+    taken += ["reduction"] if name in REDUCTIONS else []
+    taken += ["root"] if name in ROOTED else []
+    common = {
+        "pattern": GROUP,
+        "metrics": ("collective_latency_ns",),
+        "has_size": name != "barrier",
+        "least_size": 1,
+        "is_reduction": name in REDUCTIONS,
+        "needs_mpi": True,
+    }
+    yield BenchmarkKind(name, name, parameters=(*taken, "timing"), **common)  # type: ignore[arg-type]
+    yield BenchmarkKind(f"i{name}", f"i{name}", parameters=(*taken, "timing", "compute"), **common)  # type: ignore[arg-type]
+
+
+def _neighbours(name: str) -> BenchmarkKind:
+    metrics = (f"{name}_time_ns", f"{name}_bandwidth_bytes_per_s")
+    return BenchmarkKind(name, name, GROUP, ("timing",), metrics, needs_mpi=True)
+
+
+BENCHMARKS: dict[str, BenchmarkKind] = {
+    kind.name: kind
+    for kind in (
+        BenchmarkKind("ping_pong", "ping-pong", metrics=("latency_ns", "ping_pong_bandwidth_bytes_per_s")),
+        BenchmarkKind("bandwidth", "bandwidth", metrics=("bandwidth_bytes_per_s",), has_window=True),
+        BenchmarkKind(
+            "bidirectional_bandwidth", "bidirectional bandwidth",
+            metrics=("bidirectional_bandwidth_bytes_per_s",), has_window=True,
+        ),
+        BenchmarkKind("empty", "floor", metrics=("floor_ns",)),
+        BenchmarkKind("multi_pair_latency", "multi-pair latency", PAIRS, ("pairing",), ("multi_pair_latency_ns",)),
+        BenchmarkKind(
+            "message_rate", "message rate", PAIRS, ("pairing",),
+            ("message_rate_per_s", "multi_pair_bandwidth_bytes_per_s"), has_window=True,
+        ),
+        *(_neighbours(name) for name in ("sendrecv", "exchange")),
+        *(kind for name in COLLECTIVES for kind in _collective(name)),
+    )
+}  # fmt: skip
+
+
+def kind_of(benchmark: str) -> BenchmarkKind:
+    """Return what is known of a benchmark; of a plug-in, that it has two ranks, a size and a window."""
+    return BENCHMARKS.get(benchmark) or BenchmarkKind(benchmark, benchmark, has_window=True)
+
+
+def metrics_of(benchmark: str, parameters: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the ids of the metrics of a benchmark with these parameters, the one that is compared first.
+
+    Another timing is another definition, hence another id: `..._barrier`, `..._back_to_back`. With `compute=1` the
+    operation is the start, the computation and the wait together, and the metric is the overlap.
+    """
+    given = parameters or {}
+    metrics = kind_of(benchmark).metrics
+    if given.get("compute", "0") != "0":
+        metrics = ("overlap_percent", "overlapped_operation_ns")
+    timing = given.get("timing", DEFAULTS["timing"])
+    if timing != DEFAULTS["timing"]:
+        metrics = tuple(f"{metric_id}_{timing}" for metric_id in metrics)
+    return metrics
+
+
+PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "datatype": (tuple(DATATYPE_BYTES), "element type of collectives; reductions have float, the others byte"),
+    "reduction": (("sum", "prod", "max", "min", *BITWISE), "operation of reduce, allreduce, reduce_scatter; sum"),
+    "root": (("0", "rotating"), "root of bcast, gather, scatter, reduce: rank 0, or every rank in turn; 0"),
+    "timing": (
+        ("common_clock", "barrier", "back_to_back"),
+        "first start to last end on a common clock, or as OSU, or as IMB times; common_clock",
+    ),
+    "pairing": (("half", "neighbour"), "rank i with i + n/2, or 2i with 2i + 1; so that partners are on two hosts"),
+    "compute": (("0", "1"), "1: compute while a non-blocking collective is under way, for the overlap; 0"),
+    "synchronization": (("lock", "lock_all", "flush", "fence", "pscw"), "of one-sided operations; flush"),
+    "window_memory": (("allocate", "create", "dynamic"), "how the window of one-sided operations is made; allocate"),
+    "far_check": (("0", "1"), "1: one-sided latency until the far side has seen the data; 0"),
+}
+"""Every parameter of a benchmark in a plan: its values, and what it says (with its default)."""
+
+
+def parameter_label(name: str, value: str) -> str:
+    """Return how a curve is called by a swept parameter: `double`, `sum`, `root rotating`."""
+    return value if name in ("datatype", "reduction") else f"{name.replace('_', ' ')} {value}"
+
+
+def is_possible(parameters: Mapping[str, str], kind: BenchmarkKind) -> bool:
+    """Return whether MPI allows the datatype with the reduction: no bits of floats, no sums of bytes."""
+    if not kind.is_reduction:
+        return True
+    datatype, reduction = parameters.get("datatype", "float"), parameters.get("reduction", DEFAULTS["reduction"])
+    if reduction in BITWISE:
+        return datatype not in FLOATING
+    return datatype != "byte"

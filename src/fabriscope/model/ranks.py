@@ -1,0 +1,71 @@
+"""Where the ranks of a launch are: how many, how many on each host, and in which order they are dealt out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BLOCK, CYCLIC = "block", "cyclic"
+ARRANGEMENTS = (BLOCK, CYCLIC)
+"""Neighbouring ranks share a host as long as it has room; or they go round the hosts in turn."""
+
+_LABEL = re.compile(r"(?P<count>\d+)x(?P<per_host>\d+)(?P<cyclic>\.cyclic)?")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """So many ranks, equally many on each host."""
+
+    rank_count: int
+    ranks_per_host: int
+    arrangement: str = BLOCK
+
+    @property
+    def host_count(self) -> int:
+        """Return over how many hosts the ranks are spread."""
+        return self.rank_count // self.ranks_per_host
+
+    def hosts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the host of each rank, over as many of the named hosts as are needed."""
+        used = tuple(names[: self.host_count])
+        if self.arrangement == CYCLIC:
+            return used * self.ranks_per_host
+        return tuple(name for name in used for _ in range(self.ranks_per_host))
+
+    def label(self) -> str:
+        """Return the part of an entry's id: `8x2` or `8x2.cyclic`; nothing for two ranks, which is what is usual."""
+        if self.rank_count == 2:
+            return ""
+        return f"{self.rank_count}x{self.ranks_per_host}" + (".cyclic" if self.arrangement == CYCLIC else "")
+
+    def spread_text(self) -> str:
+        """Return how they are spread, in words: `2 on each host`, `2 on each host, cyclic`."""
+        words = f"{self.ranks_per_host} on each host" if self.host_count > 1 else "all on one host"
+        return words + (", cyclic" if self.arrangement == CYCLIC else "")
+
+    def text(self) -> str:
+        """Return it in words: `8 ranks, 2 on each host, cyclic`."""
+        words = f"{self.rank_count} ranks"
+        return f"{words}, {self.spread_text()}" if self.host_count > 1 else words
+
+
+def layout_of(rank_hosts: Sequence[str]) -> Layout:
+    """Return the layout of ranks on hosts; raises ValueError unless it is block or cyclic, equally many a host."""
+    names = tuple(dict.fromkeys(rank_hosts))
+    for arrangement in ARRANGEMENTS:
+        layout = Layout(len(rank_hosts), len(rank_hosts) // max(1, len(names)), arrangement)
+        if names and layout.hosts(names) == tuple(rank_hosts):
+            return layout
+    raise ValueError(
+        f"every host must have equally many ranks, host after host (a a b b) or in turn (a b a b), "
+        f"not {' '.join(rank_hosts)}"
+    )
+
+
+def layout_from(label: str) -> Layout:
+    """Return the layout that a label names, for the usual two ranks one with one rank on each host."""
+    match = _LABEL.fullmatch(label)
+    if not match:
+        return Layout(2, 1)
+    return Layout(int(match["count"]), int(match["per_host"]), CYCLIC if match["cyclic"] else BLOCK)

@@ -1,0 +1,62 @@
+"""What a plan asks of its benchmarks and cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriscope.model.benchmarks import BenchmarkKind, kind_of
+from fabriscope.model.case import Entry
+from fabriscope.model.ranks import Layout
+from fabriscope.plan.cases import parameter_sets, sizes_of
+from fabriscope.plan.ranks import Contradiction
+from fabriscope.plan.schema import BenchmarkSection, PlanSection
+
+
+def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
+    """Yield place, what is wrong, and the fix, for every benchmark that could not be measured as it is asked for."""
+    for name, section in plan.benchmarks.items():
+        kind = kind_of(name)
+        yield from _parameters(section, kind)
+        if kind.needs_mpi and "mpi" not in plan.layers:
+            yield (
+                ("benchmarks", name),
+                f"{name} is an operation of MPI, and the plan does not measure the layer mpi",
+                "write for example `layers: [mpi]` and `mpi: [mpich]`",
+            )
+        if "inter" in plan.placements and "intra" not in plan.placements and section.pairing:
+            yield from _pairs_on_one_host(plan, section, kind)
+        if 0 in section.sizes and len(section.sizes) == 1 and "tcp" in plan.layers and not kind.needs_mpi:
+            yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+
+
+def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:
+    for parameter in section.parameters():
+        if parameter not in kind.parameters:
+            known = f"{kind.name} takes {', '.join(kind.parameters)}" if kind.parameters else f"{kind.name} takes none"
+            yield ("benchmarks", kind.name, parameter), f"{kind.name} takes no {parameter}", f"remove it: {known}"
+    sets = [dict(one) for one in parameter_sets(section, kind)]
+    if not sets:
+        yield (
+            ("benchmarks", kind.name),
+            f"MPI has no {kind.name} of {' and '.join(section.datatype or ('float',))} with "
+            f"{' and '.join(section.reduction)}",
+            "band and bor are for int32, int64 and byte; sum, prod, max and min for all but byte",
+        )
+    elif not any(sizes_of(section, kind, one) for one in sets):
+        yield (
+            ("benchmarks", kind.name, "sizes"),
+            f"no size is a whole number of elements of {kind.element_bytes(sets[0])} bytes",
+            f"choose multiples of {kind.element_bytes(sets[0])}",
+        )
+
+
+def _pairs_on_one_host(plan: PlanSection, section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:
+    counts = [count for count in plan.pairs if isinstance(count, int) and count > 1]
+    layouts = [Layout(2 * count, count, arrangement) for count in counts for arrangement in plan.arrangement]
+    entries = [Entry("mpi", None, "inter", layout.hosts(("a", "b"))) for layout in layouts]
+    if entries and not any(parameter_sets(section, kind, entry) for entry in entries):
+        yield (
+            ("benchmarks", kind.name, "pairing"),
+            f"pairing {' and '.join(section.pairing)} would put both ranks of a pair on one host",
+            "leave it out: block has pairing: half, cyclic has pairing: neighbour",
+        )

@@ -1,0 +1,106 @@
+"""The cases of an entry: every benchmark that makes sense there, with its sweeps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+from fabriscope.model.benchmarks import (
+    PAIRS,
+    TOLD_BY_METRIC,
+    BenchmarkKind,
+    is_possible,
+    kind_of,
+    parameter_label,
+)
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.ranks import CYCLIC, layout_of
+from fabriscope.plan.schema import BenchmarkSection, SocketSection
+
+Parameters = tuple[tuple[str, str], ...]
+
+
+def cases(
+    benchmarks: Mapping[str, BenchmarkSection], entry: Entry, patterns: frozenset[str], fabrics: Mapping[str, Fabric]
+) -> Iterator[Case]:
+    """Yield the cases of an entry whose ranks are laid out for benchmarks of these patterns."""
+    for name, section in benchmarks.items():
+        kind = kind_of(name)
+        if kind.pattern not in patterns or (kind.needs_mpi and entry.layer != "mpi"):
+            continue
+        yield from dict.fromkeys(_cases(section, kind, entry, fabrics))
+
+
+def _cases(
+    section: BenchmarkSection, kind: BenchmarkKind, entry: Entry, fabrics: Mapping[str, Fabric]
+) -> Iterator[Case]:
+    has_sockets = entry.layer == "tcp" and entry.placement in section.socket.placements
+    sockets = list(_sockets(section.socket, entry, fabrics)) if has_sockets else [SocketOptions()]
+    windows = section.window if kind.has_window else (1,)
+    swept = {name for name, values in section.parameters().items() if len(values) > 1} - set(TOLD_BY_METRIC)
+    for parameters, socket, window in itertools.product(parameter_sets(section, kind, entry), sockets, windows):
+        labels = [parameter_label(name, value) for name, value in parameters if name in swept]
+        labels += [socket.label() if len(sockets) > 1 else "", f"window {window}" if len(windows) > 1 else ""]
+        series = ", ".join(label for label in labels if label)
+        for size in sizes_of(section, kind, dict(parameters)):
+            if size == 0 and entry.layer == "tcp":
+                continue
+            yield Case(entry, kind.name, size, _cut_window(window, size, section), series, socket, parameters)
+
+
+def sizes_of(section: BenchmarkSection, kind: BenchmarkKind, parameters: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the sizes of a benchmark: of those that are asked for, the ones of whole elements."""
+    if not kind.has_size:
+        return (0,)
+    element_bytes = kind.element_bytes(parameters)
+    return kind.sizes or tuple(size for size in section.sizes if size >= kind.least_size and size % element_bytes == 0)
+
+
+def parameter_sets(section: BenchmarkSection, kind: BenchmarkKind, entry: Entry | None = None) -> list[Parameters]:
+    """Return every combination of the parameters that is possible, for the ranks of an entry where one is given."""
+    given = {name: values for name, values in section.parameters().items() if name in kind.parameters}
+    if kind.pattern == PAIRS and entry is not None:
+        given["pairing"] = _pairings(given.get("pairing"), entry)
+    names = [name for name in kind.parameters if given.get(name)]
+    if "pairing" in given and not given["pairing"] and entry is not None and len(entry.hosts) > 2:
+        return []
+    sets = [tuple(zip(names, values, strict=True)) for values in itertools.product(*(given[name] for name in names))]
+    return [one for one in sets if is_possible(dict(one), kind)]
+
+
+def _pairings(wanted: tuple[str, ...] | None, entry: Entry) -> tuple[str, ...]:
+    """Return which ways of pairing the ranks have every pair on two hosts, or on one where there is but one.
+
+    Unless the plan names one: the one that OSU uses, and for ranks dealt out in turn that of neighbours. With two
+    ranks there is only one.
+    """
+    if len(entry.hosts) == 2:
+        return ()
+    usual = "neighbour" if layout_of(entry.hosts).arrangement == CYCLIC else "half"
+    return tuple(one for one in wanted or (usual,) if entry.placement == "intra" or _is_apart(one, entry.hosts))
+
+
+def _is_apart(pairing: str, hosts: tuple[str, ...]) -> bool:
+    if pairing == "half":
+        half = len(hosts) // 2
+        return all(one != other for one, other in zip(hosts[:half], hosts[half:], strict=True))
+    return all(one != other for one, other in zip(hosts[::2], hosts[1::2], strict=True))
+
+
+def _cut_window(window: int, size: int, section: BenchmarkSection) -> int:
+    return max(1, min(window, section.in_flight_limit // max(1, size)))
+
+
+def _sockets(section: SocketSection, entry: Entry, fabrics: Mapping[str, Fabric]) -> Iterator[SocketOptions]:
+    interface = None
+    if section.bind_to_interface and entry.fabric is not None:
+        interface = fabrics[entry.fabric].interfaces[entry.hosts[0]]
+    for send, receive, nodelay, poll, control in itertools.product(
+        section.send_buffer,
+        section.receive_buffer,
+        section.tcp_nodelay,
+        section.busy_poll_us,
+        section.congestion_control,
+    ):
+        yield SocketOptions(send, receive, nodelay, poll, control, interface)

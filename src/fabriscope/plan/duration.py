@@ -1,0 +1,64 @@
+"""About how long a launch takes, before it has run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from fabriscope.model.case import Case
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch
+from fabriscope.model.ranks import layout_of
+
+START_NS = 300_000_000
+MPI_START_NS = 1_500_000_000
+"""About how long a launch of two ranks takes beside measuring: process start, connections, payload check."""
+RANK_START_NS = 250_000_000
+"""About what each further rank adds where ranks share few cores, as in a lab: its start, and its clock's comparison."""
+_BITS_PER_BYTE = 8
+_WIRE_FACTOR = 1.07
+"""Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
+_OPERATIONS_PER_ROUND = 2
+"""A burst is at least one warm-up operation and one measured."""
+
+
+def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long a launch takes: its start, and its budget or the least that one round takes."""
+    start_ns = MPI_START_NS if launch.entry.layer == "mpi" else START_NS
+    start_ns += RANK_START_NS * (len(launch.entry.hosts) - 2)
+    return start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
+
+
+def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long the wire needs for one round over all cases; 0 where its rate is unknown."""
+    rate = fabrics[launch.entry.fabric].line_rate_bits_per_s if launch.entry.fabric else None
+    if not rate:
+        return 0
+    wire_bytes = sum(bytes_of_operation(case) for case in launch.cases) * _WIRE_FACTOR
+    return round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND
+
+
+def bytes_of_operation(case: Case) -> int:
+    """Return about how many bytes pass the busiest host's port one after the other in one operation.
+
+    For collectives that is what a common algorithm needs (trees for broadcast and reduction, every block to its owner
+    otherwise): the right order of magnitude for an estimate of time, no bound.
+    """
+    ranks, size = len(case.entry.hosts), case.message_size_bytes
+    layout = layout_of(case.entry.hosts)
+    steps = math.ceil(math.log2(ranks))
+    per_host = layout.ranks_per_host
+    name = case.benchmark.removeprefix("i") if case.benchmark.startswith("i") else case.benchmark
+    factors = {
+        "ping_pong": 2,
+        "multi_pair_latency": 2 * (ranks // 2),
+        "message_rate": (ranks // 2) * case.window_size,
+        "sendrecv": per_host,
+        "exchange": 2 * per_host,
+        "barrier": 0,
+        **dict.fromkeys(("bcast", "reduce", "reduce_scatter"), steps),
+        "allreduce": 2 * steps,
+        **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv"), ranks),
+        **dict.fromkeys(("alltoall", "alltoallv"), per_host * ranks),
+    }
+    return factors.get(name, case.window_size) * size
