@@ -75,9 +75,16 @@ def engine_source() -> Path:
 
 def compile_argv(mpicxx: str, source: Path, output: Path) -> list[str]:
     """Return the one command that compiles the engine with an MPI."""
+    words = compile_words(source, source, with_mpi=True)
+    return [word.replace("{compiler}", mpicxx).replace("{output}", str(output)) for word in words]
+
+
+def compile_words(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
+    """Return the same command with the sources at another place; `{compiler}` and `{output}` are left open."""
     files = sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")])
-    flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", str(source / "include")]
-    return [mpicxx, *flags, *(str(path) for path in files), "-o", str(output), "-lrt", "-pthread"]
+    flags = ["-std=c++17", "-O2", *(["-DFABRISCOPE_WITH_MPI"] if with_mpi else []), "-I", str(seen_at / "include")]
+    seen = [str(seen_at / path.relative_to(source)) for path in files]
+    return ["{compiler}", *flags, *seen, "-o", "{output}", "-lrt", "-pthread"]
 
 
 def build_mpi_engine(stack: MpiStack) -> Path:
@@ -102,6 +109,11 @@ def build_mpi_engine(stack: MpiStack) -> Path:
         if not engine.is_file():
             _compile(stack, stack.mpicxx, source, folder)
     return engine
+
+
+def version_words(stack: MpiStack) -> str:
+    """Return what the MPI's mpirun says of its version."""
+    return _ask([stack.mpirun, "--version"], stack, with_errors=True)
 
 
 def cache_folder() -> Path:
@@ -167,10 +179,16 @@ def _key(stack: MpiStack, source: Path) -> str:
     return f"{stack.kind}-{stack.version}-{digest.hexdigest()[:16]}"
 
 
-def _ask(argv: list[str], stack: MpiStack) -> str:
+def _ask(argv: list[str], stack: MpiStack, *, with_errors: bool = False) -> str:
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, env=_environment(stack), timeout=20, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if with_errors else subprocess.DEVNULL,
+            env=_environment(stack),
+            timeout=20,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{type(error).__name__}"

@@ -84,7 +84,7 @@ def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummar
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     hosts = site.hosts.values() if plan.counts_cores else ()
-    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts))
+    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts))
     check_specs(plan, schedule)
     return schedule
 
@@ -228,10 +228,8 @@ class _LaunchRunner:
         return mpi_jobs.wrap(command, site.mpi[entry.mpi or ""], site.hosts, fabric, site.remote_shell)
 
     def _sweep(self) -> None:
-        """End what a broken launch may have left on the lab's hosts: everything there is ours."""
-        if self._site.lab is not None:
-            for name in set(self._launch.entry.hosts):
-                self._site.lab.sweep(name)
+        """End what a broken launch may have left on its hosts."""
+        self._site.sweep(set(self._launch.entry.hosts))
 
     def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
         results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
@@ -281,7 +279,7 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     """Return everything that is known before the first launch."""
     from fabriscope.hosts import facts
 
-    collected = {name: facts.collect(host) for name, host in site.hosts.items()}
+    collected = {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
     return {
         "fabriscope_version": __version__,
         "name": plan.section.name,

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import os
 import shutil
-import socket
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fabriscope import engine_binary
-from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.host import Host
+from fabriscope.model.host import Fact, Host
 from fabriscope.model.lab import LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
 
-_SIOCGIFADDR = 0x8915
 Notice = Callable[[str], None]
 
 
@@ -40,9 +35,22 @@ class Site:
     programs: Mapping[str, str]
     """Other benchmark programs that were found: name to absolute path."""
     remote_shell: str | None = None
-    """Stand-in for ssh, for MPI launchers; None on real hosts."""
+    """What MPI launchers use for ssh: the lab's stand-in, or a script before the user's own; None on one real host."""
     lab: Any = None
     """The fabriscope.lab.Lab that was built for this run, or None."""
+    fleet: Any = None
+    """The fabriscope.fleet.Fleet of the hosts that are reached over ssh, or None."""
+    facts: Mapping[str, list[Fact]] = dataclasses.field(default_factory=dict)
+    """What was collected already, by host."""
+    wanted_programs: frozenset[str] = frozenset()
+    """Names of the other programs that the plan's instruments start."""
+
+    def sweep(self, host_names: Iterable[str]) -> None:
+        """End what a broken launch may have left on hosts: of the lab's everything, of others what carries our mark."""
+        for name in host_names if self.lab is not None else ():
+            self.lab.sweep(name)
+        if self.fleet is not None:
+            self.fleet.sweep(list(host_names))
 
 
 @contextlib.contextmanager
@@ -52,15 +60,19 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
     Raises LabError, HostError, ToolMissing, LaunchError or PlanError.
     """
     engine = str(engine_binary.find_engine())
-    programs = _programs(plan)
+    wanted = _wanted_programs(plan)
+    programs = {name: path for name in wanted if (path := shutil.which(name)) is not None}
     stacks = find_stacks(plan)
     mpi_engines = {}
     for name, stack in stacks.items():
         notice(f"the engine for {name} (compiled once, then kept)")
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack))
     if not plan.uses_lab:
-        hosts = {name: _local_host(name, plan) for name in plan.hosts}
-        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, programs)
+        from fabriscope import real_site
+
+        bare = Site({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
+        with real_site.prepare(plan, bare, notice) as site:
+            yield site
         return
     from fabriscope import lab
 
@@ -133,11 +145,12 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     return found
 
 
-def _programs(plan: Plan) -> dict[str, str]:
-    """Return where the programs of the plan's instruments are; a missing one fails its launches, with that reason."""
+def _wanted_programs(plan: Plan) -> frozenset[str]:
+    """Return the programs that the plan's instruments start; a missing one fails its launches, with that reason."""
     room = discover("adapters", "ADAPTER")
-    wanted = {name for instrument in plan.section.instruments for name in getattr(room.get(instrument), "programs", ())}
-    return {name: path for name in wanted if (path := shutil.which(name)) is not None}
+    return frozenset(
+        name for instrument in plan.section.instruments for name in getattr(room.get(instrument), "programs", ())
+    )
 
 
 def _interfaces(section: FabricSection, plan: Plan) -> dict[str, str]:
@@ -146,42 +159,17 @@ def _interfaces(section: FabricSection, plan: Plan) -> dict[str, str]:
     return dict(section.interface or {})
 
 
-def _local_host(name: str, plan: Plan) -> Host:
-    if name not in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn()):
-        raise HostError(
-            f"host {name!r} is not this machine", where=plan.file, fix="use `lab:` fabrics, or hosts: localhost"
-        )
-    wanted = {fabric.interfaces[name] for fabric in planned_fabrics(plan).values()}
-    return Host(name, addresses={interface: _address(interface, plan) for interface in wanted})
-
-
-def _address(interface: str, plan: Plan) -> str:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as query:
-        try:
-            answer = fcntl.ioctl(query, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
-        except OSError as error:
-            known = ", ".join(name for _, name in socket.if_nameindex())
-            raise PlanError(
-                f"interface {interface!r} has no IPv4 address here: {error.strerror}",
-                where=plan.file,
-                fix=f"name one of {known}",
-            ) from error
-    return socket.inet_ntoa(answer[20:24])
-
-
-def cores_per_host(hosts: Iterable[Host] = ()) -> int | None:
+def cores_per_host(hosts: Iterable[Host] = (), known: Mapping[str, list[Fact]] | None = None) -> int | None:
     """Return how many cores every one of the hosts has at least: what `half` and `all` in a plan count.
 
-    On this machine, and so on every host of a lab, that is the processors that we may use. None where a remote host
-    does not tell.
+    On this machine, and so on every host of a lab, that is the processors that we may use; on a remote host what the
+    `known` facts say, None where they do not.
     """
-    from fabriscope.hosts import facts
-
     counts: list[object] = [len(os.sched_getaffinity(0))]
     for host in hosts:
-        if host.access and host.kind == "machine":
-            known = {fact.name: fact.value for fact in facts.collect(host)}
-            counts.append(known.get("cpu.core_count") or known.get("cpu.thread_count"))
+        if host.is_remote:
+            told = {fact.name: fact.value for fact in (known or {}).get(host.name, [])}
+            counts.append(told.get("cpu.core_count") or told.get("cpu.thread_count"))
     numbers = [count for count in counts if isinstance(count, int)]
     remote = numbers[1:] or numbers
     return min(remote) if len(numbers) == len(counts) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -177,10 +179,38 @@ def test_wrapping_keeps_stdin_and_ranks_and_adds_the_environment() -> None:
     assert wrapped.argv[0] == "/x/mpirun"
 
 
-def test_interfaces_of_different_names_are_refused() -> None:
+OWN_INTERFACE = (
+    "case $(uname -n) in a) i=eth0 ;; b-1) i=ens3 ;;"
+    ' *) echo "no interface of the fabric is named for a host that calls itself $(uname -n)" >&2; exit 3 ;; esac;'
+    " export OMPI_MCA_btl_tcp_if_include=$i FI_TCP_IFACE=$i UCX_NET_DEVICES=$i MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE=$i;"
+    ' exec "$@"'
+)
+
+
+def test_interfaces_of_different_names_are_found_by_the_ranks() -> None:
     command = Command(PROGRAM, "a", rank_hosts=("a", "b"))
-    with pytest.raises(LaunchError, match="one interface name"):
-        mpi_jobs.job_of(command, LAB_HOSTS, Fabric("gige", {"a": "eth0", "b": "eth1"}), None)
+    fabric = Fabric("gige", {"a": "eth0", "b": "ens3"})
+    hosts = {"a": LAB_HOSTS["a"], "b": replace(LAB_HOSTS["b"], node_name="b-1")}
+    job = mpi_jobs.job_of(command, hosts, fabric, None)
+    assert job.argv == ("/bin/sh", "-c", OWN_INTERFACE, "sh", *PROGRAM)
+    argv = discover("launch", "LAUNCHER").get("mpich").argv(job, stack("mpich", "ch4:ofi"))
+    assert argv[-len(job.argv) :] == job.argv
+
+
+def test_a_rank_finds_the_interface_of_its_host() -> None:
+    said = ("sh", "-c", 'echo "$FI_TCP_IFACE $1"', "sh")
+    for node, expected in ((os.uname().nodename, "ens3 word\n"), ("another", "")):
+        argv = [*mpi_jobs.own_interface({"a": "eth0", node: "ens3"}), *said, "word"]
+        assert subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout == expected
+
+
+def test_hosts_that_cannot_be_told_apart_and_missing_fabrics_are_refused() -> None:
+    command = Command(PROGRAM, "a", rank_hosts=("a", "b"))
+    same = {"a": LAB_HOSTS["a"], "b": replace(LAB_HOSTS["b"], node_name="a")}
+    with pytest.raises(LaunchError, match="call themselves 'a'"):
+        mpi_jobs.job_of(command, same, Fabric("gige", {"a": "eth0", "b": "eth1"}), None)
+    with pytest.raises(LaunchError, match="no interface is named for host 'b'"):
+        mpi_jobs.job_of(command, same, Fabric("gige", {"a": "eth0"}), None)
     with pytest.raises(LaunchError, match="needs a fabric"):
         mpi_jobs.job_of(command, LAB_HOSTS, None, None)
 

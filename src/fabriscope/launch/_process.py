@@ -108,7 +108,7 @@ class Process:
 
 def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
     # Programs of the field translate their words; we read the English ones.
-    env = {**os.environ, "LC_ALL": "C", **command.env, MARK_VARIABLE: mark}
+    env = {**os.environ, "LC_ALL": "C", **host.env, **command.env, MARK_VARIABLE: mark}
     with contextlib.ExitStack() as stack:
         stdin = stack.enter_context(tempfile.TemporaryFile())
         stdin.write(command.stdin or b"")

@@ -42,7 +42,7 @@ class RemoteProcess(Process):
         body = self.command.stdin or b""
         order = {
             "argv": self.command.argv,
-            "env": dict(self.command.env),
+            "env": {**self._host.env, **self.command.env},
             "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
             "is_mpi": bool(self.command.rank_hosts),
             "patience_s": tree.PATIENCE_S,

@@ -7,6 +7,7 @@ installation to words, so that one test holds every command line (`tests/launch/
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -21,6 +22,11 @@ from fabriscope.registry import discover
 
 MAX_STDIN_BYTES = 60_000
 """More than about 64 KiB is refused by Hydra ("reading stdin too slowly") and garbled by PRRTE (its issue 2579)."""
+
+INTERFACE_VARIABLES = (
+    "OMPI_MCA_btl_tcp_if_include", "FI_TCP_IFACE", "UCX_NET_DEVICES", "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE",
+)  # fmt: skip
+"""By which Open MPI, libfabric (MPICH, Intel MPI), UCX and MPICH on ch3 are told their interface."""
 
 
 class MpiLauncher(Protocol):
@@ -46,8 +52,8 @@ def wrap(
 ) -> Command:
     """Return the command that starts an MPI job with the stack's own launcher, on the host of its first rank.
 
-    A job with a fabric is forced onto its interface, on one host too; without one it uses shared memory. Raises
-    LaunchError if the hosts' interfaces differ in name, since no MPI library takes one for each host.
+    A job with a fabric is forced onto its interface, on one host too; without one it uses shared memory. Where the
+    interface has another name on every host, each rank finds its own (`own_interface`). Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
     job = job_of(command, hosts, fabric, remote_shell)
@@ -60,11 +66,13 @@ def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, r
     used = [hosts[name] for name in dict.fromkeys(command.rank_hosts)]
     is_inter = len(used) > 1
     management = {host.management_interface for host in used}
+    interfaces = _interfaces(fabric, used) if is_inter or fabric is not None else {}
+    differ = len(set(interfaces.values())) > 1
     return MpiJob(
-        argv=command.argv,
+        argv=(*own_interface(interfaces), *command.argv) if differ else command.argv,
         rank_hosts=command.rank_hosts,
-        fabric_interface=_interface(fabric, used) if is_inter or fabric is not None else None,
-        transport="tcp" if is_inter or fabric is not None else "shm",
+        fabric_interface=next(iter(interfaces.values()), None),
+        transport="tcp" if interfaces else "shm",
         management_interface=management.pop() if is_inter and len(management) == 1 else None,
         remote_shell=remote_shell if is_inter else None,
         env=command.env,
@@ -73,25 +81,44 @@ def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, r
     )
 
 
-def _interface(fabric: Fabric | None, hosts: Sequence[Host]) -> str:
+def _interfaces(fabric: Fabric | None, hosts: Sequence[Host]) -> dict[str, str]:
+    """Return the fabric's interface of every host, by what the host calls itself."""
     if fabric is None:
         raise LaunchError("an MPI job over several hosts needs a fabric", fix="name one in the plan")
-    names = {fabric.interfaces.get(host.name) for host in hosts}
-    name = names.pop()
-    if names or name is None:
-        raise LaunchError(
-            "MPI libraries take one interface name for all hosts, and the fabric's differ",
-            where=fabric.name,
-            fix="rename the interfaces alike, or measure this fabric with the layer tcp",
-        )
-    return name
+    interfaces: dict[str, str] = {}
+    for host in hosts:
+        node, interface = host.node_name or host.name, fabric.interfaces.get(host.name)
+        if interface is None:
+            raise LaunchError(f"no interface is named for host {host.name!r}", where=fabric.name, fix="add it")
+        if interfaces.setdefault(node, interface) != interface:
+            raise LaunchError(
+                f"two hosts call themselves {node!r} and have different interfaces",
+                where=fabric.name,
+                fix="give the hosts names of their own (hostnamectl), or measure this fabric with the layer tcp",
+            )
+    return interfaces
+
+
+def own_interface(interfaces: Mapping[str, str]) -> tuple[str, ...]:
+    """Return words before a rank's program that name the interface of the host it finds itself on.
+
+    No MPI library takes one interface for each host, but every one reads its choice from a variable, and the rank's
+    own environment is read last: this way works for all of them, and with every launcher. Open MPI's subnets
+    (`btl_tcp_if_include 10.0.0.0/24`) would do for Open MPI alone.
+    """
+    cases = " ".join(f"{shlex.quote(node)}) i={shlex.quote(name)} ;;" for node, name in interfaces.items())
+    lost = 'echo "no interface of the fabric is named for a host that calls itself $(uname -n)" >&2; exit 3'
+    exports = " ".join(f"{variable}=$i" for variable in INTERFACE_VARIABLES)
+    script = f'case $(uname -n) in {cases} *) {lost} ;; esac; export {exports}; exec "$@"'
+    return ("/bin/sh", "-c", script, "sh")
 
 
 def _shares_cores(hosts: Sequence[Host], rank_count: int) -> bool:
-    """Return whether ranks must share cores: in a lab, or with more ranks than this machine has cores."""
+    """Return whether ranks must share cores: in a lab, or with more ranks than the hosts have cores."""
     if any(host.kind != "machine" for host in hosts):
         return True
-    return not hosts[0].access and len(os.sched_getaffinity(0)) < rank_count
+    cpu_count = hosts[0].cpu_count or (None if hosts[0].access else len(os.sched_getaffinity(0)))
+    return cpu_count is not None and cpu_count * len(hosts) < rank_count
 
 
 def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:

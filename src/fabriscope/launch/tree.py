@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, program_line
@@ -199,8 +198,3 @@ def _problem(said: Mapping[str, Any]) -> str:
     if status in (126, 127) and "python3" in reason:
         return f"it has no python3: {reason}"
     return reason
-
-
-def job_text(path: Path) -> str:
-    """Return the text of a job's file."""
-    return path.read_text()

@@ -19,6 +19,12 @@ class Host:
     """Interface for wiring processes up (rendezvous, MPI's out-of-band channel); None: any."""
     kind: str = "machine"
     """`machine`, or the lab's `namespace` (later `guest`)."""
+    node_name: str = ""
+    """What the host calls itself (`uname -n`), where a plan's name for it may be another; empty: its name."""
+    cpu_count: int | None = None
+    """Processors that a program may use there; None when unknown."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of everything that runs for us on a remote host."""
     mark: str = ""
     """What runs for us on a remote host carries a mark in its environment that begins with this one."""
 

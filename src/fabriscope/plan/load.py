@@ -248,7 +248,11 @@ def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tupl
 def _known_keys(place: Place) -> frozenset[str]:
     """Return the keys that may stand where the last part of `place` stands."""
     parent = place[-2] if len(place) > 1 else None
-    nested: dict[Any, type[BaseModel]] = {"socket": schema.SocketSection, "lab": schema.LabFabricSection}
+    nested: dict[Any, type[BaseModel]] = {
+        "ssh": schema.SshSection,
+        "socket": schema.SocketSection,
+        "lab": schema.LabFabricSection,
+    }
     named: dict[Any, type[BaseModel]] = {
         "benchmarks": schema.BenchmarkSection,
         "fabrics": schema.FabricSection,

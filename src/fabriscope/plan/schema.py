@@ -270,6 +270,17 @@ def _mpi(value: Any) -> Any:
     return [{"name": item} if isinstance(item, str) else item for item in _as_list(value)]
 
 
+class SshSection(Section):
+    """How hosts other than this machine are reached; the user's ssh configuration says the rest."""
+
+    command: str = Field("ssh", description="from this machine; $FABRISCOPE_SSH wins", min_length=1)
+    between_hosts: str = Field("ssh", description="from host to host, for MPI's launchers and for relays", min_length=1)
+
+
+def _ssh(value: Any) -> Any:
+    return {"command": value} if isinstance(value, str) else value
+
+
 class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
@@ -278,6 +289,9 @@ class PlanSection(Section):
     description: str = Field("", description="stands under the report's title")
     hosts: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group"
+    )
+    ssh: Annotated[SshSection, BeforeValidator(_ssh), _or_name] = Field(
+        SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
     )
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
     layers: tuple[str, ...] = Field(

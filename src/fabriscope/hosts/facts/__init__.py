@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from fabriscope.hosts.facts._reading import FactGroup, Output, Reading
 from fabriscope.model.host import Fact, Host
@@ -30,9 +31,32 @@ def collect(host: Host) -> list[Fact]:
     """Return everything that the groups know of the host; what cannot be read is an unknown with its reason."""
     known = groups()
     try:
-        reading = read(host, known)
+        return _facts(read(host, known), known)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return [Fact(f"{group.name}.reading", None, f"the host cannot be read: {error}") for group in known]
+
+
+def collector() -> str:
+    """Return the text of the script whose `collect(request())` reads a host; plain Python 3.6."""
+    return _COLLECTOR.read_text()
+
+
+def request(known: Iterable[FactGroup]) -> dict[str, Any]:
+    """Return what the collector is asked for."""
+    wanted = list(known)
+    return {
+        "globs": sorted({glob for group in wanted for glob in group.globs}),
+        "links": sorted({glob for group in wanted for glob in group.links}),
+        "commands": [list(argv) for argv in sorted({argv for group in wanted for argv in group.commands})],
+    }
+
+
+def from_answer(answer: Mapping[str, Any]) -> list[Fact]:
+    """Return the facts in what the collector, asked for all groups, answered."""
+    return _facts(_reading(answer), groups())
+
+
+def _facts(reading: Reading, known: Iterable[FactGroup]) -> list[Fact]:
     facts: list[Fact] = []
     for group in known:
         try:
@@ -44,13 +68,7 @@ def collect(host: Host) -> list[Fact]:
 
 def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     """Return what the host's files and programs said. Raises OSError, SubprocessError or ValueError."""
-    known = list(wanted)
-    request = {
-        "globs": sorted({glob for group in known for glob in group.globs}),
-        "links": sorted({glob for group in known for glob in group.links}),
-        "commands": [list(argv) for argv in sorted({argv for group in known for argv in group.commands})],
-    }
-    script = f"{_COLLECTOR.read_text()}\nmain({json.dumps(request)!r})\n"
+    script = f"{collector()}\nmain({json.dumps(request(wanted))!r})\n"
     python = "python3" if host.is_remote else sys.executable
     done = subprocess.run(
         [*host.access, python, "-I", "-S", "-"],
@@ -62,7 +80,10 @@ def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         raise ValueError(f"{python} ended with exit status {done.returncode}: {said[-1]}")
-    answer = json.loads(done.stdout.decode().rpartition("\x1e")[2])
+    return _reading(json.loads(done.stdout.decode().rpartition("\x1e")[2]))
+
+
+def _reading(answer: Mapping[str, Any]) -> Reading:
     return Reading(
         files=answer["files"],
         links=answer["links"],

@@ -95,14 +95,16 @@ def run_all(commands, problems):
     return outputs
 
 
-def main(request_text):
-    request = json.loads(request_text)
+def collect(request):
     problems = {}
-    answer = {
+    return {
         "files": read_files(request["globs"], problems),
         "links": read_links(request["links"], problems),
         "outputs": run_all(request["commands"], problems),
         "problems": problems,
     }
+
+
+def main(request_text):
     # A login shell may greet before us: the answer begins after this character.
-    sys.stdout.write("\x1e" + json.dumps(answer))
+    sys.stdout.write("\x1e" + json.dumps(collect(json.loads(request_text))))

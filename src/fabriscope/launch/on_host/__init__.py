@@ -15,7 +15,11 @@ PYTHON_WORDS = ("python3", "-I", "-S", "-c", 'T=open(0,"rb",0,closefd=False).rea
 """Starts a program whose text is the first line of its standard input."""
 
 
+def text_of(name: str) -> str:
+    """Return the text of one of the files here."""
+    return Path(__file__).with_name(f"{name}.py").read_text()
+
+
 def program_line(names: tuple[str, ...], start: str, more: str = "") -> bytes:
     """Return the line that `PYTHON_WORDS` reads: files of this folder, more text, and the call that starts it all."""
-    parts = [Path(__file__).with_name(f"{name}.py").read_text() for name in names]
-    return ascii("\n".join([*parts, more, start, ""])).encode() + b"\n"
+    return ascii("\n".join([*map(text_of, names), more, start, ""])).encode() + b"\n"

@@ -1,0 +1,132 @@
+"""A small cluster for tests: hosts of a lab, each with a real sshd; we are on the host `head`, which runs none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fabriscope import lab
+from fabriscope.lab import Lab
+from fabriscope.model.lab import LabSpec, SwitchSpec
+
+HEAD = "head"
+TIMEOUT_S = 200.0
+_READY_TIMEOUT_S = 20.0
+
+_SSHD = """Port 22
+HostKey {folder}/host_key
+PidFile none
+AuthorizedKeysFile {folder}/client_key.pub
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+SetEnv HOME={home}
+LogLevel ERROR
+"""
+_CLIENT = """Host *
+  IdentityFile {folder}/client_key
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+  GlobalKnownHostsFile /dev/null
+  StrictHostKeyChecking yes
+"""
+# $1: a folder for its home, which is its own; then folders that it does not see. sshd wants a folder in /run.
+_FURNISH = """
+set -e
+mount -t tmpfs home "$1"; shift
+for folder in "$@"; do mount -t tmpfs -o ro none "$folder"; done
+[ -d /run/sshd ] || { mount -t tmpfs run /run; mkdir -m 755 /run/sshd; }
+"""
+
+
+class Cluster:
+    """Hosts with sshd in a lab."""
+
+    def __init__(self, built: Lab, folder: Path, names: Sequence[str]) -> None:
+        self.lab = built
+        self.folder = folder
+        self.names = tuple(names)
+        self.home = folder / "home"
+        self.ssh = f"ssh -F {folder}/ssh_config"
+
+    def on(self, host: str, *words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command on a host to its end, not over ssh."""
+        return subprocess.run(
+            self.argv(host, *words), capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=env
+        )
+
+    def argv(self, host: str, *words: str) -> list[str]:
+        """Return the words of a command on a host."""
+        return [*self.lab.host(host).access, *words]
+
+    def fabriscope(self, *words: str | Path) -> list[str]:
+        """Return the words that run fabriscope on the head."""
+        return self.argv(HEAD, sys.executable, "-m", "fabriscope", *map(str, words))
+
+
+def reason_to_skip() -> str | None:
+    """Return why there can be no sshd in a lab here."""
+    if shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+        return "there is no sshd (package openssh-server)"
+    if os.geteuid() != 0:
+        return "sshd changes users, which only root can"
+    if not Path("/usr/bin/python3").exists():
+        return "sshd's own PATH has no python3"
+    return None
+
+
+@contextmanager
+def cluster(
+    folder: Path, names: Sequence[str], fabrics: Mapping[str, SwitchSpec], hidden: Sequence[Path] = ()
+) -> Iterator[Cluster]:
+    """Yield a cluster; its hosts have homes of their own and do not see the `hidden` folders."""
+    if why := reason_to_skip():
+        pytest.skip(why)
+    _write_keys(folder, names)
+    built = lab.up(LabSpec((HEAD, *names), dict(fabrics)))
+    try:
+        one = Cluster(built, folder, names)
+        for name in names:
+            _start_sshd(one, name, hidden)
+        yield one
+    finally:
+        built.down()
+
+
+def _write_keys(folder: Path, names: Sequence[str]) -> None:
+    for key in ("host_key", "client_key"):
+        argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)]
+        subprocess.run(argv, check=True, timeout=60, stdin=subprocess.DEVNULL)
+    public = (folder / "host_key.pub").read_text()
+    (folder / "known_hosts").write_text("".join(f"{name} {public}" for name in names))
+    (folder / "ssh_config").write_text(_CLIENT.format(folder=folder))
+    (folder / "home").mkdir()
+    (folder / "sshd_config").write_text(_SSHD.format(folder=folder, home=folder / "home"))
+
+
+def _start_sshd(one: Cluster, name: str, hidden: Sequence[Path]) -> None:
+    done = one.on(name, "sh", "-c", _FURNISH, "sh", str(one.home), *map(str, hidden))
+    assert done.returncode == 0, done.stderr
+    log = one.folder / f"sshd-{name}.log"
+    with log.open("w") as out:  # the lab's end is its end
+        subprocess.Popen(
+            one.argv(name, "/usr/sbin/sshd", "-D", "-e", "-f", str(one.folder / "sshd_config")),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + _READY_TIMEOUT_S
+    while one.on(HEAD, *one.ssh.split(), name, "true").returncode != 0:
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)

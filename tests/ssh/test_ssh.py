@@ -1,0 +1,186 @@
+"""Runs over ssh on hosts of a lab with a real sshd: tcp and MPI, with and without a shared folder, and bad ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.ssh.cluster import TIMEOUT_S, Cluster, cluster
+
+from fabriscope import engine_binary
+from fabriscope.hosts import mpi
+from fabriscope.lab.presets import PRESETS
+
+PLAN = """
+name: far
+hosts: node[1-2]
+ssh: {{between_hosts: {ssh}}}
+fabrics: {{gige: {{interface: {{node1: eth0, node2: ens3}}}}}}
+layers: {layers}
+{mpi}
+placements: [inter, intra]
+benchmarks: {{ping_pong: {{sizes: [1, 4KiB]}}}}
+launches: 1
+budget: {budget}
+"""
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Cluster]:
+    """Yield hosts that share no folder with us, and whose interfaces have different names."""
+    hidden = [tmp_path / "bin", tmp_path / "cache"]
+    for folder in hidden:
+        folder.mkdir()
+    shutil.copy2(engine_binary.find_engine(), tmp_path / "bin")
+    with cluster(tmp_path, ("node1", "node2"), {"gige": PRESETS["local"]}, hidden) as one:
+        renamed = one.on("node2", "sh", "-c", "ip link set eth0 down name ens3; ip link set ens3 up")
+        assert renamed.returncode == 0, renamed.stderr
+        yield one
+
+
+def environment(one: Cluster) -> dict[str, str]:
+    own = {"FABRISCOPE_BIN_DIR": str(one.folder / "bin"), "XDG_CACHE_HOME": str(one.folder / "cache")}
+    return {**os.environ, **own, "FABRISCOPE_SSH": one.ssh}
+
+
+def write_plan(one: Cluster, layers: str, mpi_line: str = "", budget: str = "400ms") -> Path:
+    path = one.folder / "plan.yaml"
+    path.write_text(PLAN.format(ssh=one.ssh, layers=layers, mpi=mpi_line, budget=budget))
+    return path
+
+
+def records(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+
+
+def measured(one: Cluster, plan: Path) -> list[dict[str, Any]]:
+    run = one.folder / "run"
+    done = subprocess.run(
+        one.fabriscope("run", plan, "-o", run, "-q"),
+        env=environment(one), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert (run / "journal.jsonl").exists(), done.stderr
+    found = records(run)
+    assert done.returncode == 0, [record["results"] for record in found]
+    return found
+
+
+def left_on(one: Cluster, name: str) -> list[str]:
+    """Return the programs of ours that run on a host."""
+    namespace = one.on(name, "readlink", "/proc/self/ns/net").stdout
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if f"{(folder / 'ns' / 'net').readlink()}\n" == namespace and "sshd" not in words:
+                found.append(words)
+        except OSError:
+            continue
+    return [words for words in found if "fabriscope-init" not in words]
+
+
+def wait_until_clean(one: Cluster) -> None:
+    deadline = time.monotonic() + 60
+    while any(left := {name: left_on(one, name) for name in one.names}.values()):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def test_without_a_shared_folder_the_engine_is_copied_and_nothing_else_stays(apart: Cluster) -> None:
+    found = measured(apart, write_plan(apart, "[tcp, shm]"))
+    assert {record["entry_id"] for record in found} == {"gige.tcp.inter", "tcp.intra", "shm.intra", "null.intra"}
+    for name in apart.names:
+        kept = apart.on(name, "find", str(apart.home), "-type", "f", "-name", "fabriscope-*").stdout.splitlines()
+        assert [Path(path).relative_to(apart.home).parts[:3] for path in kept] == [(".cache", "fabriscope", "bin")]
+    manifest = json.loads((apart.folder / "run" / "manifest.json").read_text())
+    facts = {fact["name"]: fact["value"] for fact in manifest["hosts"]["node2"]["facts"]}
+    assert facts["kernel.host_name"] == "node2"
+    assert facts["interface.ens3.ipv4"].startswith("10.10.")
+    wait_until_clean(apart)
+
+
+def test_with_a_shared_folder_nothing_is_copied(tmp_path: Path) -> None:
+    shutil.copytree(engine_binary.find_engine().parent, tmp_path / "bin")
+    with cluster(tmp_path, ("node1", "node2"), {"gige": PRESETS["local"]}) as one:
+        plan = write_plan(one, "[tcp]")
+        plan.write_text(plan.read_text().replace("ens3", "eth0"))
+        measured(one, plan)
+        assert one.on("node1", "find", str(one.home), "-type", "f").stdout == ""
+        wait_until_clean(one)
+
+
+def test_an_mpi_job_runs_over_the_user_s_own_ssh(apart: Cluster) -> None:
+    stacks = mpi.stacks()
+    if not stacks:
+        pytest.skip("no MPI library is installed")
+    names = ", ".join(f"{{name: {stack.name}, path: {stack.mpirun}}}" for stack in stacks)
+    found = measured(apart, write_plan(apart, "[mpi]", f"mpi: [{names}]", "2s"))
+    over = [record for record in found if record["entry_id"].startswith("gige.")]
+    assert len(over) == len(stacks)
+    counted = apart.on("node2", "cat", "/sys/class/net/ens3/statistics/rx_bytes").stdout
+    assert int(counted) > 100_000 * len(stacks)
+    wait_until_clean(apart)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_stays_on_the_hosts_when_we_are_ended(apart: Cluster, how: signal.Signals) -> None:
+    run = apart.folder / "run"
+    argv = apart.fabriscope("run", write_plan(apart, "[tcp]", budget="600s"), "-o", run, "-q")
+    with subprocess.Popen(
+        argv, env=environment(apart), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as ours:
+        while not any("--rank 1" in words for words in left_on(apart, "node2")):
+            assert ours.poll() is None, ours.communicate()
+            time.sleep(0.05)
+        for pid in _fabriscopes(apart):
+            os.kill(pid, how)
+        ours.communicate(timeout=TIMEOUT_S)
+    wait_until_clean(apart)
+
+
+def _fabriscopes(one: Cluster) -> list[int]:
+    """Return fabriscope's own process on the head: what waits for it here must not be the one that is killed."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[1:4] == [b"-m", b"fabriscope", b"run"] and str(one.folder / "run").encode() in words:
+            found.append(int(folder.name))
+    return found
+
+
+def test_hosts_that_cannot_be_used_are_named_before_anything_runs(apart: Cluster) -> None:
+    plan = write_plan(apart, "[tcp]")
+    plan.write_text(plan.read_text().replace("node[1-2]", "node[1-4]").replace("ens3}", "ens3, node3: a, node4: b}"))
+    done = subprocess.run(
+        apart.fabriscope("run", plan, "-o", apart.folder / "run"),
+        env=environment(apart), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 5, done.stderr
+    assert "host node3: it cannot be reached: ssh: Could not resolve hostname node3" in done.stderr
+    assert "host node4: it cannot be reached" in done.stderr
+    assert "node1" not in done.stderr
+    assert not (apart.folder / "run").exists()
+    wait_until_clean(apart)
+
+
+def test_an_interface_that_is_not_there_is_a_mistake_of_the_plan(apart: Cluster) -> None:
+    plan = write_plan(apart, "[tcp]")
+    plan.write_text(plan.read_text().replace("ens3", "eth7"))
+    done = subprocess.run(
+        apart.fabriscope("run", plan, "-o", apart.folder / "run"),
+        env=environment(apart), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "interface 'eth7' has no IPv4 address on host node2" in done.stderr
+    assert "ens3" in done.stderr
