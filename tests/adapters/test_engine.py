@@ -79,7 +79,7 @@ def test_shared_memory_and_null() -> None:
 
 def test_mpi_is_one_command_with_ranks_and_without_mpirun() -> None:
     (command,) = ADAPTER.commands(launch("mpi"), CONTEXT)
-    assert command.argv == ("/x/mpi-engine", "--transport", "mpi", "--rendezvous", "mpi", "--spec", "-")
+    assert " ".join(command.argv) == "/x/mpi-engine --transport mpi --rendezvous mpi --rank-count 2 --spec -"
     assert (command.rank_hosts, command.host) == (("a", "b"), "a")
 
 
@@ -315,3 +315,21 @@ def test_ranks_of_another_process_need_their_own_command_each() -> None:
     commands = ADAPTER.commands(launch("tcp", ("a", "a", "b", "b")), CONTEXT)
     assert [command.host for command in commands] == ["a", "a", "b", "b"]
     assert all("--rank-count 4" in " ".join(command.argv) for command in commands)
+
+
+@pytest.mark.parametrize(("said", "is_right"), [("xxyy", True), ("xyxy", False), ("xxxx", False)])
+def test_ranks_on_other_hosts_than_asked_for_count_for_nothing(said: str, is_right: bool) -> None:
+    one = launch("mpi", ("a", "a", "b", "b"))
+    ranks = [{"rank": rank, "host": host} for rank, host in enumerate(said)]
+    lines = [
+        {"type": "header", "format": "fabriscope-engine", "version": 1, "ranks": ranks},
+        {"type": "block", "case": one.cases[0].case_id, "round": 0, "burst": 0, "phase": "measured", "start_ns": 0,
+         "operations_per_sample": 1, "durations_ns": [1]},
+        {"type": "footer", "status": "ok"},
+    ]  # fmt: skip
+    text = "".join(json.dumps(line).replace('{"type": ', '{"type":') + "\n" for line in lines)
+    parsed = ADAPTER.parse(one, [Outcome(Command(("mpirun",), "a"), 0, text.encode(), b"", 0, 1)])
+    assert bool(parsed.blocks) == is_right
+    assert (parsed.results[0].status == "ok") == is_right
+    if not is_right:
+        assert f"put the ranks on {' '.join(said)}" in (parsed.results[0].reason or "")

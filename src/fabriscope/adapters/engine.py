@@ -43,7 +43,8 @@ class EngineAdapter:
         spec = spec_text(launch, context).encode()
         if entry.layer == "mpi":
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
-            argv = (program, "--transport", "mpi", "--rendezvous", "mpi", "--spec", "-")
+            rank_count = ("--rank-count", str(len(entry.hosts)))
+            argv = (program, "--transport", "mpi", "--rendezvous", "mpi", *rank_count, "--spec", "-")
             return (Command(argv, entry.hosts[0], stdin=spec, rank_hosts=entry.hosts),)
         program = _required(context.engine, "fabriscope-engine")
         if entry.layer == "null":
@@ -58,6 +59,10 @@ class EngineAdapter:
             return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
         stream = read_stream(outcomes[0].stdout, {case.case_id for case in launch.cases})
         problem = _problem(stream, outcomes)
+        misplaced = _misplaced(stream, launch.entry.hosts)
+        if misplaced:
+            failed = tuple(CaseResult(case.case_id, "failed", misplaced) for case in launch.cases)
+            return ParsedLaunch((), failed, {**stream.details(), "problem": misplaced})
         measured = {block.case_id for block in stream.blocks if block.phase == "measure"}
         results = tuple(_result(case, stream, case.case_id in measured, problem) for case in launch.cases)
         details = stream.details()
@@ -143,6 +148,23 @@ def _socket_words(socket: SocketOptions) -> dict[str, object]:
         for key, value in asdict(socket).items()
         if value is not None
     }
+
+
+def _misplaced(stream: Stream, rank_hosts: tuple[str, ...]) -> str | None:
+    """Return what is wrong if ranks that should share a host do not, or the other way round: then nothing counts.
+
+    Hosts may call themselves by other names than the plan does, so only who is together with whom is compared.
+    """
+    ranks = (stream.header or {}).get("ranks") or ()
+    said = [str(rank.get("host")) for rank in sorted(ranks, key=lambda rank: int(rank["rank"]))]
+    if len(said) != len(rank_hosts) or _first_mates(said) == _first_mates(rank_hosts):
+        return None
+    return f"the launcher put the ranks on {' '.join(said)}, and the plan asks for {' '.join(rank_hosts)}"
+
+
+def _first_mates(hosts: Sequence[str]) -> list[int]:
+    """Return for every rank the first one that has the same host."""
+    return [hosts.index(host) for host in hosts]
 
 
 def _problem(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
