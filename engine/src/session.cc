@@ -55,6 +55,7 @@ int Session::run() {
   resolve_cases();
   open_endpoints();
   refuse_impossible_cases();
+  open_common_clock();
   prepare_cases();
   if (spec_.verify) verify_cases();
   if (rank() == 0) {
@@ -77,6 +78,7 @@ void Session::conduct() {
   round_planners_.resize(cases_.size());
   conduct_rounds(planners);
   rendezvous_.broadcast("end " + std::to_string(signal_number_));
+  report_common_clock();
   reporter_->finish(signal_number_ == 0 ? "ok" : "interrupted");
 }
 
@@ -155,6 +157,7 @@ void Session::follow() {
     text >> verb;
     if (verb == "end") {
       text >> signal_number_;
+      report_common_clock();
       return;
     }
     const std::optional<Command> command = Command::parse(text);

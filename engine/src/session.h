@@ -18,6 +18,7 @@
 #include "reporter.h"
 #include "schedule.h"
 #include "spec.h"
+#include "timing/common_clock.h"
 #include "timing/group_samples.h"
 #include "timing/round_plan.h"
 #include "watchdog.h"
@@ -44,6 +45,13 @@ class Session {
     bool failed = false;
   };
 
+  // How well the ranks knew the common clock when it was last refreshed, and know it now.
+  struct ClockAge {
+    std::int64_t refreshed_ns = 0;
+    std::int64_t least_error_ns = 0;
+    std::int64_t error_ns = 0;
+  };
+
   // What the ranks are told of a burst.
   struct Command {
     std::size_t case_index = 0;
@@ -53,6 +61,10 @@ class Session {
     std::string text() const;
     static std::optional<Command> parse(std::istream& text);
   };
+
+  // More than a transport takes to find out that it cannot connect, which fails a case and not the
+  // run.
+  static constexpr std::int64_t kOpeningNs = 30'000'000'000;
 
   // Set-up: session_setup.cc, session_cases.cc.
   void describe_run();
@@ -65,6 +77,7 @@ class Session {
                        const std::vector<std::size_t>& case_indexes);
   void report_rejected_connections();
   void refuse_impossible_cases();
+  void open_common_clock();
   void prepare_cases();
   void verify_cases();
   void verify_case(std::size_t case_index);
@@ -84,8 +97,12 @@ class Session {
   // Bursts that every rank records: session_group.cc.
   void conduct_recorded_burst(const Burst& burst, BurstPlanner& planner);
   RankTimes record_burst(const Command& command);
-  RankTimes record_starts(const Command& command);
+  RankTimes record_on_common_clock(const Command& command);
+  RankTimes record_after_barriers(const Command& command);
   RankTimes record_calls(const Command& command);
+  bool clock_needs_refresh() const;
+  void learn_clock_error(bool refreshed, const std::vector<RankTimes>& ranks);
+  void report_common_clock();
 
   int rank() const { return rendezvous_.rank(); }
   int peer_in(const CaseState& state) const {
@@ -106,6 +123,8 @@ class Session {
   MessageBuffer receive_buffer_;
   std::vector<CaseState> cases_;  // after what their benchmarks use
   std::vector<RoundPlanner> round_planners_;
+  std::unique_ptr<CommonClock> common_clock_;  // null: no case is timed by it
+  ClockAge clock_age_;
   std::int64_t burst_count_ = 0;
   int signal_number_ = 0;  // that any rank received
   std::optional<std::string> current_case_;

@@ -77,9 +77,6 @@ void Session::resolve_case(std::size_t case_index) {
     (own ? state.parameters : state.options)[key] = value;
   }
   state.timing = choose_timing(benchmark, state.parameters);
-  if (state.timing == Timing::kCommonClock) {
-    throw CaseError("timing by a common clock is not there yet; ask for timing=barrier");
-  }
   switch (benchmark.pattern()) {
     case Pattern::kPair:
       state.peers = pair_of_two(rendezvous_.rank_count());
@@ -107,6 +104,23 @@ void Session::refuse_impossible_cases() {
     if (spec_.cases[index].message_size_bytes >= least_bytes) continue;
     fail_case(index, "the " + settings_.transport + " transport carries no message of less than " +
                          std::to_string(least_bytes) + " bytes");
+  }
+}
+
+void Session::open_common_clock() {
+  std::vector<std::size_t> users;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseState& state = cases_[index];
+    if (!state.failed && state.timing == Timing::kCommonClock) users.push_back(index);
+  }
+  if (users.empty()) return;
+  const Watchdog::Guard guard(watchdog_, spec_.cases[users.front()].id, kOpeningNs);
+  try {
+    common_clock_ = std::make_unique<CommonClock>(
+        rendezvous_, source_of(clock_, spec_.share_clocks, rank()),
+        [this](int peer) { return transport_->open(rendezvous_, peer, {}); });
+  } catch (const CaseError& error) {
+    for (const std::size_t index : users) fail_case(index, error.what());
   }
 }
 

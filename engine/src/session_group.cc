@@ -1,13 +1,25 @@
 // Bursts that every rank records, and how they become samples at rank 0.
+#include <algorithm>
+
 #include "interrupt.h"
 #include "session.h"
 
 namespace fabriscope {
+namespace {
+
+// A comparison of all clocks costs a burst or so: no more often than this because of an error that
+// no sample would show.
+constexpr std::int64_t kBearableErrorNs = 200;
+constexpr std::int64_t kRefreshEveryNs = 1'000'000'000;
+
+}  // namespace
 
 void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) {
   const CaseState& state = cases_[burst.case_index];
   RoundPlanner& rounds = round_planners_[burst.case_index];
-  const Command command{burst.case_index, burst.plan, rounds.next()};
+  Command command{burst.case_index, burst.plan, rounds.next()};
+  const bool by_clock = state.timing == Timing::kCommonClock;
+  command.rounds.refreshes_clock = by_clock && clock_needs_refresh();
   GroupBurst group{burst, state.timing, command.rounds.late_tolerance_ns, {}, {}, {}};
   {
     current_case_ = spec_.cases[burst.case_index].id;
@@ -18,24 +30,108 @@ void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) 
       note_signal(static_cast<int>(group.ranks.back().signal_number));
     }
   }
-  group.samples = combine(state.timing, group.ranks, {});
+  group.samples =
+      combine(state.timing, group.ranks, {group.ranks[0].begin_ns, command.rounds.slot_ns});
   group.details = state.benchmark->details();
   reporter_->commit(lines_of(*current_case_, group));
   current_case_.reset();
+  std::int64_t least_ns = 0;
+  if (by_clock) {
+    learn_clock_error(command.rounds.refreshes_clock, group.ranks);
+    rounds.learn(group.samples);
+    least_ns = rounds.next().slot_ns;  // what an operation costs of the burst's time
+  }
   std::vector<std::int64_t> durations_ns;
-  for (const GroupSample& sample : group.samples) durations_ns.push_back(sample.duration_ns);
+  for (const GroupSample& sample : group.samples) {
+    durations_ns.push_back(std::max(sample.duration_ns, least_ns));
+  }
   planner.learn(burst.plan, durations_ns.data());
 }
 
+// Where the ranks know the common clock so much worse than they could that it shows, and in any
+// case after a while, for the longer the clocks are watched the better their drift is known.
+bool Session::clock_needs_refresh() const {
+  if (!common_clock_->compares()) return false;
+  const std::int64_t bearable_ns = clock_age_.least_error_ns * 3 / 2 + kBearableErrorNs;
+  return clock_age_.error_ns > bearable_ns ||
+         clock_.elapsed_ns() - clock_age_.refreshed_ns > kRefreshEveryNs;
+}
+
+void Session::learn_clock_error(bool refreshed, const std::vector<RankTimes>& ranks) {
+  clock_age_.error_ns = 0;
+  for (const RankTimes& times : ranks) {
+    clock_age_.error_ns = std::max(clock_age_.error_ns, times.clock_error_ns);
+  }
+  if (!refreshed && clock_age_.least_error_ns > 0) return;
+  clock_age_.least_error_ns = clock_age_.error_ns;
+  clock_age_.refreshed_ns = clock_.elapsed_ns();
+}
+
+void Session::report_common_clock() {
+  if (!common_clock_) return;
+  const Watchdog::Guard guard(watchdog_, std::nullopt);
+  common_clock_->refresh();
+  const std::vector<std::string> ranks = rendezvous_.gather(common_clock_->summary().text());
+  if (reporter_ == nullptr) return;
+  std::string all;
+  for (const std::string& text : ranks) all += (all.empty() ? "" : ",") + text;
+  reporter_->line(JsonObject()
+                      .add("type", "clock_model")
+                      .add("refresh_count", common_clock_->refresh_count())
+                      .add_raw("ranks", "[" + all + "]"));
+}
+
 RankTimes Session::record_burst(const Command& command) {
-  const Timing timing = cases_[command.case_index].timing;
-  RankTimes times = timing == Timing::kBarrier ? record_starts(command) : record_calls(command);
+  RankTimes times;
+  switch (cases_[command.case_index].timing) {
+    case Timing::kCommonClock:
+      times = record_on_common_clock(command);
+      break;
+    case Timing::kBarrier:
+      times = record_after_barriers(command);
+      break;
+    default:
+      times = record_calls(command);
+  }
   times.signal_number = interrupting_signal();
   return times;
 }
 
+// Each operation at its instant, which rank 0 sets once all ranks are ready.
+RankTimes Session::record_on_common_clock(const Command& command) {
+  const auto count = static_cast<std::size_t>(command.plan.sample_count());
+  RankTimes times;
+  times.starts_ns.resize(count);
+  times.durations_ns.resize(count);
+  if (command.rounds.refreshes_clock) common_clock_->refresh();
+  std::vector<std::int64_t> instant_ticks(count);
+  rendezvous_.gather({});
+  const std::int64_t first_ns = common_clock_->now_ns() + command.rounds.lead_ns;
+  times.begin_ns = std::stoll(rendezvous_.broadcast(std::to_string(first_ns)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    instant_ticks[i] = common_clock_->ticks_at(times.begin_ns + place * command.rounds.slot_ns);
+  }
+  GroupStart start;
+  start.start_ticks = times.starts_ns.data();
+  start.instant_ticks = instant_ticks.data();
+  start.ticks_per_us = clock_.ticks_per_us();
+  BurstTimer timer(clock_.kind(), times.durations_ns.data(), command.plan.sample_count(), 1,
+                   watchdog_.progress(), &start);
+  run_burst(command.case_index, timer);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t begin = times.starts_ns[i];
+    const std::int64_t end = begin + times.durations_ns[i];
+    times.starts_ns[i] = common_clock_->common_ns(begin);
+    times.durations_ns[i] = common_clock_->common_ns(end) - times.starts_ns[i];
+    if (i > 0 && i + 1 < count) continue;
+    times.clock_error_ns = std::max(times.clock_error_ns, common_clock_->error_ns(end));
+  }
+  return times;
+}
+
 // Each operation after a barrier.
-RankTimes Session::record_starts(const Command& command) {
+RankTimes Session::record_after_barriers(const Command& command) {
   const auto count = static_cast<std::size_t>(command.plan.sample_count());
   RankTimes times;
   times.starts_ns.resize(count);

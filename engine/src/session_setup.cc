@@ -14,10 +14,6 @@
 namespace fabriscope {
 namespace {
 
-// More than a transport takes to find out that it cannot connect, which fails a case and not the
-// run.
-constexpr std::int64_t kOpeningNs = 30'000'000'000;
-
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {

@@ -92,6 +92,8 @@ void set_number(Spec& spec, const std::string& key, const std::string& value) {
     spec.sample_memory_bytes = parse_integer(value, key, 4096, 1LL << 36);
   } else if (key == "verify") {
     spec.verify = parse_integer(value, key, 0, 1) != 0;
+  } else if (key == "share_clocks") {
+    spec.share_clocks = parse_integer(value, key, 0, 1) != 0;
   } else {
     throw UsageError("there is no item '" + key + "'");
   }

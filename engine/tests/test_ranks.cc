@@ -44,13 +44,15 @@ std::vector<std::int64_t> numbers_in(const std::string& line, const std::string&
   return numbers;
 }
 
-std::vector<std::vector<std::int64_t>> rank_durations(const std::string& output,
-                                                      const std::string& block) {
+// Of each rank, what it says of the burst of `block`.
+std::vector<std::vector<std::int64_t>> rank_numbers(const std::string& output,
+                                                    const std::string& block,
+                                                    const std::string& key) {
   const std::size_t at = block.find("\"case\"");
   const std::string burst = block.substr(at, block.find("\"start_ns\"") - at);
   std::vector<std::vector<std::int64_t>> all;
   for (const std::string& line : lines_with(output, R"({"type":"rank_block")", burst)) {
-    all.push_back(numbers_in(line, "durations_ns"));
+    all.push_back(numbers_in(line, key));
   }
   return all;
 }
@@ -68,7 +70,7 @@ void check_pairs(const Ran& ran, std::size_t pair_count) {
     for (const std::string& block : blocks) {
       const std::vector<std::int64_t> samples = numbers_in(block, "durations_ns");
       CHECK_EQUAL(numbers_in(block, "slowest_ranks").size(), samples.size());
-      const auto ranks = rank_durations(ran.output, block);
+      const auto ranks = rank_numbers(ran.output, block, "durations_ns");
       CHECK_EQUAL(ranks.size(), pair_count);
       for (const auto& durations : ranks) CHECK_EQUAL(durations.size(), samples.size());
     }
@@ -101,7 +103,7 @@ TEST(a_sample_of_pairs_is_their_mean) {
   for (const std::string& block : blocks) {
     CHECK_CONTAINS(block, R"("timing":"pair_mean")");
     const std::vector<std::int64_t> samples = numbers_in(block, "durations_ns");
-    const auto ranks = rank_durations(ran.output, block);
+    const auto ranks = rank_numbers(ran.output, block, "durations_ns");
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const std::int64_t total = ranks[0][i] + ranks[1][i] + ranks[2][i];
       CHECK_EQUAL(samples[i], (total + 1) / 3);
@@ -176,7 +178,7 @@ TEST(a_group_is_timed_after_a_barrier_or_back_to_back) {
       CHECK_CONTAINS(block, R"("details":{"operation_count":)");
       const std::vector<std::int64_t> samples = numbers_in(block, "durations_ns");
       const std::vector<std::int64_t> slowest = numbers_in(block, "slowest_ranks");
-      const auto ranks = rank_durations(ran.output, block);
+      const auto ranks = rank_numbers(ran.output, block, "durations_ns");
       CHECK_EQUAL(ranks.size(), 5U);
       for (std::size_t i = 0; i < samples.size(); ++i) {
         std::vector<std::int64_t> own;
@@ -207,4 +209,57 @@ TEST(what_a_group_cannot_do_fails_its_case_alone) {
   CHECK_CONTAINS(ran.output, R"("type":"block","case":"good")");
   CHECK_CONTAINS(run_in_threads("shm", spec_with(cases), 3).output,
                  "the shm transport has no operations for all ranks at once, as 'meeting' needs");
+}
+
+namespace {
+
+// A sample is first start to last end, by what each rank wrote down of it.
+void check_common_clock(const Ran& ran, std::size_t rank_count) {
+  CHECK_EQUAL(ran.exit_code, kExitOk);
+  CHECK_CONTAINS(last_line(ran.output), R"("status":"ok")");
+  const auto blocks = lines_with(ran.output, R"({"type":"block","case":"c")", kMeasured);
+  CHECK(!blocks.empty());
+  for (const std::string& block : blocks) {
+    CHECK_CONTAINS(block, R"("timing":"common_clock","clock_error_ns":)");
+    CHECK_CONTAINS(block, R"("late_tolerance_ns":)");
+    const std::vector<std::int64_t> samples = numbers_in(block, "durations_ns");
+    const std::vector<std::int64_t> slowest = numbers_in(block, "slowest_ranks");
+    const auto durations = rank_numbers(ran.output, block, "durations_ns");
+    const auto offsets = rank_numbers(ran.output, block, "start_offsets_ns");
+    CHECK_EQUAL(durations.size(), rank_count);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      std::vector<std::int64_t> ends;
+      std::int64_t first = offsets[0][i];
+      for (std::size_t rank = 0; rank < rank_count; ++rank) {
+        ends.push_back(offsets[rank][i] + durations[rank][i]);
+        first = std::min(first, offsets[rank][i]);
+      }
+      const auto last = std::max_element(ends.begin(), ends.end());
+      CHECK_EQUAL(first, 0);
+      CHECK_EQUAL(samples[i], *last);
+      CHECK_EQUAL(slowest[i], last - ends.begin());
+    }
+    const std::size_t late = count_of(block, R"("late_operation_count":0,)") == 0;
+    CHECK(samples.size() + late > 0);
+  }
+}
+
+}  // namespace
+
+TEST(a_group_is_timed_on_the_common_clock) {
+  const std::string cases = "case id=c benchmark=meeting message_size_bytes=8\n";
+  for (const char* item : {"share_clocks 1\n", "share_clocks 0\n"}) {
+    const bool shared = std::string(item) == "share_clocks 1\n";
+    for (const int rank_count : {1, 2, 5}) {
+      const Ran ran = run_in_threads(
+          "grouped", spec_with(cases, std::string("budget_ns 100000000\n") + item), rank_count);
+      check_common_clock(ran, static_cast<std::size_t>(rank_count));
+      const auto models = lines_with(ran.output, R"({"type":"clock_model")", "");
+      CHECK_EQUAL(models.size(), 1U);
+      CHECK_EQUAL(count_of(models[0], R"("drift_ppm":)"), static_cast<std::size_t>(rank_count));
+      const std::size_t compared = count_of(models[0], R"("compared_with":)") -
+                                   count_of(models[0], R"("compared_with":null)");
+      CHECK_EQUAL(compared, shared ? 0U : static_cast<std::size_t>(rank_count - 1));
+    }
+  }
 }

@@ -44,6 +44,8 @@ class Clock {
 
   ClockKind kind() const { return kind_; }
   std::string name() const { return kind_ == ClockKind::kTsc ? "tsc" : "steady"; }
+  double ns_per_tick() const { return ns_per_tick_; }
+  std::int64_t ticks_per_us() const { return static_cast<std::int64_t>(1000.0 / ns_per_tick_); }
   double cost_ns() const { return cost_ns_; }
   double resolution_ns() const { return resolution_ns_; }
   double record_cost_ns() const { return record_cost_ns_; }

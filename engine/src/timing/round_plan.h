@@ -24,8 +24,8 @@ class RoundPlanner {
  private:
   std::int64_t lead_ns_ = 200'000;
   std::int64_t slot_ns_ = 1'000'000;
-  std::int64_t median_ns_ = 0;
-  std::int64_t tolerance_factor_ = 1;
+  std::int64_t tolerance_ns_ = 1'000;
+  bool has_learned_ = false;
 };
 
 }  // namespace fabriscope
