@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from fabriscope.model.lab import LabSpec, SwitchSpec
 
 HEAD = "head"
 TIMEOUT_S = 200.0
-_READY_TIMEOUT_S = 20.0
+_READY_TIMEOUT_S = 60.0
 
 _SSHD = """Port 22
 HostKey {folder}/host_key
@@ -46,6 +45,20 @@ set -e
 mount -t tmpfs home "$1"; shift
 for folder in "$@"; do mount -t tmpfs -o ro none "$folder"; done
 [ -d /run/sshd ] || { mount -t tmpfs run /run; mkdir -m 755 /run/sshd; }
+"""
+# argv: seconds, then hosts. Ends when all of them listen.
+_WAIT = """
+import socket, sys, time
+deadline = time.monotonic() + float(sys.argv[1])
+for host in sys.argv[2:]:
+    while True:
+        try:
+            socket.create_connection((host, 22), timeout=5).close()
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                sys.exit("no sshd listens on " + host)
+            time.sleep(0.02)
 """
 
 
@@ -98,6 +111,7 @@ def cluster(
         one = Cluster(built, folder, names)
         for name in names:
             _start_sshd(one, name, hidden)
+        _wait_for_sshd(one)
         yield one
     finally:
         built.down()
@@ -117,8 +131,7 @@ def _write_keys(folder: Path, names: Sequence[str]) -> None:
 def _start_sshd(one: Cluster, name: str, hidden: Sequence[Path]) -> None:
     done = one.on(name, "sh", "-c", _FURNISH, "sh", str(one.home), *map(str, hidden))
     assert done.returncode == 0, done.stderr
-    log = one.folder / f"sshd-{name}.log"
-    with log.open("w") as out:  # the lab's end is its end
+    with (one.folder / f"sshd-{name}.log").open("w") as out:  # the lab's end is its end
         subprocess.Popen(
             one.argv(name, "/usr/sbin/sshd", "-D", "-e", "-f", str(one.folder / "sshd_config")),
             stdin=subprocess.DEVNULL,
@@ -126,7 +139,9 @@ def _start_sshd(one: Cluster, name: str, hidden: Sequence[Path]) -> None:
             stderr=out,
             start_new_session=True,
         )
-    deadline = time.monotonic() + _READY_TIMEOUT_S
-    while one.on(HEAD, *one.ssh.split(), name, "true").returncode != 0:
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
+
+
+def _wait_for_sshd(one: Cluster) -> None:
+    done = one.on(HEAD, sys.executable, "-I", "-S", "-c", _WAIT, str(_READY_TIMEOUT_S), *one.names)
+    logs = [(one.folder / f"sshd-{name}.log").read_text() for name in one.names]
+    assert done.returncode == 0, [done.stderr, *filter(None, logs)]

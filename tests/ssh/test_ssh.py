@@ -7,13 +7,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ssh.cluster import TIMEOUT_S, Cluster, cluster
+from tests.ssh.cluster import HEAD, TIMEOUT_S, Cluster, cluster
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -128,6 +129,31 @@ def test_an_mpi_job_runs_over_the_user_s_own_ssh(apart: Cluster) -> None:
     counted = apart.on("node2", "cat", "/sys/class/net/ens3/statistics/rx_bytes").stdout
     assert int(counted) > 100_000 * len(stacks)
     wait_until_clean(apart)
+
+
+RELAYED = """
+import sys
+from fabriscope.launch import tree
+from fabriscope.launch.ssh import ControlFolder, Ssh
+tree.FLAT_HOSTS = 2
+ssh, names = tuple(sys.argv[1].split()), sys.argv[2:]
+job = "def answer(request, body):\\n    return [os.uname().nodename, os.environ['SSH_CONNECTION'].split()[0]]\\n"
+with ControlFolder() as folder, tree.Tree(folder.of(Ssh(ssh, ssh))) as jobs:
+    for answer in jobs.ask(names, job, None, is_first=True).values():
+        print(*(answer.value or [answer.problem]))
+"""
+
+
+def test_relays_go_through_the_hosts_own_ssh(tmp_path: Path) -> None:
+    names = [f"node{number}" for number in range(1, 7)]
+    with cluster(tmp_path, names, {}) as one:
+        done = one.on(HEAD, sys.executable, "-c", RELAYED, one.ssh, *names)
+        answers = dict(line.split() for line in done.stdout.splitlines())
+        assert list(answers) == names, done.stderr
+        head, *others = (one.lab.host(name).addresses["mgmt0"] for name in (HEAD, *names))
+        # The first two are reached from the head, and take turns with the rest.
+        assert list(answers.values()) == [head, head, *others[:2], *others[:2]]
+        wait_until_clean(one)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])

@@ -1,0 +1,83 @@
+"""`fabriscope hosts`: whether the hosts of a plan can be used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group(name="hosts")
+def COMMAND() -> None:  # noqa: N802 - the registry's constant
+    """Look at hosts that are reached over ssh."""
+
+
+@COMMAND.command()
+@click.argument("what", metavar="PLAN|HOSTS")
+@click.option("--ssh", "command", metavar="WORDS", help="The ssh that reaches them, e.g. 'ssh -F my_config'.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def check(what: str, command: str | None, as_json: bool) -> None:
+    """Try every host of a plan, or of a host list such as node[1-4],head, all at once.
+
+    A host is good if ssh reaches it without asking anything and it has Python 3. Nothing is written on it.
+    The exit code is 5 if one is not good.
+    """
+    from fabriscope import fleet, real_site
+    from fabriscope.launch import ssh
+    from fabriscope.model.errors import HostError
+
+    names, words = _meant(what)
+    far = [name for name in names if not real_site.is_here(name)]
+    with fleet.connected(ssh.chosen(command) if command else words) as opened:
+        if far:
+            opened.look(far)
+    good = {name: fleet.described(seen) for name, seen in opened.seen.items()}
+    if as_json:
+        here = [name for name in names if name not in far]
+        click.echo(json.dumps({"hosts": good, "problems": opened.problems, "this_machine": here}, indent=1))
+    else:
+        _show(names, good, opened.problems)
+    if opened.problems:
+        raise SystemExit(HostError.exit_code)
+
+
+def _meant(what: str) -> tuple[tuple[str, ...], Any]:
+    """Return the hosts of a plan's file or of a host list, and the ssh that reaches them."""
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    from fabriscope import plan as plans
+    from fabriscope import real_site, run
+    from fabriscope.launch import ssh
+    from fabriscope.model.errors import HostError
+
+    if Path(what).is_file():
+        plan = plans.load(Path(what), run.vocabulary())
+        if plan.uses_lab:
+            raise HostError("its hosts are made by the lab", where=what, fix="`fabriscope run` builds and checks them")
+        return plan.hosts, real_site.ssh_of(plan)
+    try:
+        return tuple(NodeSet(what)), ssh.chosen()
+    except NodeSetException as error:
+        raise HostError(
+            f"{what!r} is neither a plan's file nor a host list: {error}", fix="write it like node[1-4],head"
+        ) from error
+
+
+def _show(names: tuple[str, ...], good: Mapping[str, Mapping[str, Any]], problems: Mapping[str, str]) -> None:
+    width = max(map(len, names))
+    for name in names:
+        if name in problems:
+            click.echo(f"{click.style('✗', fg='red')} {name:{width}}  {problems[name]}")
+            continue
+        one = good.get(name)
+        if one is None:
+            click.echo(f"{click.style('✓', fg='green')} {name:{width}}  this machine")
+            continue
+        addresses = ", ".join(f"{interface} {address}" for interface, address in one["addresses"].items())
+        system = f"{one['distribution'] or 'Linux'}, {one['machine']}, {one['cpu_count']} CPUs, Python {one['python']}"
+        click.echo(f"{click.style('✓', fg='green')} {name:{width}}  {system}; {addresses}")
+    if problems:
+        click.echo(f"{len(problems)} of {len(names)} hosts cannot be used; `ssh HOST python3 --version` must answer")
