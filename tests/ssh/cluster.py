@@ -35,6 +35,7 @@ LogLevel ERROR
 _CLIENT = """Host *
   IdentityFile {folder}/client_key
   IdentitiesOnly yes
+  KexAlgorithms curve25519-sha256
   UserKnownHostsFile {folder}/known_hosts
   GlobalKnownHostsFile /dev/null
   StrictHostKeyChecking yes

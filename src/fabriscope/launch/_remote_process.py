@@ -13,7 +13,7 @@ from typing import Any
 
 from fabriscope.launch import tree
 from fabriscope.launch._process import Process, popen
-from fabriscope.launch.on_host import BEGIN, program_line
+from fabriscope.launch.on_host import BEGIN, order, program
 from fabriscope.launch.ssh import on_host
 from fabriscope.model.command import Outcome
 from fabriscope.model.host import Host
@@ -39,17 +39,15 @@ class RemoteProcess(Process):
     def _tell(self, process: subprocess.Popen[bytes]) -> None:
         """Tell the guard what to run, then what it is asked for, and that we are still here."""
         assert process.stdin is not None  # noqa: S101 - it is a pipe
-        body = self.command.stdin or b""
-        order = {
+        words = {
             "argv": self.command.argv,
             "env": {**self._host.env, **self.command.env},
             "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
             "is_mpi": bool(self.command.rank_hosts),
             "patience_s": tree.PATIENCE_S,
-            "body_bytes": len(body),
         }
         with contextlib.suppress(OSError, ValueError):  # it has ended
-            process.stdin.write(program_line(_FILES, "guard()") + json.dumps(order).encode() + b"\n" + body)
+            process.stdin.write(program(_FILES, "guard()") + order(words, self.command.stdin or b""))
             process.stdin.flush()
             while not self.has_ended.is_set():
                 try:

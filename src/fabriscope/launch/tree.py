@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, program_line
+from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, order, program
 from fabriscope.launch.ssh import Ssh, on_host
 
 FLAT_HOSTS = 64
@@ -63,9 +63,9 @@ class Session:
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # a terminal's Ctrl-C is ours alone: what runs on hosts ends when we say so
         )
-        text = program_line(("orders", *with_files, "relay"), "relay()", job)
-        order = {"name": None, "nodes": nodes, "request": request, "body_bytes": len(body), "patience_s": PATIENCE_S}
-        parts = (text, json.dumps(order).encode() + b"\n", body)
+        text = program(("orders", *with_files, "relay"), "relay()", job)
+        words = {"name": None, "nodes": nodes, "request": request, "patience_s": PATIENCE_S}
+        parts = (text, order(words, body))
         threading.Thread(target=self._tell, args=(parts,), daemon=True).start()
         threading.Thread(target=self._hear, daemon=True).start()
 

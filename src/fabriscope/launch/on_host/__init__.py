@@ -6,13 +6,27 @@ answers; both read their `orders` from standard input, and `sweep` finds what a 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 BEGIN = b"\x1e"
 """Stands before what our own programs say: a login shell may greet before them."""
 
 PYTHON_WORDS = ("python3", "-I", "-S", "-c", 'T=open(0,"rb",0,closefd=False).readline();exec(eval(T))')
-"""Starts a program whose text is the first line of its standard input."""
+"""Starts a program whose text comes on its standard input; the first line, read byte by byte, reads the rest."""
+
+_READ_AND_RUN = """
+import os
+P = b""
+while len(P) < {size}:
+    part = os.read(0, {size} - len(P))
+    if not part:
+        raise SystemExit("the program is not whole")
+    P += part
+exec(P)
+"""
 
 
 def text_of(name: str) -> str:
@@ -20,6 +34,13 @@ def text_of(name: str) -> str:
     return Path(__file__).with_name(f"{name}.py").read_text()
 
 
-def program_line(names: tuple[str, ...], start: str, more: str = "") -> bytes:
-    """Return the line that `PYTHON_WORDS` reads: files of this folder, more text, and the call that starts it all."""
-    return ascii("\n".join([*map(text_of, names), more, start, ""])).encode() + b"\n"
+def program(names: tuple[str, ...], start: str, more: str = "") -> bytes:
+    """Return what `PYTHON_WORDS` reads first: files of this folder, more text, and the call that starts it all."""
+    text = "\n".join([*map(text_of, names), more, start, ""]).encode()
+    return ascii(_READ_AND_RUN.format(size=len(text))).encode() + b"\n" + text
+
+
+def order(words: Mapping[str, Any], body: bytes = b"") -> bytes:
+    """Return what a program reads next: what it is told to do, and a body (`orders.py` reads both)."""
+    text = json.dumps({**words, "body_bytes": len(body)}).encode()
+    return b"%010d" % len(text) + text + body

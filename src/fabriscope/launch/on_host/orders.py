@@ -1,4 +1,3 @@
-# ruff: noqa: SIM115
 # mypy: ignore-errors
 # How a program on a host is told what to do. Plain Python 3.6, sent as text.
 import json
@@ -7,16 +6,26 @@ import sys
 
 
 def read_order():
-    """Return the line of JSON on standard input, and the body that follows it; takes no byte beyond."""
-    order = json.loads(open(0, "rb", 0, closefd=False).readline().decode())
-    parts, missing = [], order["body_bytes"]
-    while missing:
-        part = os.read(0, min(missing, 1 << 20))
+    """Return what standard input tells us to do, and the body that follows; takes no byte beyond."""
+    order = json.loads(read_exactly(int(read_exactly(10))).decode())
+    return order, read_exactly(order["body_bytes"])
+
+
+def read_exactly(size):
+    parts = []
+    while size:
+        part = os.read(0, min(size, 1 << 20))
         if not part:
             sys.exit("the order is not whole")
         parts.append(part)
-        missing -= len(part)
-    return order, b"".join(parts)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def told(order, body):
+    """Return an order as standard input tells it."""
+    text = json.dumps(order).encode()
+    return b"%010d" % len(text) + text + body
 
 
 def reason_of(error):

@@ -83,7 +83,7 @@ class Child(threading.Thread):
         self.is_closed = False
         self.lock = threading.Lock()  # of the process and its standard input
         own = dict(order, name=node["name"], nodes=node["nodes"])
-        self.parts = [T, json.dumps(own).encode() + b"\n", body]  # T is the text that we are
+        self.parts = [T + P, told(own, body)]  # T and P are the text that we are
 
     def run(self):
         SLOTS.acquire()
