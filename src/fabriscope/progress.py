@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -55,6 +56,46 @@ class QuietProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+
+class Unheard:
+    """Hands everything on to another one, and falls silent once nobody can hear it: the terminal or the pipe closed."""
+
+    def __init__(self, told: Progress) -> None:
+        self._told = told
+        self._is_heard = True
+
+    def _tell(self, say: Callable[[], object]) -> None:
+        if self._is_heard:
+            try:
+                say()
+            except OSError:
+                self._is_heard = False
+
+    def notice(self, what: str) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.notice(what))
+
+    def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.start(run_path, launch_count, done_count, expected_ns))
+
+    def launch_started(self, launch: Launch, expected_ns: int) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.launch_started(launch, expected_ns))
+
+    def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.launch_ended(launch, failed, elapsed_ns))
+
+    def __enter__(self) -> Self:
+        self._tell(self._told.__enter__)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tell(lambda: self._told.__exit__(kind, error, trace))
 
 
 class JsonProgress(QuietProgress):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -34,9 +35,9 @@ def COMMAND(  # noqa: N802 - the registry's constant
         raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
     from fabriscope import plan as plans
     from fabriscope import run
-    from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress
+    from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
 
-    progress = JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress()
+    progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
     cancel = _Cancel()
     if resume is not None:
         summary = run.resume(resume, progress, cancel.event)
@@ -46,7 +47,8 @@ def COMMAND(  # noqa: N802 - the registry's constant
         folder = output or Path("runs") / f"{checked.section.name}-{time.strftime('%Y%m%d-%H%M%S')}"
         summary = run.start(checked, folder, progress, cancel.event)
     if not as_json:
-        _say_end(summary, quiet)
+        with contextlib.suppress(OSError):  # the terminal closed: the status still tells
+            _say_end(summary, quiet)
     if cancel.signal_number is not None and not summary.is_complete:
         raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number)
     if summary.failed_cases:
@@ -83,4 +85,5 @@ class _Cancel:
     def _stop(self, number: int, _frame: FrameType | None) -> None:
         self.signal_number = number
         self.event.set()
-        signal.signal(number, signal.default_int_handler)
+        if number == signal.SIGINT:  # a closing terminal sends two SIGHUP: those mean one thing
+            signal.signal(number, signal.default_int_handler)

@@ -36,15 +36,16 @@ _READY_TIMEOUT_S = 10.0
 _LAB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 
-# $1: a host's process id. Ends every process in its network namespace but that one.
+# $1: a host's process id, $2: its network namespace. Ends every process in there but that one.
 _SWEEP_SCRIPT = """
-wanted=$(readlink /proc/$1/ns/net)
 for folder in /proc/[0-9]*; do
   pid=${folder#/proc/}
-  [ "$pid" != "$1" ] && [ "$(readlink "$folder/ns/net" 2>/dev/null)" = "$wanted" ] && kill -9 "$pid" 2>/dev/null
+  [ "$pid" != "$1" ] && [ "$(readlink "$folder/ns/net" 2>/dev/null)" = "$2" ] && kill -9 "$pid" 2>/dev/null
 done
 true
 """
+# Process ids of hosts. Prints the network namespace of each.
+_NAMESPACES_SCRIPT = 'for pid in "$@"; do readlink /proc/$pid/ns/net; done'
 
 # $1: process id of a host, $2: batch for ip, $3: TCP's congestion control.
 _CONFIGURE_SCRIPT = """
@@ -121,13 +122,29 @@ class Lab:
                 raise LabError(f"the switch refuses: {answer['error']}", where=f"fabric {fabric}")
 
     def sweep(self, host_name: str) -> None:
-        """End every process that runs on a host (what a broken launch left there). Raises LabError."""
+        """End every process that runs on a host, a dead one too (what a broken launch left there). Raises LabError."""
         self.host(host_name)
-        argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", str(self.state.details["pids"][host_name])]
+        details = self.state.details
+        its_own = (str(details["pids"][host_name]), details["network_namespaces"][host_name])
+        argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
         try:
             subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
+
+    def mend(self) -> list[str]:
+        """Start the switch again if it has died or stands still; return what was wrong. Raises LabError.
+
+        The new one is as the first one was at its start: what was changed meanwhile is forgotten.
+        """
+        try:
+            self.counters()
+        except LabError as error:
+            if not self.state.keeper.is_alive():
+                raise
+            _start_switch(self.keeper_words, self.state.folder, self.state.details["switch_arguments"])
+            return [f"the lab's switch had to be started again ({error.what})"]
+        return []
 
     def down(self) -> None:
         """Remove the lab: every process, interface and mount of it goes with its keeper."""
@@ -219,7 +236,9 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     ]
     ordered_pids = [pids[name] for name in spec.hosts]
     keeper.run('printf %s "$1" | ip -batch -', network.keeper_script(wirings, ordered_pids))
-    _start_switch(keeper, folder, network.switch_arguments(wirings, spec.hosts, ordered_pids))
+    switch_arguments = network.switch_arguments(wirings, spec.hosts, ordered_pids)
+    _start_switch(keeper.enter(), folder, switch_arguments)
+    net_namespaces = keeper.run(_NAMESPACES_SCRIPT, *map(str, ordered_pids)).split()
     for index, pid in enumerate(ordered_pids):
         batch = network.host_script(wirings, index, len(spec.hosts))
         keeper.run(_CONFIGURE_SCRIPT, str(pid), batch, spec.congestion_control)
@@ -241,6 +260,8 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     )
     details = {
         "pids": pids,
+        "network_namespaces": dict(zip(spec.hosts, net_namespaces, strict=True)),
+        "switch_arguments": switch_arguments,
         "keeper_words": keeper.enter(),
         "remote_shell": str(shell),
         "hosts": [
@@ -265,12 +286,19 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     return Lab(record.name, hosts, shell, finished, tuple(keeper.enter()), owner_pipe)
 
 
-def _start_switch(keeper: namespaces.Keeper, folder: Path, arguments: list[str]) -> None:
+def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:
+    """Start the switch; one that still runs is ended. Raises LabError."""
     if not arguments:
         return
-    argv = [str(native_program("fabriscope-switch")), "--control", str(folder / "switch.sock"), *arguments]
-    log = folder / "switch.log"
-    keeper.run(f"{shlex.join(argv)} </dev/null >{shlex.quote(str(log))} 2>&1 &")
+    control, log, pid = folder / "switch.sock", folder / "switch.log", folder / "switch.pid"
+    if pid.exists():
+        namespaces.run_in(keeper_words, 'kill -9 "$1" 2>/dev/null || true', pid.read_text().strip())
+    for path in (control, log):
+        path.unlink(missing_ok=True)
+    argv = [str(native_program("fabriscope-switch")), "--control", str(control), *arguments]
+    pid.write_text(
+        namespaces.run_in(keeper_words, f"{shlex.join(argv)} </dev/null >{shlex.quote(str(log))} 2>&1 & echo $!")
+    )
     deadline = time.monotonic() + _READY_TIMEOUT_S
     while "ready" not in (said := log.read_text() if log.exists() else ""):
         if "fabriscope-switch:" in said or time.monotonic() > deadline:

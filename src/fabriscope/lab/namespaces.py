@@ -61,17 +61,22 @@ class Keeper:
 
     def run(self, script: str, *arguments: str) -> str:
         """Run a shell script in the keeper's namespaces and return what it printed; raises LabError."""
-        argv = [*self.enter(), "sh", "-c", script, "sh", *arguments]
-        try:
-            done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
-        if done.returncode != 0:
-            evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
-            raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")
-        return done.stdout
+        return run_in(self.enter(), script, *arguments)
+
+
+def run_in(words: Sequence[str], script: str, *arguments: str) -> str:
+    """Run a shell script where `words` lead to and return what it printed; raises LabError."""
+    argv = [*words, "sh", "-c", script, "sh", *arguments]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
+    if done.returncode != 0:
+        evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
+        raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")
+    return done.stdout
 
 
 def start_keeper(owner_pipe: int | None) -> Keeper:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import secrets
 import subprocess
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from fabriscope.launch.on_host.sweep import end_marked
 
-# Reads `started GROUP` and `ended GROUP`; when its input ends, whatever still lives is ended.
+# Reads `started GROUP` and `ended GROUP`; when its input ends, whatever still lives is ended, and the folder $1 goes.
 _WATCH = """
 live=""
 while read -r verb group; do
@@ -23,20 +24,23 @@ while read -r verb group; do
     ended) kept=""; for g in $live; do [ "$g" = "$group" ] || kept="$kept $g"; done; live=$kept ;;
   esac
 done
-[ -n "$live" ] || exit 0
-for g in $live; do kill -s TERM -- "-$g" 2>/dev/null; done
-sleep 2
-for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
+if [ -n "$live" ]; then
+  for g in $live; do kill -s TERM -- "-$g" 2>/dev/null; done
+  sleep 2
+  for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
+fi
+[ -z "$1" ] || rm -rf -- "$1"
 """
 
 
 class Guard:
     """Ends the process groups that it was told of, should we die before we say that they have ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, temporary: Path | None = None) -> None:
+        """Begin to watch; a temporary folder goes with us, whatever ends us."""
         self.mark = secrets.token_hex(16)
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, "fabriscope-guard"],
+            ["/bin/sh", "-c", _WATCH, "fabriscope-guard", str(temporary or "")],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -48,9 +48,12 @@ def run_commands(
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
-        folder = raw_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
+        temporary = None
+        if raw_dir is None:
+            temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
+        folder = raw_dir or temporary or Path()
         folder.mkdir(parents=True, exist_ok=True)
-        guard = stack.enter_context(Guard())
+        guard = stack.enter_context(Guard(temporary))
         launch = _Launch(hosts, folder, guard, time.monotonic() + timeout_s, cancel or threading.Event())
         try:
             launch.start(commands)

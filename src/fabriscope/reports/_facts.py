@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -122,6 +122,7 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ("Seed", str(manifest.get("seed"))),
         ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
         ("Run", str(manifest.get("run_id"))),
+        *_mishaps(essence.run),
     ]
 
 
@@ -155,3 +156,16 @@ def _clock_cost_ns(record: Mapping[str, Any]) -> float | None:
 
 def _clock_name(run: RunData) -> str:
     return next((str(_clock(record)["name"]) for record in run.journal if "name" in _clock(record)), "clock")
+
+
+def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
+    """Yield what befell the run while it went on, and which hosts stood in for others."""
+    for record in run.journal:
+        for words in record.get("mishaps", ()):
+            yield f"During launch {record['launch_id']}", words
+    replaced: dict[tuple[str, str], list[int]] = {}
+    for record in run.journal:
+        for gone, stand_in in record.get("stand_ins", {}).items():
+            replaced.setdefault((gone, stand_in), []).append(record["launch_id"])
+    for (gone, stand_in), launches in replaced.items():
+        yield f"{stand_in} stood in for {gone}", f"in the launches {', '.join(map(str, launches))}"

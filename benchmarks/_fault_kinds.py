@@ -1,0 +1,254 @@
+"""The kinds of faults: each prepares a run, injects one fault at a random moment, and says what it did."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _fault_place as place
+from benchmarks._fault_case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, Missed, Run, kill
+
+from fabriscope import lab
+from fabriscope.model.errors import LabError
+from fabriscope.model.lab import LabSpec
+
+ENGINES = ("fabriscope-engine",)
+LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
+LAB_LAUNCHES = 9
+LOCAL_LAUNCHES = 8
+MPI_LAUNCHES = 4
+_HOSTS = ("node1", "node2", "node3")
+_DISK_BYTES = 4 << 20
+_SHIM = Path(__file__).with_name("_clock_shim.c")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of fault."""
+
+    name: str
+    title: str
+    inject: Callable[[Run], str]
+    """Waits for its moment and does it; returns what was done. Raises Missed where there was nothing to do it to."""
+    plan: str = LAB_PLAN
+    surround: Callable[[Run], AbstractContextManager[None]] = lambda _run: nullcontext()
+    """A context that the run and its resume stand in; it is left before traces are looked for."""
+    mend: Callable[[Run], None] = lambda _run: None
+    """What somebody would do before he resumes."""
+
+
+def _host_dies(run: Run) -> str:
+    built = run.lab()
+    run.random_moment(LAB_LAUNCHES)
+    name = run.chance.choice(_HOSTS)
+    namespace = built.state.details["network_namespaces"][name]
+    own = [pid for pid in place.processes(run.mark) if _namespace(pid) == namespace]
+    kill(own)
+    return f"every process of {name} killed ({len(own)})"
+
+
+def _namespace(pid: int) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/net").readlink())
+    except OSError:
+        return ""
+
+
+def _change(run: Run, built: lab.Lab, values: dict[str, Any], host: str) -> None:
+    """Change a link of the lab; raises Missed if the lab went with its run meanwhile."""
+    try:
+        built.change("wire", values, [host])
+    except LabError:
+        run.end()
+        raise Missed from None
+
+
+def _link_down(run: Run) -> str:
+    built = run.lab()
+    run.random_moment(LAB_LAUNCHES)
+    name, down_s = run.chance.choice(_HOSTS[:2]), run.chance.choice((0.05, 0.3, 1.0, 3.0))
+    _change(run, built, {"is_down": True}, name)
+    time.sleep(down_s)
+    with suppress(Missed):
+        _change(run, built, {"is_down": False}, name)
+    return f"the link of {name} down for {down_s} s"
+
+
+def _port_drops(run: Run) -> str:
+    built = run.lab()
+    run.random_moment(LAB_LAUNCHES)
+    name = run.chance.choice(_HOSTS[:2])
+    _change(run, built, {"drop_every": 10}, name)
+    return f"the port of {name} drops every tenth frame from then on"
+
+
+def _rank_hangs(run: Run) -> str:
+    run.random_moment(LAB_LAUNCHES if run.plan.read_text() == LAB_PLAN else MPI_LAUNCHES)
+    run.pause_until(lambda: bool(run.pids(*ENGINES)))
+    time.sleep(run.chance.uniform(0, 0.2))
+    pids = sorted(run.pids(*ENGINES))
+    if not pids:
+        raise Missed
+    kill([run.chance.choice(pids)], signal.SIGSTOP)
+    return "a rank stopped by SIGSTOP"
+
+
+def _disk_full(run: Run) -> str:
+    run.random_moment(LAB_LAUNCHES)
+    with (run.path.parent / "filler").open("wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(bytes(4096))
+        except OSError:
+            return "the run folder's disk filled to the last page"
+
+
+@contextmanager
+def _small_disk(run: Run) -> Iterator[None]:
+    disk = run.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "small", str(disk)], check=True)
+    run.path = disk / "run"
+    try:
+        yield
+    finally:
+        kept = run.folder / "kept"
+        shutil.copytree(disk, kept)
+        subprocess.run(["umount", str(disk)], check=True)
+        run.path = kept / run.path.name
+
+
+def _make_room(run: Run) -> None:
+    (run.path.parent / "filler").unlink(missing_ok=True)
+
+
+@contextmanager
+def _shifted_clock(run: Run) -> Iterator[None]:
+    library = run.folder.parent / f"clock_shim-{os.getpid()}.so"
+    if not library.exists():
+        compiler = os.environ.get("CC", "cc")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(_SHIM), "-ldl"], check=True)
+    shift = run.folder / "shift"
+    shift.write_bytes(struct.pack("q", 0))
+    run.extra_env = {"LD_PRELOAD": str(library), "CLOCK_SHIFT_FILE": str(shift)}
+    yield
+
+
+def _clock_jumps(run: Run) -> str:
+    run.random_moment(LAB_LAUNCHES)
+    seconds = run.chance.choice((-86400, -3600, -5, 5, 3600, 86400 * 400))
+    with (run.folder / "shift").open("r+b", buffering=0) as shift:
+        shift.write(struct.pack("q", seconds))
+    return f"the wall clock jumps by {seconds} s"
+
+
+@contextmanager
+def _in_a_lab(run: Run) -> Iterator[None]:
+    built = lab.up(LabSpec(("shared",), {}))
+    run.prefix = built.host("shared").access
+    try:
+        yield
+    finally:
+        built.down()
+
+
+def _shared_lab(run: Run) -> str:
+    other = Run(run.folder / "other", LOCAL_PLAN, run.chance)
+    other.prefix = run.prefix
+    other.start()
+    run.random_moment(LOCAL_LAUNCHES)
+    what = "a second run on the same host of one lab"
+    if run.chance.random() < 0.5:
+        kill(_python(other))
+        what += ", killed in its middle"
+        other.end()
+    elif other.end() != 0 or other.reasons():
+        raise RuntimeError(f"the second run was harmed: {other.said()} {other.reasons()}")
+    left = place.left_behind(other.mark, place.standing(), other.temporary)
+    if left:
+        raise RuntimeError(f"the second run left {left}")
+    return what
+
+
+def _python(run: Run) -> list[int]:
+    return [pid for pid, words in place.processes(run.mark).items() if " -m fabriscope " in words]
+
+
+@contextmanager
+def _on_a_terminal(run: Run) -> Iterator[None]:
+    run.has_terminal = True
+    yield
+
+
+def _terminal_closes(run: Run) -> str:
+    try:
+        run.random_moment(LAB_LAUNCHES)
+    finally:
+        run.close_terminal()
+    return "the terminal closed"
+
+
+def _fabriscope_killed(run: Run) -> str:
+    moment_s = run.chance.uniform(0.1, 5.0)
+    time.sleep(moment_s)
+    if run.is_over():
+        raise Missed
+    kill(_python(run))
+    return f"fabriscope killed {moment_s:.1f} s after its start"
+
+
+def _mpirun_killed(run: Run) -> str:
+    run.random_moment(MPI_LAUNCHES)
+    run.pause_until(lambda: bool(run.pids(*LAUNCHERS)))
+    time.sleep(run.chance.uniform(0, 0.7))
+    pids = run.pids(*LAUNCHERS)
+    if not pids:
+        raise Missed
+    kill(pids)
+    return "mpirun killed"
+
+
+def _switch_dies(run: Run) -> str:
+    run.lab()
+    run.random_moment(LAB_LAUNCHES)
+    pids = run.pids("fabriscope-switch")
+    if not pids:
+        raise Missed
+    kill(pids)
+    return "the lab's switch killed"
+
+
+def kinds(mpirun: str | None) -> dict[str, Kind]:
+    """Return the kinds of faults by name; those that need an MPI only where there is one."""
+    every = [
+        Kind("host-dies", "a host dies", _host_dies),
+        Kind("link-down", "a link goes down and comes back", _link_down),
+        Kind("port-drops", "a port drops every tenth frame", _port_drops),
+        Kind("rank-hangs", "a rank hangs", _rank_hangs),
+        Kind("disk-full", "the disk is full", _disk_full, surround=_small_disk, mend=_make_room),
+        Kind("clock-jumps", "the clock jumps", _clock_jumps, surround=_shifted_clock),
+        Kind("shared-lab", "two runs share one lab", _shared_lab, LOCAL_PLAN, surround=_in_a_lab),
+        Kind("terminal-closes", "the terminal closes", _terminal_closes, surround=_on_a_terminal),
+        Kind("fabriscope-killed", "fabriscope is killed", _fabriscope_killed),
+        Kind("switch-dies", "the lab's switch dies", _switch_dies),
+    ]
+    if mpirun is not None:
+        plan = MPI_PLAN.replace("MPIRUN", mpirun)
+        every.append(Kind("mpirun-killed", "mpirun is killed", _mpirun_killed, plan))
+        every.append(Kind("mpi-rank-hangs", "a rank of an MPI job hangs", _rank_hangs, plan))
+    return {one.name: one for one in every}
+
+
+def seeded(seed: int, number: int) -> random.Random:
+    """Return the chance of one case, whatever ran before it."""
+    return random.Random(f"{seed}.{number}")  # noqa: S311 - what goes wrong, no secret

@@ -1,0 +1,56 @@
+"""What was lost while a run went on, and how the rest of the plan does without it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from fabriscope.hosts import reach
+from fabriscope.model.errors import HostError, LabError
+from fabriscope.model.measurement import Launch
+from fabriscope.site import Site
+
+
+@dataclass
+class Casualties:
+    """The hosts that are gone. Only a launch that failed makes us look for more."""
+
+    site: Site
+    gone: dict[str, str] = field(default_factory=dict)
+    """Host name to why nothing can be run there."""
+    _block: int | None = None
+
+    def look(self, names: Iterable[str]) -> list[str]:
+        """Return a sentence for each thing that a failed launch on these hosts turns out to have met."""
+        found = reach.gone(self.site.hosts[name] for name in set(names) if name not in self.gone)
+        self.gone.update(found)
+        sentences = [f"host {name} is gone: {why}" for name, why in sorted(found.items())]
+        if self.site.lab is not None:
+            with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
+                sentences += self.site.lab.mend()
+        return sentences
+
+    def place(self, launch: Launch) -> tuple[Launch, dict[str, str]]:
+        """Return a launch on hosts that are there, and which host stands in for which.
+
+        Hosts that are gone are asked again once in every block. Raises HostError where too few are left.
+        """
+        if self.gone and self._block != launch.block:
+            self.gone = dict(reach.gone(self.site.hosts[name] for name in self.gone))
+        self._block = launch.block
+        missing = [name for name in dict.fromkeys(launch.entry.hosts) if name in self.gone]
+        spare = self._spare(launch)
+        if len(spare) < len(missing):
+            needed = missing[len(spare)]
+            raise HostError(f"it is gone, and no other host is left to stand in: {self.gone[needed]}", where=needed)
+        stand_ins = dict(zip(missing, spare, strict=False))
+        hosts = tuple(stand_ins.get(name, name) for name in launch.entry.hosts)
+        return replace(launch, entry=replace(launch.entry, hosts=hosts)), stand_ins
+
+    def _spare(self, launch: Launch) -> Sequence[str]:
+        entry = launch.entry
+        reached = self.site.fabrics[entry.fabric].interfaces if entry.fabric else self.site.hosts
+        return [
+            name for name in self.site.hosts if name not in entry.hosts and name not in self.gone and name in reached
+        ]

@@ -1,0 +1,54 @@
+"""Every kind of fault, injected into a real run; the campaign of docs/faults.md is the same with more of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+KINDS = (
+    "host-dies",
+    "link-down",
+    "port-drops",
+    "rank-hangs",
+    "disk-full",
+    "clock-jumps",
+    "shared-lab",
+    "terminal-closes",
+    "fabriscope-killed",
+    "switch-dies",
+)
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_becomes_a_recorded_failure_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    probe = ["unshare", *user, "--mount", "--net", "true"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this kernel does not let us make namespaces")
+    words = [
+        "--kinds",
+        kind,
+        "--count",
+        os.environ.get("FABRISCOPE_TEST_FAULTS", "1"),
+        "--output",
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.fault_campaign", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = [json.loads(line) for line in (tmp_path / "out" / "cases.jsonl").read_text().splitlines()]
+    assert [case["kind"] for case in cases] == [kind] * len(cases)
+    assert all(case["outcome"] != "over before" for case in cases)
+    assert all(case["launches"] > 0 for case in cases)
