@@ -46,8 +46,26 @@ def evidence(claim: Claim, points: Sequence[Point], verdict: str, problems: Sequ
     if not points:
         return said
     along = claim.get("along") or SIZE
-    text = points[0].text if len(points) == 1 else _many(along, points, verdict)
+    if len(points) == 1:
+        text = points[0].text
+    elif is_about_any(claim):
+        text = _any(along, points, verdict)
+    else:
+        text = _many(along, points, verdict)
     return f"{text}; {said}" if said else text
+
+
+def is_about_any(claim: Claim) -> bool:
+    """Return whether one point is enough for the claim."""
+    return claim["expect"]["kind"] == "dip" and claim["expect"].get("at") is None
+
+
+def _any(along: str, points: Sequence[Point], verdict: str) -> str:
+    """Return the point that comes nearest, and what is known of the others."""
+    key = min(points, key=lambda point: _known(point.statement.p_holds, 1))
+    if verdict == HOLDS:
+        return _at(along, key)
+    return f"at none of {len(points)} points{'' if verdict == FAILS else ' for sure'}; nearest to it {_at(along, key)}"
 
 
 def _many(along: str, points: Sequence[Point], verdict: str) -> str:

@@ -66,8 +66,7 @@ class _Part:
 def judge(claim: Claim, pool: Pool) -> Finding:
     """Return the verdict on one claim, with its evidence; a claim over several pairs holds when all of them do."""
     parts = [(of, than, _part(claim, pool, of, than)) for of, than in _pairs(claim)]
-    is_union = claim["expect"]["kind"] == "dip" and claim["expect"].get("at") is None
-    join: Callable[[Sequence[Statement]], Statement] = any_of if is_union else all_of
+    join: Callable[[Sequence[Statement]], Statement] = any_of if words.is_about_any(claim) else all_of
     judged = []
     for _, _, part in parts:
         statements = [point.statement for point in part.points]

@@ -95,9 +95,10 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     if wrong:
         raise PlanError("\n".join(wrong))
     try:
-        return paper_names.resolve(paper, section.paper.here), {section.paper.file: text}
+        resolved = paper_names.resolve(paper, section.paper.here)
     except ValueError as error:
         raise PlanError(str(error), where=document.where(("paper",))) from error
+    return {**resolved, "here": section.paper.setup}, {section.paper.file: text}
 
 
 def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:

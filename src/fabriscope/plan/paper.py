@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
 from fabriscope.plan.schema import Section, Selection
@@ -188,6 +188,8 @@ class TableSection(Section):
 
 class PaperSection(Section):
     """A paper."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     title: str
     citation: str = ""

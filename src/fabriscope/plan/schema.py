@@ -264,6 +264,7 @@ class PaperUseSection(Section):
 
     file: str = Field(description="file of the paper's data, beside the plan", pattern=r"^[^/]+$")
     here: dict[str, StandInSection] = Field({}, description="the paper's names to what stands for them here")
+    setup: dict[str, str] = Field({}, description="what the report tells of this set-up beside the paper's")
 
 
 def _mpi(value: Any) -> Any:

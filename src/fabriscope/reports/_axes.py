@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
+from fabriscope.analysis.selections import SIZE
+
 SIZE_LABEL = (
     "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? datum.value / 1048576 "
     "+ ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
@@ -17,14 +19,22 @@ MOST_WIDENING = 2
 FINE = (1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 8.5, 9, 9.5)
 
 
-def size_axis(sizes: Sequence[int]) -> alt.X:
-    """Return the channel of the message size; labels stand far enough apart for half a page."""
+def size_axis(sizes: Sequence[int], along: str = SIZE) -> alt.X:
+    """Return the channel of the message size, or of another attribute of cases; it has room on half a page."""
     least, most = max(1, min(sizes, default=1)), max(sizes, default=1)
     first, last = math.floor(math.log2(least)), math.ceil(math.log2(max(most, 2)))
     step = 4 if last - first > 12 else 2 if last - first > 6 else 1
-    axis = alt.Axis(values=[2**power for power in range(first, last + 1, step)], labelExpr=SIZE_LABEL, grid=False)
+    ticks = [2**power for power in range(first, last + 1, step)]
+    axis = alt.Axis(values=ticks, grid=False)
+    if along.endswith("_bytes"):
+        axis = alt.Axis(values=ticks, labelExpr=SIZE_LABEL, grid=False)
     scale = alt.Scale(type="log", base=2, nice=False, domain=[least, max(most, least * 2)])
-    return alt.X("x:Q", title="message size", scale=scale, axis=axis)
+    return alt.X("x:Q", title=axis_title(along), scale=scale, axis=axis)
+
+
+def axis_title(along: str) -> str:
+    """Return how an axis is called: `message size`, `send buffer`."""
+    return along.removesuffix("_bytes").removesuffix("_count").replace("_", " ")
 
 
 def log_scale(values: Iterable[float | None], ends: Iterable[float | None]) -> tuple[alt.Scale, alt.Axis]:

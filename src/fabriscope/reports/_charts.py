@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 
 from fabriscope.reports import _rows
-from fabriscope.reports._axes import log_scale, size_axis
+from fabriscope.reports._axes import axis_title, log_scale, size_axis
 from fabriscope.reports._channels import PARAMETERS, PICKED, Channels, channels_of
-from fabriscope.reports._figures import RATIO_FIGURES, Figure
+from fabriscope.reports._figure import Figure
+from fabriscope.reports._figures import RATIO_FIGURES
 from fabriscope.reports._style import Style, config
 
 HEIGHT = 290
@@ -73,7 +74,7 @@ def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
 
 def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[str, Any]]]) -> list[Any]:
     rows = data["marks"] + data["impossible"]
-    x = size_axis([row["x"] for row in rows])
+    x = size_axis([row["x"] for row in rows], figure.axis)
     drawn = [row["y"] for row in (*rows, *data["bounds"], *data["launches"])]
     scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
     unit = "Mb/s" if figure.metric_id.endswith("bytes_per_s") else "µs"
@@ -82,14 +83,15 @@ def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[
     if data["bounds"]:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)
         layers.append(line.encode(x=x, y=y, color=channels.color(of_hue=True), opacity=_seen(0.8)))
-    layers += _lines(x, y, channels, CURVE_TOOLTIP)
+    tooltip = CURVE_TOOLTIP | {"size": axis_title(figure.axis)}
+    layers += _lines(x, y, channels, tooltip)
     if data["launches"]:
         ticks = _chart("launches").mark_tick(orient="horizontal", size=17, thickness=1.2)
         opacity = alt.condition(f"{SHOW_LAUNCHES} && {PICKED}", alt.value(0.9), alt.value(0))
         layers.append(ticks.encode(x=x, y=y, color=channels.color(), opacity=opacity))
     if data["impossible"]:
         crosses = _chart("impossible").mark_point(shape="cross", size=90, filled=False, angle=45)
-        layers.append(crosses.encode(x=x, y=y, color=channels.color(), tooltip=_tooltip(CURVE_TOOLTIP)))
+        layers.append(crosses.encode(x=x, y=y, color=channels.color(), tooltip=_tooltip(tooltip)))
     return layers
 
 

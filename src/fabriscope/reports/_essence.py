@@ -13,6 +13,7 @@ from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
 from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.summary import summary
 from fabriscope.model.run_data import RunData
@@ -33,6 +34,8 @@ class Essence:
     summary: pl.DataFrame
     findings: list[dict[str, Any]]
     answer: list[str]
+    paper: Paper | None = None
+    """What came of the paper that the plan re-ran."""
 
 
 _last: Essence | None = None
@@ -54,6 +57,7 @@ def _essence(run: RunData) -> Essence:
     failures = failures_frame(run)
     estimates = estimates_of(values)
     found = findings(all_ranges)
+    paper = paper_of(run, values)
     return Essence(
         run=run,
         cases=cases_frame(run),
@@ -65,5 +69,6 @@ def _essence(run: RunData) -> Essence:
         ranges=all_ranges,
         summary=table,
         findings=found,
-        answer=answer(table, found, failures, estimates),
+        answer=[*([paper.sentence()] if paper else []), *answer(table, found, failures, estimates)],
+        paper=paper,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -11,6 +10,8 @@ import polars as pl
 from fabriscope.analysis.findings import PLACEMENT_NAMES
 from fabriscope.model.metrics import METRICS
 from fabriscope.reports._essence import Essence
+from fabriscope.reports._figure import Figure
+from fabriscope.reports._paper_figures import paper_figures
 
 MOST_SERIES = 3
 """So many swept settings have figures of their own; of more, only the first, and the settings figures."""
@@ -27,26 +28,9 @@ RATIO_FIGURES = {
 }
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One figure: what it shows and of which rows it is drawn."""
-
-    figure_id: str
-    title: str
-    kind: str
-    """`curves`, or the kind of the comparison."""
-    metric_id: str
-    rows: pl.DataFrame
-    """Estimates, or comparisons."""
-    values: pl.DataFrame | None = None
-    """Launch values, for curves."""
-    by_series: bool = False
-    """Colours tell settings apart, not fabrics."""
-
-
 def figures(essence: Essence) -> list[Figure]:
     """Return the figures of a run in the order in which a report shows them."""
-    return [*curve_figures(essence), *ratio_figures(essence)]
+    return [*paper_figures(essence), *curve_figures(essence), *ratio_figures(essence)]
 
 
 def curve_figures(essence: Essence) -> Iterator[Figure]:

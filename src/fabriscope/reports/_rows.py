@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fabriscope.analysis.claim_words import place_text
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
-from fabriscope.reports._figures import Figure
+from fabriscope.reports._figure import Figure
 from fabriscope.reports._style import Style, layer_of
 
 DIGITS = 5
@@ -73,7 +74,7 @@ def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
         "hi": high,
         "limit": limit,
         "impossible": row["impossible"],
-        "size": size_text(row["message_size_bytes"]),
+        "size": place_text(figure.axis, row["message_size_bytes"]),
         "text": value_text(row["value"], metric_id) + (" (impossible)" if row["impossible"] else ""),
         "interval": interval if row["low"] is not None else "none from one launch",
         "launches": f"{row['launch_count']}, {row['sample_count']} samples",

@@ -19,7 +19,10 @@ from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import Essence, essence_of
-from fabriscope.reports._figures import Figure, curve_figures, ratio_figures
+from fabriscope.reports._figure import Figure
+from fabriscope.reports._figures import curve_figures, ratio_figures
+from fabriscope.reports._paper import paper_view
+from fabriscope.reports._paper_figures import paper_figures
 from fabriscope.reports._style import Style, style_of
 from fabriscope.reports.base import Options, Report
 
@@ -48,6 +51,8 @@ def page_text(essence: Essence, bundle: str) -> str:
         title=manifest["name"],
         description=plan.get("description") or "",
         answer=essence.answer,
+        paper=paper_view(essence),
+        paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(essence)},
         hosts=_facts.host_table(essence.run),
         fabrics=_facts.fabric_table(essence.run),
         stacks=list(manifest["mpi"].values()),

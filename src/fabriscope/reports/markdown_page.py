@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._paper import paper_view
 from fabriscope.reports.base import Options, Report
 
 PAGE_NAME = "report.md"
@@ -34,7 +36,9 @@ def page_text(essence: Essence) -> str:
     """Return the page."""
     manifest = essence.run.manifest
     parts = [f"# {_cell(manifest['name'])}", str((manifest.get("plan") or {}).get("description") or "")]
-    parts += [essence.answer[0], "\n".join(f"- {sentence}" for sentence in essence.answer[1:])]
+    paper = _paper_parts(paper_view(essence))
+    besides = ["## What the run says besides"] if paper else []
+    parts += [essence.answer[0], *paper, *besides, "\n".join(f"- {sentence}" for sentence in essence.answer[1:])]
     parts += ["## Set-up", _table(("", ""), _facts.run_table(essence))]
     fabrics = _facts.fabric_table(essence.run)
     if fabrics:
@@ -50,6 +54,27 @@ def page_text(essence: Essence) -> str:
     failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
+    if paper is None:
+        return []
+    about = f"*{paper['title']}*{', ' if paper['citation'] else ''}{paper['citation']}. {paper['question']}"
+    claims = [[row[name] for name in ("figure", "say", "verdict", "evidence", "paper")] for row in paper["claims"]]
+    parts = ["## The paper, re-run", about, "### Claim by claim"]
+    parts.append(_table(("in", "the paper says", "here", "what was measured here", "the paper's numbers"), claims))
+    parts += ["### What stands for what", _table(("name", "in the paper", "here"), paper["names"])]
+    parts.append(_table(("set-up", "the paper's", "here"), paper["setup"]))
+    for table in paper["tables"]:
+        head = [*table["keys"]]
+        for column in table["columns"]:
+            head += [f"{column['title']}, {column['unit']}: the paper", "here", "95 % interval"]
+        rows = []
+        for row in table["rows"]:
+            cells = [[cell["paper"], cell["here"], cell["interval"] or cell["problem"]] for cell in row["cells"]]
+            rows.append([*row["names"], *(text for cell in cells for text in cell)])
+        parts += [f"### {table['title']}", _table(head, rows)]
+    return parts
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,0 +1,177 @@
+"""The section of a paper in the reports, on a made-up run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.analysis.made_up import Shape, write_run
+
+from fabriscope.model.run_data import RunData
+from fabriscope.plan.paper import PaperSection
+from fabriscope.plan.paper_names import resolve
+from fabriscope.plan.schema import StandInSection
+from fabriscope.plan.yaml_places import PlacedYaml
+from fabriscope.registry import discover
+from fabriscope.reports._charts import draw
+from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._paper import paper_view
+from fabriscope.reports._paper_figures import paper_figures, place_name
+from fabriscope.reports._style import style_of
+from fabriscope.reports.base import Options
+from fabriscope.reports.html_page import page_text
+from fabriscope.reports.markdown_page import page_text as markdown_text
+
+SHAPE = Shape(
+    sizes=(1, 32, 1024, 65536), launch_count=4, samples_per_burst=3, stacks=("mpich-5.0.2",),
+    send_buffers=(None, 16384, 65536), benchmarks=("ping_pong",), placements=("inter",), failing=frozenset(),
+)  # fmt: skip
+PAPER = """
+title: A <made-up> paper
+citation: 2004
+question: Which?
+setup: {CPU: an old one, colour: grey}
+names:
+  slow: {means: the slow card}
+  fast: {means: the fast card}
+  rdma: {means: a card that nobody has}
+  TCP: {select: {layer: tcp}}
+  MPI: {select: {layer: mpi}}
+figures:
+  - id: fig1
+    caption: throughput
+    draw:
+      benchmark: ping_pong
+      metric: ping_pong_bandwidth_bytes_per_s
+      curves: [fast TCP, fast MPI, slow TCP, rdma TCP]
+    claims:
+      - {say: fast is faster, of: fast TCP, than: slow TCP, take: largest, expect: {ratio: 5..12}, paper: 10 times}
+      - {say: slow is faster, of: slow TCP, than: fast TCP, take: largest, expect: higher}
+      - {say: rdma is fastest, of: rdma TCP, than: fast TCP, take: largest, expect: higher}
+  - id: buffers
+    caption: throughput against the buffer
+    note: No claim.
+    draw:
+      benchmark: ping_pong
+      metric: ping_pong_bandwidth_bytes_per_s
+      along: send_buffer_bytes
+      take: largest
+      curves: [fast TCP, slow TCP]
+  - {id: fig3, caption: a photograph}
+tables:
+  - id: table1
+    caption: numbers
+    keys: [network]
+    columns:
+      bandwidth: {title: bandwidth, unit: Mb/s, benchmark: ping_pong, metric: ping_pong_bandwidth_bytes_per_s, take: largest, where: TCP}
+      size: {title: at, unit: bit, show: size, benchmark: ping_pong, metric: ping_pong_bandwidth_bytes_per_s, take: largest, where: TCP}
+      latency: {title: latency, unit: us, benchmark: ping_pong, sizes: 1..63, take: mean, where: TCP}
+    rows:
+      - [fast, 897, 524288, 13.91]
+      - [slow, 90, 8388611, 38]
+      - [rdma, 1880, 1, 1.5]
+"""  # noqa: E501 - rows of a table
+
+
+def _with_paper(run: RunData) -> RunData:
+    paper = PaperSection.model_validate(PlacedYaml(PAPER, "paper.yaml").data)
+    here = {
+        "slow": StandInSection(says="100 Mb/s", select={"fabric": "ethernet-100"}),
+        "fast": StandInSection(says="1 Gb/s", select={"fabric": "gige"}),
+    }
+    return replace(run, manifest={**run.manifest, "paper": {**resolve(paper, here), "here": {"colour": "black"}}})
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> RunData:
+    return write_run(tmp_path_factory.mktemp("runs") / "small", SHAPE).read()
+
+
+@pytest.fixture(scope="module")
+def essence(plain: RunData) -> Essence:
+    return essence_of(_with_paper(plain))
+
+
+def test_claims_are_judged(essence: Essence) -> None:
+    assert essence.paper is not None
+    verdicts = [finding.verdict for _, finding in essence.paper.all_findings()]
+    assert verdicts == ["holds", "holds not", "not decided"]
+    assert essence.answer[0] == "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 was not decided."
+
+
+def test_figures_are_the_papers(essence: Essence) -> None:
+    first, second = paper_figures(essence)
+    assert first.figure_id == "paper-fig1"
+    assert first.title == "Figure 1. throughput"
+    curves = set(first.rows.select("fabric", "layer", "series").iter_rows())
+    assert curves == {("fast", "tcp", ""), ("fast", "mpi", ""), ("slow", "tcp", "")}
+    assert first.rows["message_size_bytes"].unique().to_list() == [1, 32, 1024, 65536]
+    assert second.axis == "send_buffer_bytes"
+    assert set(second.rows["message_size_bytes"]) == {16384, 65536}
+    style = style_of(essence.cases.to_dicts(), for_page=False)
+    text = str(draw(second, style, for_page=False).spec)
+    assert "send buffer" in text
+    assert "'title': 'message size'" not in text
+
+
+def test_the_table_is_the_summary(essence: Essence) -> None:
+    view = paper_view(essence)
+    assert view is not None
+    (table,) = view["tables"]
+    fast, slow, rdma = table["rows"]
+    ours = essence.summary.filter(essence.summary["layer"] == "tcp", essence.summary["series"] == "").to_dicts()
+    for row, fabric in ((fast, "gige"), (slow, "ethernet-100")):
+        (line,) = [one for one in ours if one["fabric"] == fabric]
+        bandwidth, size, latency = row["cells"]
+        assert float(bandwidth["here"]) == pytest.approx(line["bandwidth_bytes_per_s"] * 8e-6, rel=0.005)
+        assert float(latency["here"]) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
+        assert int(size["here"].replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
+        assert " to " in latency["interval"]
+    assert [cell["paper"] for cell in slow["cells"]] == ["90.00", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38.00"]
+    assert [cell["here"] for cell in rdma["cells"]] == ["–"] * 3
+    assert rdma["cells"][0]["problem"] == "nothing here stands for rdma"
+
+
+def test_setup_stands_beside_setup(essence: Essence) -> None:
+    view = paper_view(essence)
+    assert view is not None
+    rows = {name: (theirs, ours) for name, theirs, ours in view["setup"]}
+    assert rows["CPU"] == ("an old one", "AMD Opteron 246")
+    assert rows["colour"] == ("grey", "black")
+    assert rows["repeats"] == ("–", "4 launches of everything, in random order")
+    assert view["names"] == [
+        ("slow", "the slow card", "100 Mb/s"),
+        ("fast", "the fast card", "1 Gb/s"),
+        ("rdma", "a card that nobody has", "nothing"),
+    ]
+
+
+def test_the_pages(essence: Essence) -> None:
+    page = page_text(essence, "BUNDLE")
+    assert page.index("The paper, re-run") < page.index("Experimental set-up")
+    assert "A &lt;made-up&gt; paper" in page
+    assert "A <made-up> paper" not in page
+    assert 'data-figure="paper-fig1"' in page
+    assert "Figure 3. a photograph: nothing of it was measured here" in page
+    assert "rdma TCP: nothing here stands for rdma" in page
+    text = markdown_text(essence)
+    assert "| Figure 1 | fast is faster | holds |" in text
+    assert "### Table 1. numbers" in text
+
+
+def test_files_of_figures(essence: Essence, tmp_path: Path) -> None:
+    written = discover("reports", "REPORT").get("figures").render(essence.run, tmp_path, Options(("svg",)))
+    assert [path.name for path in written][:2] == ["paper-fig1.svg", "paper-buffers.svg"]
+
+
+def test_a_run_without_a_paper_has_no_such_section(plain: RunData) -> None:
+    essence = essence_of(plain)
+    assert essence.paper is None
+    assert "The paper, re-run" not in page_text(essence, "BUNDLE")
+    assert "The paper, re-run" not in markdown_text(essence)
+
+
+def test_names_of_places() -> None:
+    names = ("fig5-1", "table1", "socket-buffer", "MPI-buffer")
+    assert [place_name(name) for name in names] == ["Figure 5-1", "Table 1", "Socket buffer", "MPI buffer"]

@@ -1,0 +1,140 @@
+"""The papers' data, and the plans that re-run them: each is shortened, run in a lab, and reported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabriscope import run as runs
+from fabriscope import store
+from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
+from fabriscope.hosts import mpi
+from fabriscope.plan import load
+from fabriscope.plan.paper import PaperSection
+from fabriscope.plan.paper_names import problems, resolve
+from fabriscope.plan.yaml_places import read
+from fabriscope.reports._essence import essence_of
+from fabriscope.reports._paper_figures import paper_figures
+
+PAPERS = Path(__file__).parents[1] / "examples" / "papers"
+PLANS = ("e325-netpipe", "softroce-osu")
+
+
+def _paper(path: Path) -> PaperSection:
+    return PaperSection.model_validate(read(path)[0].data)
+
+
+@pytest.mark.parametrize("path", sorted(PAPERS.glob("*.paper.yaml")), ids=lambda path: path.name)
+def test_a_papers_data_can_be_read(path: Path) -> None:
+    paper = _paper(path)
+    resolved = resolve(paper, {})
+    claims = [claim for figure in resolved["figures"] for claim in figure["claims"]] + resolved["claims"]
+    assert len(claims) >= 10
+    assert all(claim["metric_id"] and claim["say"] for claim in claims)
+    # What no plan re-runs yet may name metrics that are still to come, and nothing else may be wrong.
+    wrong = [text for text in problems(paper) if "unknown metric" not in text or path.name.split(".")[0] in PLANS]
+    assert wrong == []
+
+
+def test_there_are_five_papers() -> None:
+    assert len(list(PAPERS.glob("*.paper.yaml"))) == 5
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_name_of_a_plans_paper_stands_for_something(name: str) -> None:
+    plan = load(PAPERS / f"{name}.yaml", runs.vocabulary())
+    assert plan.paper is not None
+    assert [one["name"] for one in plan.paper["names"] if not one["stands"]] == []
+    curves = [curve for figure in plan.paper["figures"] for curve in figure["draw"]["curves"]]
+    curves += [cell for table in plan.paper["tables"] for row in table["rows"] for cell in row["cells"]]
+    assert [curve["label"] for curve in curves if curve["missing"]] == []
+
+
+def _shortened(name: str, folder: Path, changes: Mapping[str, Any], sizes: Mapping[str, Any]) -> Path:
+    """Write the plan with two launches of few sizes, and its paper beside it; return the plan."""
+    plan: dict[str, Any] = yaml.safe_load((PAPERS / f"{name}.yaml").read_text())
+    plan |= {"launches": 2, "budget": "2s", **changes}
+    for benchmark, sweep in plan["benchmarks"].items():
+        sweep["sizes"] = sizes.get(benchmark, sizes[""])
+    (folder / plan["paper"]["file"]).write_text((PAPERS / plan["paper"]["file"]).read_text())
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(plan))
+    return path
+
+
+def _run(plan: Path, folder: Path) -> Any:
+    """Run and report a plan as a user would; return what the report shows."""
+    argv = [sys.executable, "-m", "fabriscope"]
+    done = subprocess.run(
+        [*argv, "run", str(plan), "-o", str(folder)], capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    reported = subprocess.run(
+        [*argv, "report", str(folder), "--format", "html", "--format", "markdown"],
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert reported.returncode == 0, reported.stderr
+    assert "The paper, re-run" in (folder / "report" / "report.html").read_text()
+    return essence_of(store.open_run(folder).read())
+
+
+@pytest.fixture
+def lab() -> None:
+    probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("this kernel does not let us make namespaces")
+
+
+@pytest.mark.usefixtures("lab")
+def test_e325_runs_without_mpi(tmp_path: Path) -> None:
+    plan = _shortened("e325-netpipe", tmp_path, {"layers": ["tcp"], "mpi": []}, {"": [1, 1024, 65536]})
+    essence = _run(plan, tmp_path / "run")
+    findings = {finding.claim["say"]: finding for _, finding in essence.paper.all_findings()}
+    assert len(findings) == 18
+    assert {finding.verdict for finding in findings.values()} <= {HOLDS, FAILS, OPEN}
+    assert "no interval" not in findings["raw TCP is nearly the same on every card"].evidence
+    no_mpi = findings["no MPI overhead on Myrinet"]
+    assert (no_mpi.verdict, no_mpi.evidence) == (OPEN, "myrinet MPI: not measured here")
+    ids = [figure.figure_id for figure in paper_figures(essence)]
+    assert ids == ["paper-fig1", "paper-fig2", "paper-fig3", "paper-fig4", "paper-socket-buffer",
+                   "paper-interrupt-coalescing"]  # fmt: skip
+    (table,) = essence.paper.tables
+    measured = [names for names, cells in table.rows if cells[0].value is not None]
+    assert measured == [names for names, _ in table.rows if names[2] == "TCP"]
+    assert (tmp_path / "run" / "e325-netpipe.paper.yaml").read_text() == (
+        PAPERS / "e325-netpipe.paper.yaml"
+    ).read_text()
+    again = subprocess.run(
+        [sys.executable, "-m", "fabriscope", "run", "--resume", str(tmp_path / "run"), "--json"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout.splitlines()[0])["event"]
+
+
+@pytest.mark.usefixtures("lab")
+def test_softroce_runs(tmp_path: Path) -> None:
+    known = mpi.stacks()
+    if not known:
+        pytest.skip("no MPI library is installed")
+    stack = next((one for one in known if one.kind.startswith("openmpi")), known[0])
+    changes = {"mpi": [{"name": "openmpi", "library": stack.name}]}
+    sizes = {"": [16, 64], "bcast": [256, 512, 1024]}
+    essence = _run(_shortened("softroce-osu", tmp_path, changes, sizes), tmp_path / "run")
+    findings = [finding for _, finding in essence.paper.all_findings()]
+    assert len(findings) == 10
+    assert {finding.verdict for finding in findings} <= {HOLDS, FAILS, OPEN}
+    dips = next(finding for finding in findings if "dips" in finding.claim["say"])
+    assert len(dips.points) == 1
+    figures = list(paper_figures(essence))
+    assert [figure.figure_id for figure in figures] == [f"paper-fig{number}" for number in range(2, 10)]
+    assert set(figures[3].rows["series"]) == {
+        "ethernet 1-pair", "ethernet 2-pairs", "soft-roce 1-pair", "soft-roce 2-pairs",
+    }  # fmt: skip
