@@ -46,6 +46,17 @@ budget: 800ms
 case_timeout: 1s
 floor: false
 """
+SSH_PLAN = """
+name: fault
+hosts: node[1-3]
+fabrics: {wire: {interface: eth0}}
+layers: [tcp]
+benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
+launches: 5
+budget: 500ms
+case_timeout: 1s
+floor: false
+"""
 LOCAL_PLAN = """
 name: fault
 hosts: localhost
@@ -103,6 +114,7 @@ class Run:
         self.extra_env: dict[str, str] = {}
         self.prefix: tuple[str, ...] = ()
         self.mark = f"FABRISCOPE_CAMPAIGN_MARK={uuid.uuid4()}"
+        self.own_lab: Lab | None = None
         self.has_terminal = False
         self._terminal = -1
         self.process: subprocess.Popen[bytes] | Forked | None = None
@@ -180,6 +192,11 @@ class Run:
         """Return which host stood in for which, for each launch where one did."""
         found = [json.loads(line)["stand_ins"] for line in self.journal()]
         return [one for one in found if one]
+
+    def bad_ends(self) -> list[str]:
+        """Return how commands ended that did not end with status 0."""
+        commands = [command for line in self.journal() for command in json.loads(line)["commands"]]
+        return [f"{Path(one['argv'][0]).name}: {one['exit_status']}" for one in commands if one["exit_status"] != 0]
 
     def mishaps(self) -> list[str]:
         """Return what befell the run beside its measurements."""

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _fault_place as place
-from benchmarks._fault_case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, Missed, Run, kill
+from benchmarks._fault_case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, SSH_PLAN, Missed, Run, kill
 
 from fabriscope import lab
+from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
 
@@ -27,6 +28,7 @@ LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
 LAB_LAUNCHES = 9
 LOCAL_LAUNCHES = 8
 MPI_LAUNCHES = 4
+SSH_LAUNCHES = 5
 _HOSTS = ("node1", "node2", "node3")
 _DISK_BYTES = 4 << 20
 _SHIM = Path(__file__).with_name("_clock_shim.c")
@@ -45,14 +47,20 @@ class Kind:
     """A context that the run and its resume stand in; it is left before traces are looked for."""
     mend: Callable[[Run], None] = lambda _run: None
     """What somebody would do before he resumes."""
+    is_extra: bool = False
+    """Injected only when asked for by name."""
 
 
 def _host_dies(run: Run) -> str:
     built = run.lab()
     run.random_moment(LAB_LAUNCHES)
-    name = run.chance.choice(_HOSTS)
+    return _end_host(built, run.chance.choice(_HOSTS))
+
+
+def _end_host(built: lab.Lab, name: str) -> str:
     namespace = built.state.details["network_namespaces"][name]
-    own = [pid for pid in place.processes(run.mark) if _namespace(pid) == namespace]
+    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    own = [pid for pid in pids if _namespace(pid) == namespace]
     kill(own)
     return f"every process of {name} killed ({len(own)})"
 
@@ -162,12 +170,32 @@ def _in_a_lab(run: Run) -> Iterator[None]:
         built.down()
 
 
+@contextmanager
+def _over_ssh(run: Run) -> Iterator[None]:
+    """Let the run reach the hosts of a lab that is not its own, by the lab's stand-in for ssh."""
+    built = lab.up(LabSpec(_HOSTS, {"wire": PRESETS["gige"]}))
+    run.extra_env = {"FABRISCOPE_SSH": str(built.remote_shell)}
+    run.own_lab = built
+    try:
+        yield
+    finally:
+        built.down()
+
+
+def _ssh_host_dies(run: Run) -> str:
+    run.random_moment(SSH_LAUNCHES)
+    if run.own_lab is None:
+        raise Missed
+    return _end_host(run.own_lab, run.chance.choice(_HOSTS))
+
+
 def _shared_lab(run: Run) -> str:
-    other = Run(run.folder / "other", LOCAL_PLAN, run.chance)
-    other.prefix = run.prefix
+    plan = run.plan.read_text()
+    other = Run(run.folder / "other", plan, run.chance)
+    other.prefix, other.extra_env = run.prefix, run.extra_env
     other.start()
-    run.random_moment(LOCAL_LAUNCHES)
-    what = "a second run on the same host of one lab"
+    run.random_moment(LOCAL_LAUNCHES if plan == LOCAL_PLAN else SSH_LAUNCHES)
+    what = "a second run on the same hosts of one lab"
     if run.chance.random() < 0.5:
         kill(_python(other))
         what += ", killed in its middle"
@@ -246,7 +274,11 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         plan = MPI_PLAN.replace("MPIRUN", mpirun)
         every.append(Kind("mpirun-killed", "mpirun is killed", _mpirun_killed, plan))
         every.append(Kind("mpi-rank-hangs", "a rank of an MPI job hangs", _rank_hangs, plan))
-    return {one.name: one for one in every}
+    extra = [
+        Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, _over_ssh, is_extra=True),
+        Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, _over_ssh, is_extra=True),
+    ]
+    return {one.name: one for one in (*every, *extra)}
 
 
 def seeded(seed: int, number: int) -> random.Random:

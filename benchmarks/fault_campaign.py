@@ -38,7 +38,8 @@ def main() -> None:
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
     known = kinds(arguments.mpi or next((one.mpirun for one in mpi.search()), None))
-    chosen = [known[name] for name in arguments.kinds or known]
+    usual = [name for name, kind in known.items() if not kind.is_extra]
+    chosen = [known[name] for name in arguments.kinds or usual]
     part, parts = map(int, arguments.part.split("/"))
     cases = _read(output)
     for number in range(1, arguments.count + 1):
@@ -143,6 +144,7 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         "reasons": sorted(set(failed)),
         "mishaps": mishaps,
         "stand_ins": run.stand_ins(),
+        "bad_ends": run.bad_ends(),
         "problems": problems,
     }
 

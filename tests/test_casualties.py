@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from fabriscope import plan as plans
-from fabriscope import run as runs
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.casualties import Casualties
+from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import HostError
@@ -96,7 +96,7 @@ def record_of(place: Site, hung: Mapping[str, int], hosts: tuple[str, ...] = ("a
     plan = plans.Plan.__new__(plans.Plan)
     section = type("Section", (), {"case_timeout": 0})()
     object.__setattr__(plan, "section", section)
-    runner = runs._LaunchRunner(plan, launch(*hosts), Hanging(), place, Casualties(place), hung, threading.Event())
+    runner = LaunchRunner(plan, launch(*hosts), Hanging(), place, Casualties(place), hung, threading.Event())
     return runner.run(expected_ns=10**9)[0]
 
 

@@ -22,6 +22,8 @@ KINDS = (
     "terminal-closes",
     "fabriscope-killed",
     "switch-dies",
+    "ssh-host-dies",
+    "ssh-shared-lab",
 )
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import platform
-import secrets
 import threading
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,22 +15,14 @@ from fabriscope import __version__, engine_binary, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
-from fabriscope.adapters.base import Adapter, AdapterContext
+from fabriscope.adapters.base import AdapterContext
 from fabriscope.casualties import Casualties
-from fabriscope.launch import mpi_jobs, processes
-from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import HostError, LabError, LaunchError, ParseError, PlanError, StoreError, ToolMissing
-from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.launch import mpi_jobs
+from fabriscope.launch_runner import LaunchRunner
+from fabriscope.model.errors import PlanError, StoreError
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.site import Site
-
-SETTLE_NS = 30 * 10**9
-"""A launch may take its expected time twice, one case's time-out, and so long, before we end it."""
-MAX_ATTEMPTS = 4
-"""A launch is started again without the case that hung, so often at most."""
-MAX_HANGS = 2
-"""A case that hung in so many launches is left out of later ones: once may have been an accident."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +64,8 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
 def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
     """Go on with a run folder: the launches that its journal lacks are made. Raises FabriscopeError."""
     folder = store.open_run(path)
+    if len(folder.done()) == len(folder.manifest["schedule"]) > 0:
+        return _summary(folder, len(folder.done()))  # whatever became of its hosts
     plan = plans.load(path / store.PLAN_NAME, vocabulary())
     with progress, sites.prepare(plan, progress.notice) as site:
         schedule = _schedule(plan, site)
@@ -131,185 +122,20 @@ def _execute(
             expected_ns = plans.expected_ns(launch, site.fabrics)
             progress.launch_started(launch, expected_ns)
             adapter = adapters.get(launch.entry.instrument)
-            runner = _LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel)
+            runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel)
             record, blocks, outcomes = runner.run(expected_ns)
             if cancel.is_set():
                 break  # what was interrupted is measured again on resume
             hung.update(record["details"].get("hung_case_ids", []))
             folder.append(record, blocks, outcomes)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
-        records = folder.done().values()
-        failed_cases = sum(len(_failures(record)) for record in records)
-        return RunSummary(folder.path, len(records), failed_cases, len(records) == len(schedule.launches))
+        return _summary(folder, len(schedule.launches))
 
 
-class _LaunchRunner:
-    """Runs one launch, again without a case that hung, and says what came of every case."""
-
-    def __init__(
-        self,
-        plan: plans.Plan,
-        launch: Launch,
-        adapter: Adapter,
-        site: Site,
-        casualties: Casualties,
-        hung: Mapping[str, int],
-        cancel: threading.Event,
-    ) -> None:
-        self._plan = plan
-        self._launch = launch
-        self._adapter = adapter
-        self._site = site
-        self._casualties = casualties
-        self._mishaps: list[str] = []
-        self._stand_ins: dict[str, str] = {}
-        self._cancel = cancel
-        self._blocks: list[SampleBlock] = []
-        self._outcomes: list[Outcome] = []
-        self._details: dict[str, Any] = {}
-        self._results = {
-            case.case_id: CaseResult(case.case_id, "skipped", f"it hung in {MAX_HANGS} earlier launches")
-            for case in launch.cases
-            if hung.get(case.case_id, 0) >= MAX_HANGS
-        }
-
-    def run(self, expected_ns: int) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
-        """Return the journal's record, the samples, and the raw outcomes."""
-        started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
-        hung: list[str] = []
-        try:
-            placed, self._stand_ins = self._casualties.place(self._launch)
-            hung = self._measure(placed, expected_ns)
-        except HostError as error:
-            self._take(_all_failed(self._launch, str(error)))
-        for case in self._launch.cases:
-            given_up = CaseResult(case.case_id, "failed", f"not reached: {len(hung)} other cases hung before it")
-            self._results.setdefault(case.case_id, given_up)
-        if hung and not self._mishaps:
-            self._details["hung_case_ids"] = hung
-        return self._record(started_unix_ns, time.monotonic_ns() - started_ns), self._blocks, self._outcomes
-
-    def _measure(self, placed: Launch, expected_ns: int) -> list[str]:
-        """Run the launch on the hosts that it was given, until every case has its result; return those that hung."""
-        hung: list[str] = []
-        for _ in range(MAX_ATTEMPTS):
-            left = tuple(case for case in placed.cases if case.case_id not in self._results)
-            if not left or self._cancel.is_set():
-                break
-            parsed = self._attempt(dataclasses.replace(placed, cases=left), expected_ns)
-            retry = parsed.hung_case_id is not None and len(left) > 1 and not self._mishaps
-            self._take(parsed, but_not_failed=retry)
-            if parsed.hung_case_id is not None:
-                hung.append(parsed.hung_case_id)
-            if not retry:
-                break
-        return hung
-
-    def _take(self, parsed: ParsedLaunch, *, but_not_failed: bool = False) -> None:
-        """Keep what an attempt brought; results of cases that will be tried again do not count yet."""
-        self._blocks += parsed.blocks
-        groups = {**self._details.get("groups", {}), **_groups(parsed)}
-        self._details |= parsed.details | ({"groups": groups} if groups else {})
-        for result in parsed.results:
-            if not but_not_failed or result.status == "ok" or result.case_id == parsed.hung_case_id:
-                self._results.setdefault(result.case_id, result)
-
-    def _attempt(self, launch: Launch, expected_ns: int) -> ParsedLaunch:
-        timeout_ns = 2 * expected_ns + self._plan.section.case_timeout + SETTLE_NS
-        outcomes: list[Outcome] = []
-        try:
-            commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
-            outcomes = processes.run_commands(
-                commands, self._site.hosts, timeout_s=timeout_ns / 1e9, cancel=self._cancel
-            )
-            self._outcomes += outcomes
-            parsed = self._adapter.parse(launch, outcomes)
-        except (LaunchError, ToolMissing, ParseError) as error:
-            parsed = _all_failed(launch, str(error))
-        except OSError as error:  # our own temporary folder: it is full, or gone
-            parsed = _all_failed(launch, f"what the launch's processes say cannot be kept: {error}")
-        ended_badly = any(outcome.timed_out or outcome.exit_status != 0 for outcome in outcomes)
-        if ended_badly or any(result.status == "failed" for result in parsed.results):
-            self._sweep(launch)
-            return self._explained(launch, parsed)
-        return parsed
-
-    def _explained(self, launch: Launch, parsed: ParsedLaunch) -> ParsedLaunch:
-        """Return what came of a launch that failed, with the reason that lies deeper, if there is one."""
-        if self._cancel.is_set():
-            return parsed
-        self._mishaps += (found := self._casualties.look(launch.entry.hosts))
-        if not found:
-            return parsed
-        why = "; ".join(found)
-        results = tuple(
-            dataclasses.replace(one, reason=f"{why} ({one.reason})") if one.status == "failed" else one
-            for one in parsed.results
-        )
-        return dataclasses.replace(parsed, results=results)
-
-    def _context(self) -> AdapterContext:
-        entry, site = self._launch.entry, self._site
-        return AdapterContext(
-            hosts=site.hosts,
-            fabric=site.fabrics[entry.fabric] if entry.fabric else None,
-            mpi=site.mpi[entry.mpi] if entry.mpi else None,
-            engine=site.engine,
-            mpi_engine=site.mpi_engines.get(entry.mpi or ""),
-            programs=site.programs,
-            token=secrets.token_hex(16),
-            case_timeout_ns=self._plan.section.case_timeout,
-        )
-
-    def _wrapped(self, command: Command) -> Command:
-        """Return the command, with the MPI's launcher before it if it is an MPI job."""
-        entry, site = self._launch.entry, self._site
-        if not command.rank_hosts:
-            return command
-        fabric = site.fabrics[entry.fabric] if entry.fabric else None
-        return mpi_jobs.wrap(command, site.mpi[entry.mpi or ""], site.hosts, fabric, site.remote_shell)
-
-    def _sweep(self, launch: Launch) -> None:
-        """End what a broken launch may have left on its hosts."""
-        with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
-            self._site.sweep(set(launch.entry.hosts))
-
-    def _fabric_counters(self) -> dict[str, Any]:
-        if self._site.lab is None:
-            return {}
-        with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
-            self._mishaps += self._site.lab.mend()
-            counters: dict[str, Any] = self._site.lab.counters()
-            return counters
-        return {}
-
-    def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
-        counters = self._fabric_counters()
-        results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
-        bad = [one.reason for one in self._results.values() if one.status == "failed"]
-        return {
-            "launch_id": self._launch.launch_id,
-            "block": self._launch.block,
-            "entry_id": self._launch.entry.entry_id,
-            "status": "failed" if len(bad) == len(results) else "ok",
-            "reason": bad[0] if bad else None,
-            "results": results,
-            "started_unix_ns": started_unix_ns,
-            "elapsed_ns": elapsed_ns,
-            "details": self._details,
-            "mishaps": self._mishaps,
-            "stand_ins": self._stand_ins,
-            "fabric_counters": counters,
-        }
-
-
-def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
-    groups = parsed.details.get("groups")
-    return groups if isinstance(groups, dict) else {}
-
-
-def _all_failed(launch: Launch, reason: str) -> ParsedLaunch:
-    return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
+def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
+    records = folder.done().values()
+    failed_cases = sum(len(_failures(record)) for record in records)
+    return RunSummary(folder.path, len(records), failed_cases, len(records) == launch_count)
 
 
 def _failures(record: Mapping[str, Any]) -> dict[str, str]:
