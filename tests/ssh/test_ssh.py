@@ -14,12 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.ssh.cluster import HEAD, TIMEOUT_S, Cluster, cluster
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
 from fabriscope.lab.presets import PRESETS
 
+EVERY_MPI = bool(os.environ.get("FABRISCOPE_TEST_EVERY_MPI"))
+"""Whether all MPI libraries that are found are tried, and not the first alone."""
+EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAN = """
 name: far
 hosts: node[1-2]
@@ -118,9 +122,9 @@ def test_with_a_shared_folder_nothing_is_copied(tmp_path: Path) -> None:
         wait_until_clean(one)
 
 
-@pytest.mark.timeout(1800)  # the engine is compiled once for every MPI that is found
+@pytest.mark.timeout(1800)  # the engine is compiled once for every MPI
 def test_an_mpi_job_runs_over_the_user_s_own_ssh(apart: Cluster) -> None:
-    stacks = mpi.stacks()
+    stacks = mpi.stacks() if EVERY_MPI else mpi.stacks()[:1]
     if not stacks:
         pytest.skip("no MPI library is installed")
     for stack in stacks:
@@ -174,6 +178,40 @@ def test_nothing_stays_on_the_hosts_when_we_are_ended(apart: Cluster, how: signa
             os.kill(pid, how)
         ours.communicate(timeout=TIMEOUT_S)
     wait_until_clean(apart)
+
+
+def test_a_cut_cable_ends_what_runs_behind_it(apart: Cluster) -> None:
+    """The host that is cut off cannot hear of our end: it takes silence for it, and we say what happened."""
+    run = apart.folder / "run"
+    plan = write_plan(apart, "[tcp]", budget="600s")
+    plan.write_text(plan.read_text().replace("[inter, intra]", "[inter]") + "floor: false\n")
+    with subprocess.Popen(
+        apart.fabriscope("run", plan, "-o", run, "-q"),
+        env=environment(apart), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as ours:  # fmt: skip
+        while not any("--rank 1" in words for words in left_on(apart, "node2")):
+            assert ours.poll() is None, ours.communicate()
+            time.sleep(0.05)
+        cut = apart.on("node2", "ip", "link", "set", "mgmt0", "down")
+        assert cut.returncode == 0, cut.stderr
+        ours.communicate(timeout=TIMEOUT_S)
+    (record,) = records(run)
+    (mishap,) = record["mishaps"]
+    assert mishap.startswith("host node2 is gone: it cannot be entered")
+    wait_until_clean(apart)
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    fabrics = {"gige": PRESETS["local"], "ipoib": PRESETS["local"]}
+    with cluster(tmp_path, ("node1", "node2"), fabrics) as one:
+        for name, interface in (("node1", "ib0"), ("node2", "ibp3s0")):
+            script = f"ip link set eth1 down name {interface}; ip link set {interface} up"
+            assert one.on(name, "sh", "-c", script).returncode == 0
+        example = yaml.safe_load((EXAMPLES / "ssh.yaml").read_text()) | {"launches": 1, "budget": "500ms"}
+        plan = tmp_path / "plan.yaml"
+        plan.write_text(yaml.safe_dump(example))
+        shutil.copytree(engine_binary.find_engine().parent, tmp_path / "bin")
+        assert {record["entry_id"] for record in measured(one, plan)} >= {"gige.tcp.inter", "ipoib.tcp.inter"}
 
 
 def _fabriscopes(one: Cluster) -> list[int]:
