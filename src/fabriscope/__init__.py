@@ -95,6 +95,12 @@ class Run:
 
         return summary(self._launch_values)
 
+    def groups(self) -> pl.DataFrame:
+        """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
+        from fabriscope.analysis.groups import groups
+
+        return groups(self.data, self._launch_values)
+
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
         from fabriscope.analysis.comparisons import compare_all

@@ -43,9 +43,8 @@ class EngineAdapter:
         spec = spec_text(launch, context).encode()
         if entry.layer == "mpi":
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
-            rank_count = ("--rank-count", str(len(entry.hosts)))
-            argv = (program, "--transport", "mpi", "--rendezvous", "mpi", *rank_count, "--spec", "-")
-            return (Command(argv, entry.hosts[0], stdin=spec, rank_hosts=entry.hosts),)
+            words = (program, "--transport", "mpi", "--rendezvous", "mpi", "--rank-count", str(len(entry.hosts)))
+            return (Command((*words, "--spec", "-"), entry.hosts[0], stdin=spec, rank_hosts=entry.hosts),)
         program = _required(context.engine, "fabriscope-engine")
         if entry.layer == "null":
             argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriscope.analysis import group_words
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import interval_text, rate_text, size_text, time_text
 
@@ -14,10 +15,15 @@ MOST_PAIRS = 3
 
 
 def answer(
-    table: pl.DataFrame, found: list[dict[str, Any]], failures: pl.DataFrame, estimates: pl.DataFrame
+    table: pl.DataFrame,
+    found: list[dict[str, Any]],
+    failures: pl.DataFrame,
+    estimates: pl.DataFrame,
+    shared: pl.DataFrame,
 ) -> list[str]:
-    """Return sentences, the most important first, from the summary, the findings, the failures and the estimates."""
-    sentences = [*_best(table), *_fabrics(found), *_mpi_cost(found)]
+    """Return sentences, the most important first, from the summary, the findings, the failures, the estimates
+    and the table of what many ranks did at once."""
+    sentences = [*_best(table), *_fabrics(found), *_mpi_cost(found), *group_words.sentences(shared)]
     if failures.height:
         cases = failures["case_id"].n_unique()
         sentences.append(f"{failures.height} measurements of {cases} cases did not succeed; each is listed below.")

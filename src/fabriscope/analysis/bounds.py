@@ -20,6 +20,7 @@ DIRECTIONS = {
     "ping_pong_bandwidth_bytes_per_s": 1,
     "bandwidth_bytes_per_s": 1,
     "bidirectional_bandwidth_bytes_per_s": 2,
+    "multi_pair_bandwidth_bytes_per_s": 1,
 }
 
 
@@ -63,16 +64,18 @@ def metric_limit(
     window_size: int,
     layer: str,
     delay_ns: int = 0,
+    pair_count: int = 1,
 ) -> float | None:
     """Return the physical limit of a metric: the most of a rate, the least of a time, None for none."""
-    if metric_id == "latency_ns":
+    if metric_id in ("latency_ns", "multi_pair_latency_ns"):
         return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
     if metric_id not in DIRECTIONS:
         return None
     if metric_id == "ping_pong_bandwidth_bytes_per_s":
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
-    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes * window_size, layer)
+    in_flight_bytes = message_size_bytes * window_size * (pair_count if metric_id.startswith("multi_pair") else 1)
+    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
     return None if rate is None else DIRECTIONS[metric_id] * rate
 
 

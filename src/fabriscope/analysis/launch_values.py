@@ -173,4 +173,5 @@ class _Limits:
             case["window_size"],
             case["layer"],
             (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
+            case["rank_count"] // 2,
         )

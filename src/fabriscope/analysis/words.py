@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from fabriscope.model.metrics import unit_of
+
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_COUNT_RATES = ((1e6, "million/s"), (1e3, "thousand/s"), (1.0, "/s"))
 _RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
 UNKNOWN = "–"
 MOST_OF_A_UNIT = 10_000
@@ -45,9 +48,20 @@ def rate_text(bytes_per_s: float | None) -> str:
     return _scaled(None if bytes_per_s is None else bytes_per_s * 8, _RATES)
 
 
+def count_rate_text(per_s: float | None) -> str:
+    """Return a rate of things: `1.23 million/s`."""
+    return _scaled(per_s, _COUNT_RATES).replace(" /s", "/s")
+
+
+def percent_text(percent_value: float | None) -> str:
+    """Return `87.5 %`."""
+    return UNKNOWN if percent_value is None or not math.isfinite(percent_value) else f"{significant(percent_value)} %"
+
+
 def value_text(value: float | None, metric_id: str) -> str:
     """Return a metric's value with its unit."""
-    return rate_text(value) if metric_id.endswith("bytes_per_s") else time_text(value)
+    texts = {"bytes_per_s": rate_text, "per_s": count_rate_text, "percent": percent_text}
+    return texts.get(unit_of(metric_id), time_text)(value)
 
 
 def ratio_text(ratio: float) -> str:

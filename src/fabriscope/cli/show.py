@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from fabriscope.reports._essence import Essence
 
 COLUMNS = {
     "network": "network", "layer": "layer", "bandwidth": "Mb/s", "size": "at size", "share": "of wire",
     "latency": "µs", "latency_interval": "95 % interval",
+}  # fmt: skip
+GROUP_COLUMNS = {
+    "what": "what", "ranks": "ranks", "network": "network", "layer": "layer", "first": "smallest", "last": "largest",
+    "slowest": "finished last", "late": "late",
 }  # fmt: skip
 LEFT_COLUMNS = 2
 
@@ -42,6 +48,7 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
         "answer": essence.answer,
         "summary": essence.summary.to_dicts(),
+        "groups": essence.groups.to_dicts(),
         "findings": essence.findings,
         "failures": essence.failures.to_dicts(),
     }
@@ -70,12 +77,29 @@ def _print(essence: Essence) -> None:
             if row["placement"] == placement:
                 table.add_row(*(escape(row[key]) for key in COLUMNS))
         console.print(table)
+    _print_groups(console, _tables.group_rows(essence))
     failures = _tables.failure_rows(essence)
     if failures:
         console.print("\n[bold]Failures[/bold]")
     for row in failures:
         what = f"launch {row['launch']}, {row['what']}, {row['benchmark']}, {row['sizes']}"
         console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
+
+
+def _print_groups(console: Console, rows: list[dict[str, str]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    for placement in dict.fromkeys(row["placement"] for row in rows):
+        table = Table(
+            box=None, pad_edge=False, header_style="dim", title=f"\nmany ranks, {placement}", title_justify="left"
+        )
+        for head in GROUP_COLUMNS.values():
+            table.add_column(head)
+        for row in rows:
+            if row["placement"] == placement:
+                table.add_row(*(escape(row[key]) for key in GROUP_COLUMNS))
+        console.print(table)
 
 
 COMMAND = show

@@ -34,7 +34,8 @@ def size_axis(sizes: Sequence[int], along: str = SIZE) -> alt.X:
 
 def axis_title(along: str) -> str:
     """Return how an axis is called: `message size`, `send buffer`."""
-    return along.removesuffix("_bytes").removesuffix("_count").replace("_", " ")
+    name = along.removesuffix("_bytes").removesuffix("_count").replace("_", " ")
+    return f"{name}s" if along.endswith("_count") else name
 
 
 def log_scale(values: Iterable[float | None], ends: Iterable[float | None]) -> tuple[alt.Scale, alt.Axis]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from fabriscope.model.metrics import unit_of
 from fabriscope.reports import _rows
 from fabriscope.reports._axes import axis_title, log_scale, size_axis
 from fabriscope.reports._channels import PARAMETERS, PICKED, Channels, channels_of
@@ -77,8 +78,9 @@ def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[
     x = size_axis([row["x"] for row in rows], figure.axis)
     drawn = [row["y"] for row in (*rows, *data["bounds"], *data["launches"])]
     scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
-    unit = "Mb/s" if figure.metric_id.endswith("bytes_per_s") else "µs"
-    y = alt.Y("y:Q", title=unit, scale=scale, axis=axis)
+    if unit_of(figure.metric_id) == "percent":
+        scale, axis = alt.Scale(domain=[0, 100]), alt.Axis(values=list(range(0, 101, 20)))
+    y = alt.Y("y:Q", title=_rows.axis_unit(figure.metric_id), scale=scale, axis=axis)
     layers = []
     if data["bounds"]:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)

@@ -12,6 +12,7 @@ from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
+from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
@@ -32,6 +33,7 @@ class Essence:
     comparisons: pl.DataFrame
     ranges: pl.DataFrame
     summary: pl.DataFrame
+    groups: pl.DataFrame
     findings: list[dict[str, Any]]
     answer: list[str]
     paper: Paper | None = None
@@ -54,6 +56,7 @@ def _essence(run: RunData) -> Essence:
     comparisons = compare_all(values)
     all_ranges = ranges(comparisons)
     table = summary(values)
+    shared = groups(run, values)
     failures = failures_frame(run)
     estimates = estimates_of(values)
     found = findings(all_ranges)
@@ -68,7 +71,8 @@ def _essence(run: RunData) -> Essence:
         comparisons=comparisons,
         ranges=all_ranges,
         summary=table,
+        groups=shared,
         findings=found,
-        answer=[*([paper.sentence()] if paper else []), *answer(table, found, failures, estimates)],
+        answer=[*([paper.sentence()] if paper else []), *answer(table, found, failures, estimates, shared)],
         paper=paper,
     )

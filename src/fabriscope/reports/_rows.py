@@ -8,7 +8,9 @@ from typing import Any
 from fabriscope.analysis.claim_words import place_text
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
+from fabriscope.model.metrics import unit_of
 from fabriscope.reports._figure import Figure
+from fabriscope.reports._group_figures import COUNTS
 from fabriscope.reports._style import Style, layer_of
 
 DIGITS = 5
@@ -17,14 +19,28 @@ PAIRS_BY_COLOUR = ("fabric", "mpi", "instrument", "ranks", "series")
 Row = Mapping[str, Any]
 
 
+AXES = {
+    "bytes_per_s": (8e-6, "Mb/s"),
+    "per_s": (1e-3, "thousand messages/s"),
+    "percent": (1.0, "%"),
+    "ns": (1e-3, "µs"),
+}
+"""Stored unit to the axis's: what turns one into the other, and its name."""
+
+
 def axis_factor(metric_id: str) -> float:
     """Return what turns a stored value into the axis's unit: bytes per second into Mb/s, ns into microseconds."""
-    return 8e-6 if metric_id.endswith("bytes_per_s") else 1e-3
+    return AXES[unit_of(metric_id)][0]
+
+
+def axis_unit(metric_id: str) -> str:
+    """Return the name of that unit."""
+    return AXES[unit_of(metric_id)][1]
 
 
 def curve_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
     """Return one row for each estimate of a figure of curves."""
-    return [_curve_row(row, figure, style) for row in figure.rows.iter_rows(named=True) if row["value"] > 0]
+    return [_curve_row(row, figure, style) for row in figure.rows.iter_rows(named=True) if _is_drawn(row)]
 
 
 def launch_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
@@ -35,8 +51,13 @@ def launch_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
     return [
         {**_point(row, figure, style), "y": rounded(row["value"] * factor)}
         for row in figure.values.iter_rows(named=True)
-        if row["value"] > 0
+        if _is_drawn(row)
     ]
+
+
+def _is_drawn(row: Row) -> bool:
+    """Return whether the scale has a place for the value: a logarithmic one has none for zero."""
+    return bool(row["value"] > 0 or unit_of(row["metric_id"]) == "percent")
 
 
 def bound_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -56,8 +77,16 @@ def rounded(value: float) -> float:
 
 
 def _point(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
-    hue = (row["series"] or "default") if figure.by_series else style.hue_of(row)
+    hue = row.get("hue") or ((row["series"] or "default") if figure.by_series else style.hue_of(row))
     return {"x": row["message_size_bytes"], "hue": hue, "layer": layer_of(row)}
+
+
+def _curve_label(row: Row, figure: Figure) -> str:
+    """Return the curve that a point is of: along the number of ranks, that number does not tell curves apart."""
+    if figure.axis not in COUNTS:
+        return series_label(row)
+    label = series_label({**row, "ranks": ""})
+    return f"{label}, {row['hue']}" if row.get("hue") else label
 
 
 def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
@@ -68,7 +97,7 @@ def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
     spread = row["between_launch_spread"]
     return {
         **_point(row, figure, style),
-        "curve": series_label(row),
+        "curve": _curve_label(row, figure),
         "y": rounded(row["value"] * factor),
         "lo": low,
         "hi": high,

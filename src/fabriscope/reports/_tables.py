@@ -9,6 +9,7 @@ import polars as pl
 from fabriscope.analysis.comparisons import KINDS
 from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
 from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.analysis.words import (
     UNKNOWN,
     advantage_range_text,
@@ -16,7 +17,10 @@ from fabriscope.analysis.words import (
     ratio_text,
     significant,
     size_text,
+    time_text,
+    value_text,
 )
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
 
@@ -123,3 +127,49 @@ def _sizes(sizes: list[int]) -> str:
     if len(sizes) > 3:
         return f"{size_text(sizes[0])} to {size_text(sizes[-1])} ({len(sizes)} sizes)"
     return ", ".join(size_text(size) for size in sizes)
+
+
+def group_rows(essence: Essence) -> list[dict[str, str]]:
+    """Return the table of what many ranks do at once: one row for each curve."""
+    rows = []
+    for row in essence.groups.iter_rows(named=True):
+        metric_id = row["metric_id"]
+        layer = layer_of(row)
+        rows.append(
+            {
+                "what": name_of(row["benchmark"], metric_id),
+                "placement": PLACEMENT_NAMES[row["placement"]],
+                "ranks": ranks_text(row["benchmark"], row["ranks"]),
+                "network": row["fabric"] or UNKNOWN,
+                "layer": f"{layer}, {row['series']}" if row["series"] else layer,
+                **_end(row, "first", metric_id),
+                **(_end(row, "last", metric_id) if row["size_count"] > 1 else dict.fromkeys(_END_NAMES, "")),
+                "slowest": _slowest(row),
+                "late": _late(row),
+                "clock_error": time_text(row["clock_error_ns"]),
+                "launches": str(row["launch_count"]),
+            }
+        )
+    return rows
+
+
+_END_NAMES = ("last_size", "last", "last_interval")
+
+
+def _end(row: dict[str, Any], end: str, metric_id: str) -> dict[str, str]:
+    size = size_text(row[f"{end}_size_bytes"]) if kind_of(row["benchmark"]).has_size else UNKNOWN
+    interval = interval_text(row[f"{end}_low"], row[f"{end}_high"], lambda value: value_text(value, metric_id))
+    return {f"{end}_size": size, end: value_text(row[f"{end}_value"], metric_id), f"{end}_interval": interval}
+
+
+def _slowest(row: dict[str, Any]) -> str:
+    """Return which rank finished last most often, and in which share of the operations."""
+    if row["slowest_rank"] is None:
+        return UNKNOWN
+    return f"rank {row['slowest_rank']} ({row['slowest_host'] or 'host unknown'}), {row['slowest_share']:.0%}"
+
+
+def _late(row: dict[str, Any]) -> str:
+    """Return the share of the rounds that were left out; where every rank times itself there is no late."""
+    total = row["late_operation_count"] + row["operation_count"]
+    return f"{row['late_operation_count'] / total:.1%}" if row["clock_error_ns"] is not None and total else UNKNOWN

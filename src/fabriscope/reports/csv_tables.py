@@ -15,6 +15,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
     tables = {
         "summary": essence.summary,
         "estimates": essence.estimates,
+        "groups": essence.groups,
         "launch-values": essence.values,
         "comparisons": essence.comparisons,
         "ranges": essence.ranges,

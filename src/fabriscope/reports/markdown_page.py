@@ -18,6 +18,12 @@ SUMMARY = {
     "bandwidth_interval": "95 % interval", "share": "of the wire's", "size": "at message size", "bits": "in bits",
     "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches",
 }  # fmt: skip
+GROUPS = {
+    "what": "what", "placement": "placement", "ranks": "ranks", "network": "network", "layer": "layer",
+    "first_size": "smallest", "first": "value", "first_interval": "95 % interval", "last_size": "largest",
+    "last": "value", "last_interval": "95 % interval", "slowest": "finished last most often", "late": "late rounds",
+    "clock_error": "clock error", "launches": "launches",
+}  # fmt: skip
 RANGES = {
     "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
     "needed": "blocks to decide",
@@ -44,7 +50,11 @@ def page_text(essence: Essence) -> str:
     if fabrics:
         parts.append(_table(list(fabrics[0]), [list(row.values()) for row in fabrics]))
     summary = _tables.summary_rows(essence)
-    parts += ["## Summary", _table(list(SUMMARY.values()), [[row[name] for name in SUMMARY] for row in summary])]
+    if summary:
+        parts += ["## Summary", _table(list(SUMMARY.values()), [[row[name] for name in SUMMARY] for row in summary])]
+    shared = _tables.group_rows(essence)
+    if shared:
+        parts += ["## Many ranks", _table(list(GROUPS.values()), [[row[name] for name in GROUPS] for row in shared])]
     for group in _tables.range_groups(essence):
         rows = [[row[name] for name in RANGES] for row in group["rows"]]
         parts += [f"## {group['title']}", _table(list(RANGES.values()), rows)]

@@ -1,0 +1,87 @@
+"""What many ranks did at once, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.findings import PLACEMENT_NAMES
+from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.words import size_text, time_text, value_text
+from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, kind_of
+from fabriscope.model.metrics import METRICS, base_of
+from fabriscope.model.ranks import CYCLIC, layout_from
+
+MOST_SENTENCES = 4
+PLAIN_METRICS = {kind.metrics[0] for kind in BENCHMARKS.values()} | {"overlap_percent"}
+
+
+def sentences(table: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each benchmark and placement: the best curve with the most ranks, and what limits it."""
+    # Where one benchmark is timed in several ways, the answer is that on the common clock.
+    plain = table.filter(pl.col("metric_id").is_in(list(PLAIN_METRICS)))
+    timed = plain if plain.height else table.filter(
+        pl.col("metric_id").map_elements(lambda name: base_of(name) in PLAIN_METRICS, return_dtype=pl.Boolean)
+    )  # fmt: skip
+    parts = timed.partition_by("placement", "benchmark", "metric_id", maintain_order=True)
+    for part in parts[:MOST_SENTENCES]:
+        yield _sentence(part.filter(pl.col("rank_count") == part["rank_count"].max()).to_dicts())
+    if len(parts) > MOST_SENTENCES:
+        yield f"{len(parts) - MOST_SENTENCES} more results of many ranks stand in the table of ranks."
+
+
+def ranks_text(benchmark: str, ranks: str) -> str:
+    """Return the layout in words, of pairs how many: `8 ranks, 2 on each host`, `4 pairs, cyclic`."""
+    layout = layout_from(ranks)
+    if kind_of(benchmark).pattern != PAIRS:
+        return layout.text()
+    count = layout.rank_count // 2
+    return f"{count} pair{'' if count == 1 else 's'}" + (", cyclic" if layout.arrangement == CYCLIC else "")
+
+
+def name_of(benchmark: str, metric_id: str) -> str:
+    """Return what is measured, in words: `Message rate`, `Allreduce: collective latency after a barrier`."""
+    title = METRICS[metric_id].title if metric_id in METRICS else metric_id
+    kind = kind_of(benchmark)
+    is_named = title.lower().startswith((kind.title, "multi-pair"))
+    text = title if is_named else f"{kind.title}: {title.lower()}"
+    return text[0].upper() + text[1:]
+
+
+def _sentence(rows: list[dict[str, Any]]) -> str:
+    metric_id = rows[0]["metric_id"]
+    larger_is_better = metric_id in METRICS and METRICS[metric_id].larger_is_better
+    best = (max if larger_is_better else min)(rows, key=lambda row: row["first_value"])
+    others = [row for row in rows if row is not best]
+    text = f"{name_of(best['benchmark'], metric_id)} {PLACEMENT_NAMES[best['placement']]}, "
+    text += f"{series_label({**best, 'ranks': ''})}, {ranks_text(best['benchmark'], best['ranks'])}: "
+    text += value_text(best["first_value"], metric_id)
+    if kind_of(best["benchmark"]).has_size:
+        text += f" at {size_text(best['first_size_bytes'])}"
+        if best["size_count"] > 1:
+            text += f" and {value_text(best['last_value'], metric_id)} at {size_text(best['last_size_bytes'])}"
+    if others:
+        close = sum(_overlap(best, other) for other in others)
+        text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves at small messages"
+        text += f" ({close} of them too close to tell)" if close else ""
+    return f"{text}{_limits(best)}."
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if one["first_low"] is None or other["first_low"] is None:
+        return True
+    return bool(one["first_low"] <= other["first_high"] and other["first_low"] <= one["first_high"])
+
+
+def _limits(row: dict[str, Any]) -> str:
+    parts = []
+    if row["slowest_rank"] is not None and row["rank_count"] > 2:
+        where = f" ({row['slowest_host']})" if row["slowest_host"] else ""
+        parts.append(f"rank {row['slowest_rank']}{where} finished last in {row['slowest_share']:.0%} of the operations")
+    if row["clock_error_ns"] is not None:
+        parts.append(f"the common clock is right to {time_text(row['clock_error_ns'])}")
+        late, kept = row["late_operation_count"], row["operation_count"]
+        parts.append(f"{late / max(1, late + kept):.1%} of the rounds were late and are left out")
+    return "".join(f"; {part}" for part in parts)
