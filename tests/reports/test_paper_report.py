@@ -128,7 +128,7 @@ def test_the_table_is_the_summary(essence: Essence) -> None:
         assert float(latency["here"]) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
         assert int(size["here"].replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
         assert " to " in latency["interval"]
-    assert [cell["paper"] for cell in slow["cells"]] == ["90.00", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38.00"]
+    assert [cell["paper"] for cell in slow["cells"]] == ["90", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38"]
     assert [cell["here"] for cell in rdma["cells"]] == ["–"] * 3
     assert rdma["cells"][0]["problem"] == "nothing here stands for rdma"
 
@@ -138,6 +138,7 @@ def test_setup_stands_beside_setup(essence: Essence) -> None:
     assert view is not None
     rows = {name: (theirs, ours) for name, theirs, ours in view["setup"]}
     assert rows["CPU"] == ("an old one", "AMD Opteron 246")
+    assert rows["MPI"] == ("–", "MPICH 5.0.2")
     assert rows["colour"] == ("grey", "black")
     assert rows["repeats"] == ("–", "4 launches of everything, in random order")
     assert view["names"] == [

@@ -182,7 +182,7 @@ class TableSection(Section):
     caption: str
     keys: tuple[str, ...]
     columns: dict[str, ColumnSection]
-    rows: tuple[tuple[str | float | None, ...], ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
     note: str = ""
 
 

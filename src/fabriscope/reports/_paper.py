@@ -8,7 +8,7 @@ from typing import Any
 from fabriscope.analysis.claims import Finding
 from fabriscope.analysis.paper import Cell, Paper, PaperFigure, PaperTable
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
-from fabriscope.analysis.words import UNKNOWN, significant
+from fabriscope.analysis.words import UNKNOWN, interval_text, significant
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._paper_figures import figure_id_of, place_name
@@ -72,7 +72,7 @@ def _names(paper: Paper) -> list[tuple[str, str, str]]:
     rows = []
     for one in paper.about.get("names") or ():
         if one["here"] or not one["stands"]:
-            rows.append((one["name"], one["means"] or "the same, taken together", one["here"] or "nothing"))
+            rows.append((one["name"], one["means"] or "these names together", one["here"] or "nothing"))
     return rows
 
 
@@ -88,7 +88,7 @@ def _our_setup(run: RunData) -> dict[str, str]:
     hosts = manifest["hosts"]
     in_lab = ", made by the lab out of one machine" if manifest.get("lab") else ""
     facts = [{fact["name"]: fact["value"] for fact in about.get("facts", ())} for about in hosts.values()]
-    stacks = {f"{stack['kind']} {stack['version']}" for stack in manifest["mpi"].values()}
+    stacks = {f"{_library(stack['kind'])} {stack['version']}" for stack in manifest["mpi"].values()}
     instruments = {entry.get("instrument", "engine") for entry in manifest["entries"].values()}
     instruments_text = ", ".join(sorted(instruments)).replace("engine", "fabriscope's own engine")
     blocks = {line["block"] for line in manifest["schedule"]}
@@ -101,6 +101,10 @@ def _our_setup(run: RunData) -> dict[str, str]:
         "repeats": f"{len(blocks)} launches of everything, in random order",
     }
     return {name: text for name, text in ours.items() if text}
+
+
+def _library(kind: str) -> str:
+    return {"openmpi": "Open MPI", "mpich": "MPICH", "intelmpi": "Intel MPI"}.get(kind.rstrip("45"), kind)
 
 
 def _distinct(facts: Sequence[Mapping[str, Any]], *names: str) -> str:
@@ -127,9 +131,7 @@ def _table(one: PaperTable) -> View:
 
 
 def _cell(cell: Cell, unit: str) -> View:
-    interval = ""
-    if cell.low is not None and cell.high is not None:
-        interval = f"{_number(cell.low, unit)} to {_number(cell.high, unit)}"
+    interval = interval_text(cell.low, cell.high, lambda value: _number(value, unit))
     paper = _paper_number(cell.paper)
     return {"paper": paper, "here": _number(cell.value, unit), "interval": interval, "problem": cell.problem or ""}
 
@@ -141,7 +143,7 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def _paper_number(value: float | str | None) -> str:
-    """Return the number as the paper prints it."""
+    """Return the number as the paper prints it: whole numbers whole, others with two decimals."""
     if value is None or isinstance(value, str):
         return value or UNKNOWN
-    return f"{value:,.0f}".replace(",", "\N{THIN SPACE}") if value == int(value) and value >= 100 else f"{value:.2f}"
+    return f"{value:,}".replace(",", "\N{THIN SPACE}") if isinstance(value, int) else f"{value:.2f}"
