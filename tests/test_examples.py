@@ -12,6 +12,9 @@ import pytest
 import yaml
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+# The hosts of these are in tests/ssh, and those of a batch job in tests/slurm.
+ELSEWHERE = ("ssh.yaml", "slurm.yaml")
+RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in ELSEWHERE]
 
 
 def _shortened(path: Path) -> dict[str, Any]:
@@ -23,11 +26,7 @@ def _shortened(path: Path) -> dict[str, Any]:
     return plan
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(path for path in EXAMPLES.glob("*.yaml") if path.name != "ssh.yaml"),  # its hosts are in tests/ssh
-    ids=lambda path: path.name,
-)
+@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.name)
 def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True, check=False)
     if probe.returncode != 0 and "lab" in path.read_text():

@@ -151,7 +151,8 @@ class LaunchRunner:
         if not command.rank_hosts:
             return command
         fabric = site.fabrics[entry.fabric] if entry.fabric else None
-        return mpi_jobs.wrap(command, site.mpi[entry.mpi or ""], site.hosts, fabric, site.remote_shell)
+        stack = site.mpi[entry.mpi or ""]
+        return mpi_jobs.wrap(command, stack, site.hosts, fabric, site.remote_shell, site.slurm)
 
     def _sweep(self, launch: Launch) -> None:
         """End what a broken launch may have left on its hosts."""

@@ -1,4 +1,4 @@
-"""A plan's real hosts: this machine, and whatever is reached over ssh."""
+"""A plan's real hosts: this machine, and whatever is reached over ssh, or by srun inside a Slurm job."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from fabriscope import engine_binary, fleet
 from fabriscope.fleet import Fleet, Program
-from fabriscope.hosts import facts
-from fabriscope.launch import on_host, ssh
+from fabriscope.hosts import allocation, facts
+from fabriscope.launch import on_host, slurm, ssh
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host import Host
 from fabriscope.model.mpi import MpiStack
@@ -34,13 +34,14 @@ def prepare(plan: Plan, site: Site, notice: Notice) -> Iterator[Site]:
     """
     near = [name for name in plan.hosts if is_here(name)]
     far = [name for name in plan.hosts if name not in near]
-    words = ssh_of(plan)
+    job = _slurm_job(plan, site)
+    words = job or ssh_of(plan)
     hosts = {name: _local_host(name, words) for name in near}
     with contextlib.ExitStack() as stack:
         known = {name: facts.collect(host) for name, host in hosts.items()}
-        site = dataclasses.replace(site, hosts=hosts, facts=known)
+        site = dataclasses.replace(site, hosts=hosts, facts=known, slurm=job)
         if far:
-            notice(f"{len(far)} hosts over ssh")
+            notice(f"{len(far)} hosts {'by srun' if job else 'over ssh'}")
             opened = stack.enter_context(fleet.connected(words))
             site = _furnished(plan, site, opened, far, notice)
         _check_interfaces(plan, site)
@@ -50,6 +51,17 @@ def prepare(plan: Plan, site: Site, notice: Notice) -> Iterator[Site]:
 def is_here(name: str) -> bool:
     """Return whether a plan's host is the machine that we are on."""
     return name in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn())
+
+
+def _slurm_job(plan: Plan, site: Site) -> slurm.Slurm | None:
+    """Return the Slurm job that we are in, if the plan's hosts are its nodes; raises HostError or LaunchError."""
+    if not os.environ.get("SLURM_JOB_ID"):
+        return None
+    job = allocation.find()
+    if job is None or job.scheduler != "slurm" or not set(plan.hosts) <= set(job.hosts):
+        return None
+    kinds = [stack.kind for stack in site.mpi.values()]
+    return slurm.here(os.environ, plan.section.launcher, kinds)
 
 
 def ssh_of(plan: Plan) -> ssh.Ssh:

@@ -17,9 +17,10 @@ from fabriscope import site as sites
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.casualties import Casualties
+from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
-from fabriscope.model.errors import PlanError, StoreError
+from fabriscope.model.errors import HostError, PlanError, StoreError
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.site import Site
@@ -42,6 +43,7 @@ def vocabulary() -> plans.Vocabulary:
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.benchmarks import BENCHMARKS
 
+    job = allocation.find()
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
     return plans.Vocabulary(
@@ -49,11 +51,15 @@ def vocabulary() -> plans.Vocabulary:
         instruments=frozenset(instruments.plugins),
         layers=(built_in["transports"] | {"tcp", "shm", "mpi"}) - {"null"},
         presets=frozenset(PRESETS),
+        allocation=job.hosts if job else None,
     )
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
     """Measure a plan into a new run folder. Raises FabriscopeError; failing cases are recorded, not raised."""
+    if plan.wants_allocation and allocation.find() is None:
+        fix = "`fabriscope submit PLAN` makes one"
+        raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
     with progress, sites.prepare(plan, progress.notice) as site:
         schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
@@ -66,7 +72,7 @@ def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummar
     folder = store.open_run(path)
     if len(folder.done()) == len(folder.manifest["schedule"]) > 0:
         return _summary(folder, len(folder.done()))  # whatever became of its hosts
-    plan = plans.load(path / store.PLAN_NAME, vocabulary())
+    plan = _on_the_same_hosts(plans.load(path / store.PLAN_NAME, vocabulary()), folder)
     with progress, sites.prepare(plan, progress.notice) as site:
         schedule = _schedule(plan, site)
         if _planned(schedule) != folder.manifest["schedule"]:
@@ -98,6 +104,20 @@ def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
                 where=plan.file,
                 fix="choose fewer sizes or benchmarks, or make two plans of it",
             )
+
+
+def _on_the_same_hosts(plan: plans.Plan, folder: store.RunFolder) -> plans.Plan:
+    """Return the plan with the hosts that the run began on; raises StoreError if a batch job gave us others."""
+    begun_on = tuple(folder.manifest["hosts"])
+    if not plan.wants_allocation or begun_on == plan.hosts:
+        return plan
+    if set(begun_on) <= set(plan.hosts):
+        return dataclasses.replace(plan, hosts=begun_on)
+    raise StoreError(
+        f"the run began on {', '.join(begun_on)}, and this job has {', '.join(plan.hosts)}",
+        where=str(folder.path),
+        fix="ask for the same hosts, or start a new run",
+    )
 
 
 def _execute(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabriscope import engine_binary
+from fabriscope.launch.slurm import Slurm
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.lab import LabSpec, SwitchSpec
@@ -38,6 +39,8 @@ class Site:
     """What MPI launchers use for ssh: the lab's stand-in, or a script before the user's own; None on one real host."""
     lab: Any = None
     """The fabriscope.lab.Lab that was built for this run, or None."""
+    slurm: Slurm | None = None
+    """The Slurm job whose nodes the hosts are, or None."""
     fleet: Any = None
     """The fabriscope.fleet.Fleet of the hosts that are reached over ssh, or None."""
     facts: Mapping[str, list[Fact]] = dataclasses.field(default_factory=dict)

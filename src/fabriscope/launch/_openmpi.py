@@ -20,10 +20,7 @@ def mca(name: str, value: str) -> tuple[str, ...]:
 def argv(
     job: MpiJob, stack: MpiStack, *, remote_shell: str, out_of_band: str, out_of_band_option: str, shared_memory: str
 ) -> tuple[str, ...]:
-    """Return mpirun's words; the keyword arguments are the names in which 4 and 5 differ.
-
-    pml ob1 with named btls is what forces the transport: the defaults would prefer UCX or libfabric, silently.
-    """
+    """Return mpirun's words; the keyword arguments are the names in which 4 and 5 differ."""
     check(job)
     hosts, ranks = layout(job.rank_hosts)
     words = [stack.mpirun]
@@ -32,24 +29,40 @@ def argv(
             words += mca(remote_shell, job.remote_shell)
         if job.management_interface:
             words += [out_of_band_option, out_of_band, job.management_interface]
+    if job.transport == "tcp" or job.in_slurm:
+        # Inside a Slurm job a host has as many slots as tasks were asked for, and its name must be the job's.
+        beyond_slots = ":OVERSUBSCRIBE" if job.in_slurm else ""
         words += ["-H", ",".join(f"{host}:{ranks.ranks_per_host}" for host in hosts)]
-        words += ["-np", str(ranks.rank_count), "--map-by", _mapping(ranks)]
+        words += ["-np", str(ranks.rank_count), "--map-by", _mapping(ranks) + beyond_slots]
     else:
         # The name that a plan gives the host need not be its own: localhost always is.
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
     if job.shares_cores:
-        words += ["--bind-to", "none", *mca("mpi_yield_when_idle", "1")]
-    words += mca("pml", "ob1")
-    if job.transport == "tcp":
-        words += [*mca("btl", "tcp,self"), *mca("btl_tcp_if_include", job.fabric_interface or "")]
-    else:
-        words += mca("btl", f"{shared_memory},self")
+        words += ["--bind-to", "none"]
+    words += [word for name, value in parameters(job, shared_memory).items() for word in mca(name, value)]
     return (*words, *_exports(job.env), *job.argv)
 
 
 def _mapping(ranks: Layout) -> str:
     """Return how ranks are dealt out: so many on each host before the next, or one on each host in turn."""
     return "node" if ranks.arrangement == CYCLIC else f"ppr:{ranks.ranks_per_host}:node"
+
+
+def parameters(job: MpiJob, shared_memory: str) -> dict[str, str]:
+    """Return the MCA parameters of the ranks; pml ob1 with named btls is what forces the transport.
+
+    The defaults would prefer UCX or libfabric, silently.
+    """
+    chosen = {"mpi_yield_when_idle": "1"} if job.shares_cores else {}
+    chosen["pml"] = "ob1"
+    if job.transport == "tcp":
+        return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or ""}
+    return {**chosen, "btl": f"{shared_memory},self"}
+
+
+def variables(job: MpiJob, shared_memory: str) -> dict[str, str]:
+    """Return the same for a start without mpirun, as Open MPI reads it from the environment."""
+    return {f"OMPI_MCA_{name}": value for name, value in parameters(job, shared_memory).items()}
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:

@@ -94,7 +94,7 @@ class RemoteProcess(Process):
 
 def _read(words: bytes) -> dict[str, Any] | None:
     try:
-        read = json.loads(words)
+        read = json.loads(words.partition(b"\n")[0])  # behind it, srun tells of a bad end in its own words
     except ValueError:  # cut off in the middle
         return None
     return read if isinstance(read, dict) else None

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from fabriscope.launch.slurm import Slurm
 from fabriscope.model.command import Command
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.host import Host
+from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi import MpiJob, MpiStack
 from fabriscope.model.ranks import Layout, layout_of
 from fabriscope.registry import discover
@@ -39,6 +40,9 @@ class MpiLauncher(Protocol):
     def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
         """Return the whole command line, the program's own words last; raises LaunchError."""
 
+    def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:
+        """Return the variables that force the transport on ranks which another program starts (Slurm's srun)."""
+
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:
         """Return the variables that mpirun itself needs."""
 
@@ -49,14 +53,24 @@ def wrap(
     hosts: Mapping[str, Host],
     fabric: Fabric | None,
     remote_shell: str | None,
+    slurm: Slurm | None = None,
 ) -> Command:
     """Return the command that starts an MPI job with the stack's own launcher, on the host of its first rank.
 
     A job with a fabric is forced onto its interface, on one host too; without one it uses shared memory. Where the
-    interface has another name on every host, each rank finds its own (`own_interface`). Raises LaunchError.
+    interface has another name on every host, each rank finds its own (`own_interface`). Inside a Slurm
+    job the command runs here, and enters the hosts by itself. Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
     job = job_of(command, hosts, fabric, remote_shell)
+    if slurm is not None:
+        job = replace(job, in_slurm=True, remote_shell=None)
+        check(job)
+        if slurm.starts_by_srun(stack.kind):
+            env = {**stack.env, **launcher.variables(job, stack), **job.env}
+            return replace(command, argv=slurm.mpi_argv(job, stack.kind), env=env, host=HERE.name)
+        argv = slurm.mpirun_argv(launcher.argv(job, stack))
+        return replace(command, argv=argv, env={**stack.env, **launcher.env(job, stack)}, host=HERE.name)
     env = {**stack.env, **launcher.env(job, stack)}
     return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0])
 

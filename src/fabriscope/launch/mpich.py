@@ -18,7 +18,11 @@ class MpichLauncher:
         words = [stack.mpirun, *_hydra.placement(job, "-launcher")]
         if job.shares_cores:
             words += ["-bind-to", "none"]
-        return (*words, *_hydra.genv({**_forced_transport(job, stack.device or ""), **job.env}), *job.argv)
+        return (*words, *_hydra.genv({**self.variables(job, stack), **job.env}), *job.argv)
+
+    def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:
+        """Return what forces the transport, for a start without mpiexec."""
+        return _forced_transport(job, stack.device or "")
 
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return nothing: Hydra hands its variables on by words."""

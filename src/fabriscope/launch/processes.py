@@ -18,7 +18,7 @@ from fabriscope.launch._process import Process
 from fabriscope.launch._remote_process import RemoteProcess
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError
-from fabriscope.model.host import Host
+from fabriscope.model.host import HERE, Host
 
 PEER_GRACE_S = 2.0
 """After one command has failed, the others get so long to notice."""
@@ -94,11 +94,11 @@ class _Launch:
             words.update(groups)
 
     def _start_one(self, command: Command) -> Process:
-        if command.host not in self._hosts:
+        host = self._hosts.get(command.host) or (HERE if command.host == HERE.name else None)
+        if host is None:
             raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
         stem = f"{len(self.processes)}-{Path(command.argv[0]).name}"
         paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
-        host = self._hosts[command.host]
         process = (RemoteProcess if host.is_remote else Process)(command, host, paths, self._guard)
         self.processes.append(process)
         process.watch(self._changed)

@@ -39,6 +39,10 @@ class Host:
         return self.addresses.get(self.management_interface or "")
 
 
+HERE = Host("localhost")
+"""The machine that we are on, for what runs on it though the plan does not name it: launchers inside a batch job."""
+
+
 @dataclass(frozen=True)
 class Fact:
     """One thing that is true of a host; an unknown keeps the reason why it is unknown."""

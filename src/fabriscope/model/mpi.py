@@ -41,5 +41,7 @@ class MpiJob:
     env: Mapping[str, str] = field(default_factory=dict)
     shares_cores: bool = False
     """The ranks have no core of their own (a lab): none is bound, and a waiting rank yields where it can."""
+    in_slurm: bool = False
+    """mpirun is started inside a Slurm job, where every library looks for hosts of its own accord."""
     stdin_bytes: int = 0
     """How much rank 0 is fed on standard input."""

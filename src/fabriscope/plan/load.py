@@ -17,6 +17,8 @@ from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
+ALLOCATION = ("@allocation", "slurm", "pbs", "lsf", "flux")
+"""What stands for the hosts of the batch job that the plan runs in."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Vocabulary:
     instruments: frozenset[str]
     layers: frozenset[str]
     presets: frozenset[str]
+    allocation: tuple[str, ...] | None = None
+    """The hosts of the batch job that we are in, or are about to ask for; None outside of any."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class Plan:
         return bool(words & {"half", "all"})
 
     @property
+    def wants_allocation(self) -> bool:
+        """Return whether the hosts are those of the batch job that the plan runs in."""
+        return self.section.hosts in ALLOCATION
+
+    @property
     def uses_lab(self) -> bool:
         """Return whether hosts and fabrics are to be built out of this machine."""
         return any(fabric.lab is not None for fabric in self.section.fabrics.values())
@@ -63,7 +72,10 @@ def load(path: Path, vocabulary: Vocabulary) -> Plan:
 def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     """Return the plan of a document; raises PlanError."""
     section = _validated(schema.PlanSection, document)
-    hosts = _hosts(section.hosts, document)
+    if section.hosts in ALLOCATION:
+        hosts = vocabulary.allocation or _hosts_to_come(section, document)
+    else:
+        hosts = _hosts(section.hosts, document)
     problems = [
         PlanError(what, where=document.where(place), fix=fix).sentence()
         for place, what, fix in _contradictions(section, hosts, vocabulary)
@@ -119,6 +131,22 @@ def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
             f"{len(hosts)} hosts are more than {MAX_HOSTS}", where=document.where(("hosts",)), fix="name fewer hosts"
         )
     return hosts
+
+
+def hosts_to_come(count: int) -> tuple[str, ...]:
+    """Return names for the hosts of a batch job that has yet to begin."""
+    return tuple(f"node-{number}-of-the-job" for number in range(1, count + 1))
+
+
+def _hosts_to_come(section: schema.PlanSection, document: PlacedYaml) -> tuple[str, ...]:
+    """Return the hosts of the job that the plan's section `submit` asks for; raises PlanError."""
+    if section.submit.nodes is None:
+        raise PlanError(
+            f"{section.hosts!r} means the hosts of a batch job, and we are in none",
+            where=document.where(("hosts",)),
+            fix="`fabriscope submit PLAN --nodes 2` makes one",
+        )
+    return hosts_to_come(section.submit.nodes)
 
 
 def _contradictions(
@@ -251,6 +279,7 @@ def _known_keys(place: Place) -> frozenset[str]:
     parent = place[-2] if len(place) > 1 else None
     nested: dict[Any, type[BaseModel]] = {
         "ssh": schema.SshSection,
+        "submit": schema.SubmitSection,
         "socket": schema.SocketSection,
         "lab": schema.LabFabricSection,
     }

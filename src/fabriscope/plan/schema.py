@@ -140,6 +140,15 @@ Arrangements = Annotated[
 ]
 
 
+# They end up in a job script's directives: what a shell would read differently is refused.
+SchedulerWord = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
+    Field(pattern=r"^[A-Za-z0-9_@%+=:,./-]+$"),
+]
+SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+
+
 class _OrName:
     """Says in the JSON schema that a section may be written as a name alone."""
 
@@ -282,6 +291,28 @@ def _ssh(value: Any) -> Any:
     return {"command": value} if isinstance(value, str) else value
 
 
+class SubmitSection(Section):
+    """The job that `fabriscope submit` asks a batch scheduler for; options of the command win."""
+
+    scheduler: Literal["slurm", "pbs", "lsf", "flux", "local"] | None = Field(
+        None, description="absent: the one whose programs are on PATH; local runs the job on this machine"
+    )
+    nodes: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None, description="hosts to ask for; 1 unless the plan's hosts are those of the job"
+    )
+    cores_per_node: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="cores to ask for on each host, where asking for the whole host is not enough (PBS)"
+    )
+    queue: SchedulerWord | None = Field(None, description="queue or partition")
+    account: SchedulerWord | None = Field(None, description="whom the job is charged to")
+    duration: DurationNs | None = Field(
+        None, description="the job's time limit; absent: twice the expected time and ten minutes", gt=0
+    )
+    attributes: dict[SchedulerKey, SchedulerWord] = Field(
+        {}, description="further options of the scheduler: {constraint: ib} becomes --constraint=ib"
+    )
+
+
 class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
@@ -289,7 +320,8 @@ class PlanSection(Section):
     name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     description: str = Field("", description="stands under the report's title")
     hosts: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
-        description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group"
+        description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
+        " or @allocation (or slurm, pbs, lsf, flux): the hosts of the batch job that the plan runs in"
     )
     ssh: Annotated[SshSection, BeforeValidator(_ssh), _or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
@@ -330,6 +362,10 @@ class PlanSection(Section):
     )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
+    launcher: Literal["auto", "srun", "mpirun"] = Field(
+        "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
+    )
+    submit: SubmitSection = Field(SubmitSection(), description="the job that `fabriscope submit` asks for")
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
     seed: int = Field(1, description="makes every random order repeatable", ge=0)
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
