@@ -1,0 +1,111 @@
+"""A small MPI program over ssh, with every MPI that is found: each rank finds its own interface, and nothing stays."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.ssh.cluster import HEAD, Cluster, cluster
+from tests.ssh.test_ssh import wait_until_clean
+
+from fabriscope.hosts import mpi
+from fabriscope.lab.presets import PRESETS
+from fabriscope.model.mpi import MpiStack
+
+# Passes 20 MB each way, says who it is, and ends as it is told: well, by a crash, or not at all.
+PROGRAM = """
+#include <mpi.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+int main(int count, char** words) {
+  MPI_Init(&count, &words);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static char data[1000000];
+  char node[256], line[64] = "-";
+  gethostname(node, sizeof node);
+  for (int i = 0; i < 20; i++) {
+    if (rank == 0) MPI_Send(data, sizeof data, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(data, sizeof data, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(data, sizeof data, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  }
+  if (rank == 0 && fgets(line, sizeof line, stdin)) line[strcspn(line, "\\n")] = 0;
+  printf("%d %s %s %s\\n", rank, node, getenv("FI_TCP_IFACE"), line);
+  fflush(stdout);
+  if (!strcmp(words[1], "crash") && rank == 1) abort();
+  while (!strcmp(words[1], "hang")) pause();
+  MPI_Finalize();
+}
+"""
+# argv: mpirun, program, how it ends, seconds, ssh.
+DRIVER = """
+import sys
+from fabriscope import fleet, real_site
+from fabriscope.hosts import mpi
+from fabriscope.launch import mpi_jobs, processes
+from fabriscope.launch.ssh import Ssh
+from fabriscope.model.command import Command
+from fabriscope.model.fabric import Fabric
+mpirun, program, how, seconds, *ssh = sys.argv[1:]
+names = ("node1", "node2")
+with fleet.connected(Ssh(tuple(ssh), tuple(ssh))) as opened:
+    wrapper = fleet.Program(real_site._MPI_SSH)
+    opened.look(names, programs=[wrapper])
+    opened.check()
+    shell = opened.place(wrapper, is_needed_here=False)
+    hosts = {name: opened.host(name) for name in names}
+    fabric = Fabric("own", {"node1": "eth0", "node2": "ens3"})
+    command = Command((program, how), "node1", rank_hosts=names, stdin=b"first line\\n")
+    command = mpi_jobs.wrap(command, mpi.find("tried", mpirun), hosts, fabric, shell)
+    (outcome,) = processes.run_commands([command], hosts, timeout_s=float(seconds))
+print(outcome.exit_status, outcome.timed_out)
+print(outcome.stdout.decode())
+print(outcome.stderr.decode(), file=sys.stderr)
+"""
+RANKS = {"0 node1 eth0 first line", "1 node2 ens3 -"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Cluster]:
+    with cluster(tmp_path, ("node1", "node2"), {"own": PRESETS["local"]}) as one:
+        renamed = one.on("node2", "sh", "-c", "ip link set eth0 down name ens3; ip link set ens3 up")
+        assert renamed.returncode == 0, renamed.stderr
+        yield one
+
+
+def _stacks() -> list[MpiStack]:
+    return [stack for stack in mpi.stacks() if stack.mpicxx]
+
+
+def _carried(place: Cluster) -> int:
+    """Return the bytes that came over the fabric to the second host."""
+    return int(place.on("node2", "cat", "/sys/class/net/ens3/statistics/rx_bytes").stdout)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("how", ["well", "crash", "hang"])
+def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
+    if not _stacks():
+        pytest.skip("no MPI library with a compiler is installed")
+    (place.folder / "program.cc").write_text(PROGRAM)
+    for stack in _stacks():
+        program = place.folder / f"program-{stack.name}"
+        argv = [str(stack.mpicxx), str(place.folder / "program.cc"), "-o", str(program)]
+        compiled = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        assert compiled.returncode == 0, compiled.stderr
+        before = _carried(place)
+        words = (stack.mpirun, str(program), how, "20" if how == "hang" else "100")
+        done = place.on(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
+        ending, *said = done.stdout.splitlines() or [""]
+        assert set(said) >= RANKS, (stack.name, done.stdout, done.stderr)
+        if how == "crash":
+            assert ending not in ("0 False", "None True"), (stack.name, done.stderr)
+        else:
+            assert ending == {"well": "0 False", "hang": "None True"}[how], (stack.name, done.stderr)
+        assert _carried(place) - before > 20_000_000, stack.name
+        wait_until_clean(place)
