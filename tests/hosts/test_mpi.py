@@ -108,6 +108,14 @@ def test_debian_s_programs_carry_their_library_s_name(machine: Path) -> None:
     assert compilers == {"openmpi4": str(machine / "path" / "mpicxx.openmpi"), "mpich": None}
 
 
+def test_debian_s_hydra_is_mpich_s_beside_another_library_s_compiler(machine: Path) -> None:
+    put(machine / "path" / "mpiexec.hydra", MPICH_5)
+    put(machine / "path" / "mpicxx")
+    compiler = put(machine / "path" / "mpicxx.mpich")
+    (stack,) = mpi.stacks()
+    assert stack.mpicxx == str(compiler)
+
+
 def test_an_mpirun_that_cannot_be_used_is_told_with_the_reason(machine: Path) -> None:
     put(machine / "path" / "mpirun", "LAM 7.1.4\n")
     (found,) = mpi.search()

@@ -90,9 +90,14 @@ class Installation:
 
 
 def installation(mpirun: Path) -> Installation:
-    """Return the programs that belong to an mpirun; Debian's carry the library's name (`mpicxx.openmpi`)."""
+    """Return the programs that belong to an mpirun; Debian's carry the library's name (`mpicxx.openmpi`).
+
+    Debian's `mpiexec.hydra` is MPICH's and carries none, while the bare `mpicxx` beside it may be Open MPI's.
+    """
     folder = mpirun.parent
     suffix = next((s for s in (".openmpi", ".mpich") if mpirun.name.endswith(s)), "")
+    if mpirun.name == "mpiexec.hydra" and (folder / "mpicxx.mpich").exists():
+        suffix = ".mpich"
     compiler, version = folder / f"mpicxx{suffix}", folder / f"mpichversion{suffix}"
     return Installation(
         mpirun,
