@@ -19,11 +19,14 @@ class Barrier : public Collective {
 
   std::optional<std::string> verify_group(const BenchmarkContext&, std::uint64_t seed) override {
     const int first = static_cast<int>(seed % static_cast<std::uint64_t>(rank_count()));
+    std::optional<std::string> wrong;
     for (const int late : {first, (first + 1) % rank_count()}) {
-      if (left_early(late))
-        return "a rank left the barrier before rank " + std::to_string(late) + " came";
+      // Every rank takes part in both checks, whatever one of them has found.
+      if (left_early(late)) {
+        wrong = "a rank left the barrier before rank " + std::to_string(late) + " came";
+      }
     }
-    return std::nullopt;
+    return wrong;
   }
 
  private:
