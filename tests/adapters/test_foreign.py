@@ -39,9 +39,25 @@ CONTEXT = AdapterContext(HOSTS, fabric=FABRIC, mpi=MPICH, programs=PROGRAMS)
 ADAPTERS = discover("adapters", "ADAPTER")
 
 
-def launch(instrument: str, layer: str, *cases: dict[str, Any], budget_ns: int = 2_000_000_000) -> Launch:
-    entry = Entry(layer, "gige", "inter", ("a", "b"), mpi="mpich-5" if layer == "mpi" else None, instrument=instrument)
-    made = (Case(entry, **{**case, "socket": SocketOptions(**case.get("socket", {}))}) for case in cases)
+def launch(
+    instrument: str,
+    layer: str,
+    *cases: dict[str, Any],
+    budget_ns: int = 2_000_000_000,
+    hosts: tuple[str, ...] = ("a", "b"),
+) -> Launch:
+    entry = Entry(layer, "gige", "inter", hosts, mpi="mpich-5" if layer == "mpi" else None, instrument=instrument)
+    made = (
+        Case(
+            entry,
+            **{
+                **case,
+                "socket": SocketOptions(**case.get("socket", {})),
+                "parameters": tuple((name, value) for name, value in case.get("parameters", ())),
+            },
+        )
+        for case in cases
+    )
     return Launch(3, 1, entry, tuple(made), seed=42, budget_ns=budget_ns)
 
 
@@ -63,7 +79,7 @@ def outcomes(text: bytes, how: dict[str, Any]) -> list[Outcome]:
 
 def understood(spec: dict[str, Any], text: bytes, adapter: str) -> dict[str, Any]:
     """Return what the adapter makes of a text, in the words of a golden file."""
-    asked = launch(adapter, spec["layer"], *spec["cases"])
+    asked = launch(adapter, spec["layer"], *spec["cases"], hosts=tuple(spec.get("hosts", ("a", "b"))))
     try:
         parsed = ADAPTERS.get(adapter).parse(asked, outcomes(text, spec["outcome"]))
     except ParseError as error:
@@ -186,6 +202,31 @@ def test_imb_has_a_job_for_each_window() -> None:
         "/x/IMB-MPI1 Uniband -msgsize 65536 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 16",
     ]
     assert all(job.env == {"LD_LIBRARY_PATH": "/opt/mpich/lib"} and job.rank_hosts == ("a", "b") for job in jobs)
+
+
+def test_imb_has_a_job_for_each_set_of_options() -> None:
+    def of_all(benchmark: str, size: int, **parameters: str) -> dict[str, Any]:
+        return {"benchmark": benchmark, "message_size_bytes": size, "parameters": tuple(parameters.items())}
+
+    asked = launch(
+        "imb",
+        "mpi",
+        of_all("barrier", 0),
+        of_all("allreduce", 64, timing="barrier"),
+        of_all("reduce_scatter", 48),
+        of_all("bcast", 64, root="rotating", datatype="double"),
+        of_all("allgather", 8, timing="back_to_back"),
+        of_all("allreduce", 64, datatype="int32"),
+        hosts=("a", "b", "c", "d"),
+    )
+    jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
+    ending = "-iter 1000000,1000000 -time 0.333 -npmin 4"
+    assert [" ".join(job.argv) for job in jobs] == [
+        f"/x/IMB-MPI1 Barrier Allreduce Reduce_scatter -msgsize 12,64 -zero_size off {ending}",
+        f"/x/IMB-MPI1 Bcast -msgsize 64 -zero_size off {ending} -data_type double -root_shift on",
+        f"/x/IMB-MPI1 Allgather -msgsize 8 -zero_size off {ending} -sync off",
+        f"/x/IMB-MPI1 Allreduce -msgsize 64 -zero_size off {ending} -red_data_type int",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

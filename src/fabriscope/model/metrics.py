@@ -149,7 +149,33 @@ def _timed_otherwise(metric: Metric) -> list[Metric]:
     ]  # fmt: skip
 
 
+_OF_RANKS = {
+    "mean": "the mean over the ranks",
+    "least_rank_mean": "the rank with the least",
+    "most_rank_mean": "the rank with the most",
+}
+
+
+def _stated(metric: Metric) -> list[Metric]:
+    """Return what IMB states of a time of all ranks: each rank's mean over its operations, then one number of them."""
+    return [
+        Metric(
+            f"{metric.metric_id}{end}_{of_ranks}", f"{metric.title} {title}, {of_ranks.replace('_', ' ')}",
+            metric.unit, False,
+            f"each rank's mean over its own calls, timed as for {metric.metric_id}{end}; {which} (IMB)",
+        )
+        for end, (title, _) in TIMINGS.items()
+        for of_ranks, which in _OF_RANKS.items()
+    ]  # fmt: skip
+
+
 _ALL = [*_BASE[:7], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_BASE[7:]]
+_ALL += [
+    one
+    for metric in _GROUP
+    if "_time_ns" in metric.metric_id or "latency" in metric.metric_id
+    for one in _stated(metric)
+]
 METRICS = {metric.metric_id: metric for metric in _ALL}
 
 
