@@ -35,15 +35,13 @@ void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) 
   group.details = state.benchmark->details();
   reporter_->commit(lines_of(*current_case_, group));
   current_case_.reset();
-  std::int64_t least_ns = 0;
+  std::vector<std::int64_t> durations_ns;
+  for (const GroupSample& sample : group.samples) durations_ns.push_back(sample.duration_ns);
   if (by_clock) {
     learn_clock_error(command.rounds.refreshes_clock, group.ranks);
     rounds.learn(group.samples);
-    least_ns = rounds.next().slot_ns;  // what an operation costs of the burst's time
-  }
-  std::vector<std::int64_t> durations_ns;
-  for (const GroupSample& sample : group.samples) {
-    durations_ns.push_back(std::max(sample.duration_ns, least_ns));
+    // What an operation costs of a burst's time is its slot.
+    durations_ns.assign(durations_ns.size(), rounds.next().slot_ns);
   }
   planner.learn(burst.plan, durations_ns.data());
 }

@@ -1,7 +1,6 @@
 #include "round_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 namespace fabriscope {
@@ -15,10 +14,12 @@ constexpr std::int64_t kBetweenNs = 5'000;
 // much of a sample it can be at most, and no less than a clock read can slip.
 constexpr std::int64_t kToleranceShare = 20;
 constexpr std::int64_t kLeastToleranceNs = 1'000;
+constexpr int kLateBursts = 2;  // one after the other, before the tolerance grows
 
+// Of few values rather a smaller one: what made the larger ones large may have had nothing to do
+// with the operation.
 std::int64_t quantile(std::vector<std::int64_t>& values, double share) {
-  const double place_of_share = std::ceil(share * static_cast<double>(values.size() - 1));
-  const auto place = static_cast<std::ptrdiff_t>(place_of_share);
+  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + place, values.end());
   return values[static_cast<std::size_t>(place)];
 }
@@ -28,9 +29,10 @@ std::int64_t quantile(std::vector<std::int64_t>& values, double share) {
 RoundPlan RoundPlanner::next() const { return {false, lead_ns_, slot_ns_, tolerance_ns_}; }
 
 // A slot that is too short makes every round late, one that is too long only wastes time: so it
-// grows at once and shrinks by halves. Where more rounds are late than not (more ranks than cores,
-// for one), next to nothing would be left: so the tolerance grows to what would have kept most of
-// them, and the output states it; it comes down again when few are late.
+// grows at once and shrinks by halves. A rank that loses its core makes most of a burst late; that
+// is dropped and goes by. Where it goes on (more ranks than cores, for one) next to nothing would
+// be left: so the tolerance grows to what would have kept half of the rounds, and the output states
+// it; it comes down again when few are late.
 void RoundPlanner::learn(const std::vector<GroupSample>& samples) {
   std::vector<std::int64_t> durations_ns;
   std::vector<std::int64_t> lateness_ns;
@@ -43,17 +45,18 @@ void RoundPlanner::learn(const std::vector<GroupSample>& samples) {
   lead_ns_ = samples.front().lateness_ns > tolerance_ns_
                  ? std::min(lead_ns_ * 2, kMostLeadNs)
                  : std::max(lead_ns_ - lead_ns_ / 8, kLeastLeadNs);
-  const std::int64_t wanted_ns = quantile(durations_ns, 0.9) * 3 / 2 + kBetweenNs;
+  const std::int64_t wanted_ns = quantile(durations_ns, 0.75) * 3 / 2 + kBetweenNs;
   slot_ns_ = wanted_ns > slot_ns_ || !has_learned_ ? wanted_ns : (wanted_ns + slot_ns_) / 2;
-  has_learned_ = true;
   const std::int64_t least_ns =
       std::max(kLeastToleranceNs, quantile(durations_ns, 0.5) / kToleranceShare);
-  if (2 * late_count > samples.size()) {
-    tolerance_ns_ = std::max(tolerance_ns_, quantile(lateness_ns, 0.75) * 5 / 4);
+  late_bursts_ = 2 * late_count > samples.size() ? late_bursts_ + 1 : 0;
+  if (late_bursts_ >= kLateBursts || (late_bursts_ > 0 && !has_learned_)) {
+    tolerance_ns_ = std::max(tolerance_ns_, quantile(lateness_ns, 0.5) * 5 / 4);
   } else if (10 * late_count <= samples.size()) {
-    tolerance_ns_ /= 2;
+    tolerance_ns_ /= 4;
   }
   tolerance_ns_ = std::max(tolerance_ns_, least_ns);
+  has_learned_ = true;
 }
 
 }  // namespace fabriscope

@@ -25,6 +25,7 @@ class RoundPlanner {
   std::int64_t lead_ns_ = 200'000;
   std::int64_t slot_ns_ = 1'000'000;
   std::int64_t tolerance_ns_ = 1'000;
+  int late_bursts_ = 0;
   bool has_learned_ = false;
 };
 
