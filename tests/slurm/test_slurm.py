@@ -58,10 +58,11 @@ def until(what: object, seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.timeout(900)  # the engine may have to be compiled first
 @pytest.mark.parametrize(("launcher", "first_word"), [("srun", "srun --quiet"), ("mpirun", "mpi")])
 def test_a_plan_runs_on_the_hosts_of_the_job(cluster: Cluster, tmp_path: Path, launcher: str, first_word: str) -> None:
     try:
-        stack = mpi.find("mpich")
+        stack = mpi.find("mpich")  # its plugin pmi2 is part of every Slurm
         engine_binary.build_mpi_engine(stack)  # takes long the first time
     except ToolMissing as error:
         pytest.skip(f"{error}")
