@@ -104,11 +104,20 @@ def _rank_hangs(run: Run) -> str:
     run.random_moment(LAB_LAUNCHES if run.plan.read_text() == LAB_PLAN else MPI_LAUNCHES)
     run.pause_until(lambda: bool(run.pids(*ENGINES)))
     time.sleep(run.chance.uniform(0, 0.2))
-    pids = sorted(run.pids(*ENGINES))
-    if not pids:
-        raise Missed
-    kill([run.chance.choice(pids)], signal.SIGSTOP)
+    run.pause_until(lambda: _stop_one(sorted(run.pids(*ENGINES)), run.chance))
     return "a rank stopped by SIGSTOP"
+
+
+def _stop_one(pids: list[int], chance: random.Random) -> bool:
+    """Stop one of some processes where it stands; return whether one was still there."""
+    if not pids:
+        return False
+    pid = chance.choice(pids)
+    kill([pid], signal.SIGSTOP)
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "tT"
+    except OSError:
+        return False
 
 
 def _disk_full(run: Run) -> str:
