@@ -84,8 +84,8 @@ class Link:
             env = self._listening(layer, size, folder) if listens else {}
             try:
                 commands = [
-                    self._wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
-                    for one in adapter.commands(launch, self._context(entry))
+                    self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
+                    for one in adapter.commands(launch, self.context(entry))
                 ]
                 outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
                 parsed = adapter.parse(launch, outcomes)
@@ -109,7 +109,8 @@ class Link:
             "ROUND_TRIPS": f"{folder}/{layer}",
         }
 
-    def _context(self, entry: Entry) -> AdapterContext:
+    def context(self, entry: Entry) -> AdapterContext:
+        """Return what an adapter may know of this link."""
         return AdapterContext(
             hosts=self.hosts,
             fabric=self.fabric if entry.fabric else None,
@@ -120,7 +121,8 @@ class Link:
             token=secrets.token_hex(16),
         )
 
-    def _wrapped(self, command: Command, entry: Entry) -> Command:
+    def wrapped(self, command: Command, entry: Entry) -> Command:
+        """Return the command as it is started here: with the MPI's launcher, or on a core of its own."""
         if not command.rank_hosts or self.stack is None:
             return dataclasses.replace(command, argv=(*self.pin, *command.argv))
         shell = str(self.lab.remote_shell) if self.lab else None
@@ -155,18 +157,19 @@ def _imb(stack: MpiStack) -> str | None:
 
 
 @contextlib.contextmanager
-def link(name: str, mpi_name: str | None, imb: str | None = None) -> Iterator[Link]:
+def link(name: str, mpi_name: str | None, imb: str | None = None, names: tuple[str, ...] = HOSTS) -> Iterator[Link]:
     """Build the link `loopback` or `lab:<preset>`, with an MPI library if one is named; raises FabriscopeError.
 
-    `imb` is the path of IMB-MPI1; without it the one beside mpirun is taken, else Intel's, else the one on PATH.
+    `names` are those of the hosts. `imb` is the path of IMB-MPI1; without it the one beside mpirun is taken, else
+    Intel's, else the one on PATH.
     """
-    with tempfile.TemporaryDirectory(prefix="listeners-") as folder, _link(name, mpi_name, imb) as place:
+    with tempfile.TemporaryDirectory(prefix="listeners-") as folder, _link(name, mpi_name, imb, names) as place:
         place.listeners |= _listeners(folder, place.stack)
         yield place
 
 
 @contextlib.contextmanager
-def _link(name: str, mpi_name: str | None, imb: str | None) -> Iterator[Link]:
+def _link(name: str, mpi_name: str | None, imb: str | None, names: tuple[str, ...]) -> Iterator[Link]:
     engine = str(engine_binary.find_engine())
     programs = {one: path for one in PROGRAMS if (path := shutil.which(one)) is not None}
     stack = mpi.find(mpi_name) if mpi_name else None
@@ -174,8 +177,8 @@ def _link(name: str, mpi_name: str | None, imb: str | None) -> Iterator[Link]:
     if imb is not None or (stack is not None and (imb := _imb(stack)) is not None):
         programs["IMB-MPI1"] = imb
     if name == "loopback":
-        hosts = {one: Host(one, addresses={"lo": "127.0.0.1"}) for one in HOSTS}
-        fabric = Fabric("loopback", dict.fromkeys(HOSTS, "lo"))
+        hosts = {one: Host(one, addresses={"lo": "127.0.0.1"}) for one in names}
+        fabric = Fabric("loopback", dict.fromkeys(names, "lo"))
         yield Link(name, hosts, fabric, engine, programs, None, stack, mpi_engine)
         return
     place, _, preset = name.partition(":")
@@ -188,13 +191,13 @@ def _link(name: str, mpi_name: str | None, imb: str | None) -> Iterator[Link]:
     pin = ("taskset", "-c", str(cores[0])) if len(cores) > 1 else ()
     os.sched_setaffinity(0, cores[1:] or cores)
     try:
-        built = lab.up(LabSpec(HOSTS, {preset: PRESETS[preset]}))
+        built = lab.up(LabSpec(names, {preset: PRESETS[preset]}))
     finally:
         os.sched_setaffinity(0, cores)
     try:
         switch = PRESETS[preset]
         rate = switch.rate_bits_per_s or None
-        fabric = Fabric(preset, dict.fromkeys(HOSTS, "eth0"), line_rate_bits_per_s=rate, mtu_bytes=switch.mtu_bytes)
+        fabric = Fabric(preset, dict.fromkeys(names, "eth0"), line_rate_bits_per_s=rate, mtu_bytes=switch.mtu_bytes)
         hosts = {host.name: host for host in built.hosts}
         yield Link(name, hosts, fabric, engine, programs, built, stack, mpi_engine, pin)
     finally:

@@ -83,7 +83,7 @@ def rows(text: str) -> Iterator[tuple[str, dict[str, float]]]:
             if columns != _COLUMNS[test]:
                 raise ParseError(f"{test} has the columns {' '.join(words)}", where=PROGRAM)
         elif columns is not None and words:
-            if len(words) != len(columns):
+            if len(words) != len(columns) or words[0].startswith("#"):
                 columns = None  # "time-out", the end of the table, or a death in the middle of a row
                 continue
             yield (

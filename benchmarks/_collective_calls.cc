@@ -1,0 +1,133 @@
+// Loaded into an MPI program (LD_PRELOAD), it writes down how long each of its calls of one collective lasted, at every
+// rank: so that a program that prints means over ranks of means over calls can be compared by medians as well.
+//
+// $COLLECTIVE names the function (MPI_Bcast), $COLLECTIVE_BYTES the message of one rank to one other, or the whole vector of
+// a reduction. The time of a call is taken by two reads of the clock right around it. Each rank writes its times to
+// $COLLECTIVE_TIMES.<rank> when MPI ends, as 64-bit nanoseconds.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace {
+
+constexpr std::size_t kMost = 1 << 20;
+
+std::int64_t times_ns[kMost];
+std::size_t count = 0;
+
+const char* wanted_name() {
+  static const char* const name = std::getenv("COLLECTIVE");
+  return name == nullptr ? "" : name;
+}
+
+long long wanted_bytes() {
+  static const long long bytes = [] {
+    const char* const text = std::getenv("COLLECTIVE_BYTES");
+    return text == nullptr ? -1 : std::atoll(text);
+  }();
+  return bytes;
+}
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+long long bytes_of(long long element_count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return element_count * size;
+}
+
+int size_of(MPI_Comm communicator) {
+  int size = 0;
+  PMPI_Comm_size(communicator, &size);
+  return size;
+}
+
+long long sum(const int counts[], MPI_Comm communicator) {
+  long long total = 0;
+  for (int rank = 0; rank < size_of(communicator); ++rank) total += counts[rank];
+  return total;
+}
+
+template <typename Call>
+int listen(const char* name, long long bytes, Call&& call) {
+  const bool listens = std::strcmp(name, wanted_name()) == 0 && bytes == wanted_bytes();
+  if (!listens || count == kMost) return call();
+  const std::int64_t begin_ns = now_ns();
+  const int result = call();
+  times_ns[count++] = now_ns() - begin_ns;
+  return result;
+}
+
+void keep() {
+  const char* const prefix = std::getenv("COLLECTIVE_TIMES");
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (prefix == nullptr) return;
+  char path[4096];
+  std::snprintf(path, sizeof path, "%s.%d", prefix, rank);
+  std::FILE* const file = std::fopen(path, "wb");
+  if (file == nullptr) return;
+  std::fwrite(times_ns, sizeof times_ns[0], count, file);
+  std::fclose(file);
+}
+
+}  // namespace
+
+#define LISTEN(name, bytes, declared, passed)                    \
+  extern "C" int name declared {                                 \
+    return listen(#name, bytes, [&] { return P##name passed; }); \
+  }
+
+extern "C" int MPI_Finalize() {
+  keep();
+  return PMPI_Finalize();
+}
+
+LISTEN(MPI_Barrier, 0, (MPI_Comm comm), (comm))
+LISTEN(MPI_Bcast, bytes_of(n, type), (void* data, int n, MPI_Datatype type, int root, MPI_Comm comm),
+       (data, n, type, root, comm))
+LISTEN(MPI_Gather, bytes_of(n, type),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root, MPI_Comm comm),
+       (from, n, type, to, m, its, root, comm))
+LISTEN(MPI_Gatherv, bytes_of(n, type),
+       (const void* from, int n, MPI_Datatype type, void* to, const int counts[], const int places[], MPI_Datatype its,
+        int root, MPI_Comm comm),
+       (from, n, type, to, counts, places, its, root, comm))
+LISTEN(MPI_Scatter, bytes_of(m, its),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root, MPI_Comm comm),
+       (from, n, type, to, m, its, root, comm))
+LISTEN(MPI_Scatterv, bytes_of(m, its),
+       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to, int m, MPI_Datatype its,
+        int root, MPI_Comm comm),
+       (from, counts, places, type, to, m, its, root, comm))
+LISTEN(MPI_Reduce, bytes_of(n, type),
+       (const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+       (from, to, n, type, op, root, comm))
+LISTEN(MPI_Allreduce, bytes_of(n, type),
+       (const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm), (from, to, n, type, op, comm))
+LISTEN(MPI_Reduce_scatter, bytes_of(sum(counts, comm), type),
+       (const void* from, void* to, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+       (from, to, counts, type, op, comm))
+LISTEN(MPI_Allgather, bytes_of(n, type),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, MPI_Comm comm),
+       (from, n, type, to, m, its, comm))
+LISTEN(MPI_Allgatherv, bytes_of(n, type),
+       (const void* from, int n, MPI_Datatype type, void* to, const int counts[], const int places[], MPI_Datatype its,
+        MPI_Comm comm),
+       (from, n, type, to, counts, places, its, comm))
+LISTEN(MPI_Alltoall, bytes_of(n, type),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, MPI_Comm comm),
+       (from, n, type, to, m, its, comm))
+LISTEN(MPI_Alltoallv, bytes_of(counts[0], type),
+       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to, const int m[],
+        const int at[], MPI_Datatype its, MPI_Comm comm),
+       (from, counts, places, type, to, m, at, its, comm))
