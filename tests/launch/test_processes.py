@@ -32,7 +32,7 @@ def run(*commands: Command, timeout_s: float = LONG_S) -> list[Outcome]:
 
 def is_gone(pid: int) -> bool:
     """Return whether the process has ended; a dead one that init has not reaped yet counts."""
-    for _ in range(200):
+    for _ in range(1500):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
