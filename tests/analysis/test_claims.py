@@ -105,6 +105,13 @@ def test_equal_within_the_margin() -> None:
     assert verdict(pool, "lower", "a", "b", margin=0.1) == FAILS
 
 
+def test_a_difference_is_that_of_the_numbers_beside_it() -> None:
+    found = judge(
+        claim({"lower_by": "500ns"}, "a", "b"), pool_of({"a": {64: 1000.0}, "b": {64: 2000.0}}, blocks=(1.0, 3.0))
+    )
+    assert found.evidence.startswith("2.00 µs against 4.00 µs, difference −2.00 µs")
+
+
 def test_shapes() -> None:
     pool = pool_of({"a": RISING, "b": {16: 900.0, 32: 500.0, 64: 1000.0, 128: 1100.0}})
     assert verdict(pool, "grows") == HOLDS

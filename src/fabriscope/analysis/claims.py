@@ -179,10 +179,11 @@ def _difference(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Cur
     high = math.inf if expect.get("high") is None else expect["high"]
     for place in sorted(curve.points.keys() & other.points.keys()):
         first, second = curve.points[place], other.points[place]
-        steps = [first[block] - second[block] for block in sorted(first.keys() & second.keys())]
-        if steps:
-            statement = inside(steps, low, high)
-            text = words.difference_evidence(claim["metric_id"], _centres(first, second), statement)
+        shared = sorted(first.keys() & second.keys())
+        if shared:
+            statement = inside([first[block] - second[block] for block in shared], low, high)
+            means = [math.fsum(one[block] for block in shared) / len(shared) for one in (first, second)]
+            text = words.difference_evidence(claim["metric_id"], (means[0], means[1]), statement)
             part.add(place, text, statement)
 
 
