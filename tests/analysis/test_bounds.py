@@ -48,6 +48,17 @@ def test_limits_of_metrics() -> None:
     assert metric_limit("floor_ns", 10**9, 1500, 64, 1, "tcp") is None
 
 
+def test_what_is_fetched_has_twice_the_way_to_go_and_what_nobody_saw_arrive_none() -> None:
+    there, back, untold = (
+        metric_limit(metric_id, 10**9, 1500, 8, 1, "mpi", 5000)
+        for metric_id in ("put_latency_ns", "get_latency_ns", "put_local_completion_ns")
+    )
+    assert there == metric_limit("latency_ns", 10**9, 1500, 8, 1, "mpi", 5000)
+    assert there is not None
+    assert back == there + 5000
+    assert untold is None
+
+
 def test_one_percent_is_tolerated() -> None:
     assert not is_impossible(100.9, 100, larger_is_better=True)
     assert is_impossible(101.1, 100, larger_is_better=True)

@@ -129,6 +129,45 @@ def test_impossible_combinations_and_sizes_are_left_out(tmp_path: Path) -> None:
     assert [case.message_size_bytes for case in cases_of(tmp_path, "barrier: {sizes: [8, 16]}")] == [0]
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "series_and_sizes"),
+    [
+        (
+            "put_latency: {sizes: [0, 8], synchronization: [fence, lock]}",
+            {("synchronization fence", 8), ("synchronization lock", 8)},
+        ),
+        ("fetch_and_op_latency: {sizes: 1..1MiB, datatype: [int32, int64]}", {("int32", 4), ("int64", 8)}),
+        ("compare_and_swap_latency: {sizes: [1], datatype: [float, int64]}", {("int64", 8)}),
+        ("get_accumulate_latency: {sizes: [8], reduction: [no_op, sum]}", {("no_op", 8), ("sum", 8)}),
+        ("accumulate_latency: {sizes: [8], reduction: [no_op, min, replace]}", {("replace", 8)}),
+        ("accumulate_latency: {sizes: [8], reduction: [no_op, min], far_check: 0}", {("min", 8)}),
+        ("allreduce: {sizes: [8], reduction: [no_op, min]}", {("min", 8)}),
+        (
+            "put_bidirectional_bandwidth: {sizes: [8], synchronization: [flush, pscw], far_check: 0}",
+            {("synchronization pscw", 8)},
+        ),
+    ],
+)  # fmt: skip
+def test_one_sided_operations(tmp_path: Path, benchmark: str, series_and_sizes: set[tuple[str, int]]) -> None:
+    schedule = expanded(tmp_path, f"{MPI}ranks: 4\nbenchmarks:\n  {benchmark}\n  barrier: {{}}\n")
+    found = [case for case in schedule.cases.values() if benchmark.startswith(f"{case.benchmark}:")]
+    assert {(case.series, case.message_size_bytes) for case in found} == series_and_sizes
+    if "allreduce" not in benchmark:
+        assert {case.entry.entry_id for case in found} == {"gige.mpi.mpich.inter"}, (
+            "two ranks, whatever the others have"
+        )
+
+
+def test_without_the_far_check_it_is_another_metric(tmp_path: Path) -> None:
+    for name, kind in BENCHMARKS.items():
+        if "far_check" in kind.parameters:
+            found = cases_of(tmp_path, f"{name}: {{sizes: [8], far_check: [0, 1], synchronization: fence}}")
+            ids = [metrics_of(name, case.parameter_map) for case in found]
+            assert sorted(ids) == sorted([kind.metrics, kind.unchecked_metrics])
+            assert metrics_of(name) == kind.metrics
+            assert set(kind.unchecked_metrics) <= set(METRICS)
+
+
 def test_many_ranks_take_longer(tmp_path: Path) -> None:
     text = f"{MPI}budget: 1ms\nranks: [2, 4, 8]\nbenchmarks: {{alltoall: {{sizes: [1MiB]}}}}\n"
     path = tmp_path / "plan.yaml"

@@ -25,6 +25,7 @@ bool register_collective(const std::string& name, const CollectiveFactory& facto
 #include "fabriscope/burst_timer.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/error.h"
+#include "mpi_values.h"
 
 namespace fabriscope {
 namespace {
@@ -38,42 +39,6 @@ constexpr unsigned char kUntouched = 0xA5;
 constexpr int kPureWarmupCount = 1;
 constexpr int kPureOperationCount = 10;
 constexpr std::int64_t kPureEnoughNs = 100'000'000;
-
-MPI_Datatype mpi_type(ElementType type) {
-  switch (type) {
-    case ElementType::kInt32:
-      return MPI_INT32_T;
-    case ElementType::kInt64:
-      return MPI_INT64_T;
-    case ElementType::kFloat:
-      return MPI_FLOAT;
-    case ElementType::kDouble:
-      return MPI_DOUBLE;
-    case ElementType::kByte:
-      break;
-  }
-  return MPI_BYTE;
-}
-
-MPI_Op mpi_op(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kSum:
-      return MPI_SUM;
-    case Reduction::kProd:
-      return MPI_PROD;
-    case Reduction::kMax:
-      return MPI_MAX;
-    case Reduction::kMin:
-      return MPI_MIN;
-    case Reduction::kBand:
-      return MPI_BAND;
-    case Reduction::kBor:
-      return MPI_BOR;
-    case Reduction::kNone:
-      break;
-  }
-  return MPI_OP_NULL;
-}
 
 std::int64_t median(std::vector<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

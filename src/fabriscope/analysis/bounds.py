@@ -21,7 +21,19 @@ DIRECTIONS = {
     "bandwidth_bytes_per_s": 1,
     "bidirectional_bandwidth_bytes_per_s": 2,
     "multi_pair_bandwidth_bytes_per_s": 1,
+    "put_bandwidth_bytes_per_s": 1,
+    "get_bandwidth_bytes_per_s": 1,
+    "put_bidirectional_bandwidth_bytes_per_s": 2,
 }
+"""Local completions have no bound: the data may still be on their way."""
+ONE_WAY_LATENCIES = ("latency_ns", "multi_pair_latency_ns", "put_latency_ns", "accumulate_latency_ns")
+FETCH_LATENCIES = (
+    "get_latency_ns",
+    "get_accumulate_latency_ns",
+    "fetch_and_op_latency_ns",
+    "compare_and_swap_latency_ns",
+)
+"""A request goes there and the message comes back: twice the propagation."""
 
 
 def wire_bytes(payload_bytes: int, mtu_bytes: int) -> int:
@@ -67,7 +79,9 @@ def metric_limit(
     pair_count: int = 1,
 ) -> float | None:
     """Return the physical limit of a metric: the most of a rate, the least of a time, None for none."""
-    if metric_id in ("latency_ns", "multi_pair_latency_ns"):
+    if metric_id in FETCH_LATENCIES:
+        delay_ns *= 2
+    if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
         return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
     if metric_id not in DIRECTIONS:
         return None

@@ -11,19 +11,11 @@ import polars as pl
 from fabriscope.analysis.bounds import is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
 from fabriscope.model.measurement import RANK_OPERATION, RANK_START
-from fabriscope.model.metrics import METRICS, metric_value, metrics_of, overlap_percent
+from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
 from fabriscope.model.run_data import RunData
 
 OPERATION = "operation_ns"
 BATCHES = 24
-MEAN_METRICS = (
-    "bandwidth_bytes_per_s",
-    "bidirectional_bandwidth_bytes_per_s",
-    "multi_pair_bandwidth_bytes_per_s",
-    "message_rate_per_s",
-)
-"""All bytes over all time (harmonic mean); all others are taken from the median over the burst medians."""
-
 VALUE_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,

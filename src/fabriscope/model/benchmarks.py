@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 PAIR, PAIRS, GROUP = "pair", "pairs", "group"
 """Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once."""
@@ -22,13 +23,16 @@ ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 DATATYPE_BYTES = {"byte": 1, "int32": 4, "int64": 8, "float": 4, "double": 8}
 BITWISE = ("band", "bor")
 FLOATING = ("float", "double")
+ONE_SIDED_REDUCTIONS = ("replace", "no_op")
+VISIBLE_REDUCTIONS = ("sum", "max", "replace")
+"""Those whose every operation changes the target's memory, so that a far check sees it."""
 
 DEFAULTS = {
     "timing": "common_clock",
     "root": "0",
     "reduction": "sum",
     "compute": "0",
-    "far_check": "0",
+    "far_check": "1",
     "synchronization": "flush",
     "window_memory": "allocate",
 }
@@ -55,15 +59,18 @@ class BenchmarkKind:
     """Without a size (barrier) there is one case, of 0 bytes."""
     least_size: int = 0
     """Below it there is nothing to time: MPI returns at once from a collective of 0 bytes."""
-    sizes: tuple[int, ...] | None = None
-    """The only sizes in bytes that it has, e.g. one element for fetch_and_op; None: any."""
+    is_of_one_element: bool = False
+    """Its only size is that of an element."""
+    datatype: str = "byte"
+    """Its element type unless a case names one."""
     is_reduction: bool = False
     needs_mpi: bool = False
+    unchecked_metrics: tuple[str, ...] = ()
+    """With `far_check=0`: until the origin was told that its operation is complete, wherever the data are by then."""
 
     def element_bytes(self, parameters: Mapping[str, str]) -> int:
         """Return the size of one element: messages are whole elements."""
-        default = "float" if self.is_reduction else "byte"
-        return DATATYPE_BYTES[parameters.get("datatype", default)] if "datatype" in self.parameters else 1
+        return DATATYPE_BYTES[parameters.get("datatype", self.datatype)]
 
 
 def _collective(name: str) -> Iterable[BenchmarkKind]:
@@ -76,6 +83,7 @@ def _collective(name: str) -> Iterable[BenchmarkKind]:
         "metrics": ("collective_latency_ns",),
         "has_size": name != "barrier",
         "least_size": 1,
+        "datatype": "float" if name in REDUCTIONS else "byte",
         "is_reduction": name in REDUCTIONS,
         "needs_mpi": True,
     }
@@ -86,6 +94,34 @@ def _collective(name: str) -> Iterable[BenchmarkKind]:
 def _neighbours(name: str) -> BenchmarkKind:
     metrics = (f"{name}_time_ns", f"{name}_bandwidth_bytes_per_s")
     return BenchmarkKind(name, name, GROUP, ("timing",), metrics, needs_mpi=True)
+
+
+def _one_sided(name: str, title: str, parameters: tuple[str, ...] = (), **more: Any) -> BenchmarkKind:
+    """Return an operation of one rank on the memory of the other; those that only write have a far check."""
+    unit = "bandwidth_bytes_per_s" if name.endswith("bandwidth") else "latency_ns"
+    stem = name.rpartition("_")[0]
+    unchecked = f"{stem}_local_{unit}" if name.endswith("bandwidth") else f"{stem}_local_completion_ns"
+    taken = ("synchronization", "window_memory", *parameters)
+    return BenchmarkKind(
+        name, title, parameters=taken, metrics=(f"{stem}_{unit}",), has_window=name.endswith("bandwidth"),
+        least_size=1, needs_mpi=True, unchecked_metrics=(unchecked,) if "far_check" in parameters else (), **more,
+    )  # fmt: skip
+
+
+_TYPED = ("datatype", "reduction")
+_ONE_SIDED = (
+    _one_sided("put_latency", "put", ("far_check",)),
+    _one_sided("get_latency", "get"),
+    _one_sided("accumulate_latency", "accumulate", (*_TYPED, "far_check"), datatype="float", is_reduction=True),
+    _one_sided("get_accumulate_latency", "get_accumulate", _TYPED, datatype="float", is_reduction=True),
+    _one_sided(
+        "fetch_and_op_latency", "fetch_and_op", _TYPED, datatype="int64", is_reduction=True, is_of_one_element=True
+    ),
+    _one_sided("compare_and_swap_latency", "compare_and_swap", ("datatype",), datatype="int64", is_of_one_element=True),
+    _one_sided("put_bandwidth", "put bandwidth", ("far_check",)),
+    _one_sided("get_bandwidth", "get bandwidth"),
+    _one_sided("put_bidirectional_bandwidth", "bidirectional put bandwidth", ("far_check",)),
+)
 
 
 BENCHMARKS: dict[str, BenchmarkKind] = {
@@ -105,6 +141,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         ),
         *(_neighbours(name) for name in ("sendrecv", "exchange")),
         *(kind for name in COLLECTIVES for kind in _collective(name)),
+        *_ONE_SIDED,
     )
 }  # fmt: skip
 
@@ -118,10 +155,14 @@ def metrics_of(benchmark: str, parameters: Mapping[str, str] | None = None) -> t
     """Return the ids of the metrics of a benchmark with these parameters, the one that is compared first.
 
     Another timing is another definition, hence another id: `..._barrier`, `..._back_to_back`. With `compute=1` the
-    operation is the start, the computation and the wait together, and the metric is the overlap.
+    operation is the start, the computation and the wait together, and the metric is the overlap. With `far_check=0`
+    nobody looks whether the data have arrived, and the ids say so.
     """
     given = parameters or {}
-    metrics = kind_of(benchmark).metrics
+    kind = kind_of(benchmark)
+    metrics = kind.metrics
+    if kind.unchecked_metrics and given.get("far_check", DEFAULTS["far_check"]) == "0":
+        metrics = kind.unchecked_metrics
     if given.get("compute", "0") != "0":
         metrics = ("overlap_percent", "overlapped_operation_ns")
     timing = given.get("timing", DEFAULTS["timing"])
@@ -131,8 +172,14 @@ def metrics_of(benchmark: str, parameters: Mapping[str, str] | None = None) -> t
 
 
 PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "datatype": (tuple(DATATYPE_BYTES), "element type of collectives; reductions have float, the others byte"),
-    "reduction": (("sum", "prod", "max", "min", *BITWISE), "operation of reduce, allreduce, reduce_scatter; sum"),
+    "datatype": (
+        tuple(DATATYPE_BYTES),
+        "element type; reductions and accumulates have float, fetch_and_op and compare_and_swap int64, the others byte",
+    ),
+    "reduction": (
+        ("sum", "prod", "max", "min", *BITWISE, *ONE_SIDED_REDUCTIONS),
+        "operation of reductions and accumulates, replace and no_op of one-sided ones alone; sum",
+    ),
     "root": (("0", "rotating"), "root of bcast, gather, scatter, reduce: rank 0, or every rank in turn; 0"),
     "timing": (
         ("common_clock", "barrier", "back_to_back"),
@@ -142,7 +189,10 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
     "compute": (("0", "1"), "1: compute while a non-blocking collective is under way, for the overlap; 0"),
     "synchronization": (("lock", "lock_all", "flush", "fence", "pscw"), "of one-sided operations; flush"),
     "window_memory": (("allocate", "create", "dynamic"), "how the window of one-sided operations is made; allocate"),
-    "far_check": (("0", "1"), "1: one-sided latency until the far side has seen the data; 0"),
+    "far_check": (
+        ("0", "1"),
+        "0: one-sided writes until the origin is told that they are complete, wherever they are; 1",
+    ),
 }
 """Every parameter of a benchmark in a plan: its values, and what it says (with its default)."""
 
@@ -153,10 +203,21 @@ def parameter_label(name: str, value: str) -> str:
 
 
 def is_possible(parameters: Mapping[str, str], kind: BenchmarkKind) -> bool:
-    """Return whether MPI allows the datatype with the reduction: no bits of floats, no sums of bytes."""
-    if not kind.is_reduction:
-        return True
-    datatype, reduction = parameters.get("datatype", "float"), parameters.get("reduction", DEFAULTS["reduction"])
-    if reduction in BITWISE:
-        return datatype not in FLOATING
-    return datatype != "byte"
+    """Return whether MPI has the operation, and whether it can be timed as it is asked for."""
+    datatype = parameters.get("datatype", kind.datatype)
+    if kind.name == "compare_and_swap_latency" and datatype in FLOATING:
+        return False
+    checked = bool(kind.unchecked_metrics) and parameters.get("far_check", DEFAULTS["far_check"]) == "1"
+    if kind.name == "put_bidirectional_bandwidth" and not checked:
+        return parameters.get("synchronization", DEFAULTS["synchronization"]) in ("fence", "pscw")
+    return not kind.is_reduction or _is_reducible(datatype, parameters, kind, checked)
+
+
+def _is_reducible(datatype: str, parameters: Mapping[str, str], kind: BenchmarkKind, checked: bool) -> bool:
+    """Return whether the reduction goes with the datatype: no bits of floats, no sums of bytes."""
+    reduction = parameters.get("reduction", DEFAULTS["reduction"])
+    if checked and reduction not in VISIBLE_REDUCTIONS:
+        return False
+    if reduction in ONE_SIDED_REDUCTIONS:
+        return kind in _ONE_SIDED and (reduction == "replace" or kind.name != "accumulate_latency")
+    return datatype not in FLOATING if reduction in BITWISE else datatype != "byte"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fabriscope.model.benchmarks import BENCHMARKS, metrics_of
 
-__all__ = ["METRICS", "Metric", "metric_value", "metrics_of", "unit_of"]
+__all__ = ["MEAN_METRICS", "METRICS", "Metric", "metric_value", "metrics_of", "unit_of"]
 
 TIMINGS = {
     "_barrier": (
@@ -138,6 +138,66 @@ _GROUP = (
 )  # fmt: skip
 
 
+# One rank's operations on the other's memory.
+_ONE_SIDED = (
+    Metric(
+        "put_latency_ns", "Put latency", "ns", False,
+        "half of the time in which rank 1 sees a put in its memory and answers by one that rank 0 sees in its own",
+    ),
+    Metric(
+        "put_local_completion_ns", "Put, local completion", "ns", False,
+        "put and synchronization until rank 0 is told that the put is complete, whether it has arrived or not (OSU)",
+    ),
+    Metric(
+        "get_latency_ns", "Get latency", "ns", False,
+        "get and synchronization until rank 0 has what stood in rank 1's memory",
+    ),
+    Metric(
+        "accumulate_latency_ns", "Accumulate latency", "ns", False,
+        "as put_latency_ns, with accumulates",
+    ),
+    Metric(
+        "accumulate_local_completion_ns", "Accumulate, local completion", "ns", False,
+        "as put_local_completion_ns, with an accumulate",
+    ),
+    Metric(
+        "get_accumulate_latency_ns", "Get-accumulate latency", "ns", False,
+        "get_accumulate and synchronization until rank 0 has what stood in rank 1's memory",
+    ),
+    Metric(
+        "fetch_and_op_latency_ns", "Fetch-and-op latency", "ns", False,
+        "fetch_and_op of one element and synchronization until rank 0 has what stood in rank 1's memory",
+    ),
+    Metric(
+        "compare_and_swap_latency_ns", "Compare-and-swap latency", "ns", False,
+        "compare_and_swap of one element, which succeeds, and synchronization until rank 0 has what stood there",
+    ),
+    Metric(
+        "put_bandwidth_bytes_per_s", "Put bandwidth", "bytes_per_s", True,
+        "window_size puts, answered by 4 bytes once rank 1 sees them all: their bytes over the time until the answer",
+    ),
+    Metric(
+        "put_local_bandwidth_bytes_per_s", "Put bandwidth, local completion", "bytes_per_s", True,
+        "the bytes of window_size puts over the time until rank 0 is told that they are complete (OSU)",
+    ),
+    Metric(
+        "get_bandwidth_bytes_per_s", "Get bandwidth", "bytes_per_s", True,
+        "the bytes of window_size gets over the time until rank 0 has them all",
+    ),
+    Metric(
+        "put_bidirectional_bandwidth_bytes_per_s", "Bidirectional put bandwidth", "bytes_per_s", True,
+        "window_size puts each way at once: the bytes of both directions over the time until each rank has seen the "
+        "other's in its memory",
+    ),
+    Metric(
+        "put_bidirectional_local_bandwidth_bytes_per_s", "Bidirectional put bandwidth, local completion", "bytes_per_s",
+        True,
+        "window_size puts each way at once: the bytes of both directions over the time until rank 0 is told that they "
+        "are complete (OSU)",
+    ),
+)  # fmt: skip
+
+
 def _timed_otherwise(metric: Metric) -> list[Metric]:
     """Return what the other timings give; other numbers, never compared with the first."""
     return [
@@ -169,7 +229,7 @@ def _stated(metric: Metric) -> list[Metric]:
     ]  # fmt: skip
 
 
-_ALL = [*_BASE[:7], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_BASE[7:]]
+_ALL = [*_BASE[:7], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_ONE_SIDED, *_BASE[7:]]
 _ALL += [
     one
     for metric in _GROUP
@@ -191,13 +251,24 @@ def base_of(metric_id: str) -> str:
     return next((metric_id.removesuffix(end) for end in TIMINGS if metric_id.endswith(end)), metric_id)
 
 
-_HALVES = ("latency_ns", "multi_pair_latency_ns")
+_HALVES = ("latency_ns", "multi_pair_latency_ns", "put_latency_ns", "accumulate_latency_ns")
 _BYTES_PER_OPERATION = {
     "ping_pong_bandwidth_bytes_per_s": 2,
     "sendrecv_bandwidth_bytes_per_s": 2,
     "exchange_bandwidth_bytes_per_s": 4,
 }
-"""In messages; the windowed ones below multiply by the window."""
+"""In messages."""
+_WINDOWS_PER_OPERATION = {
+    "bandwidth_bytes_per_s": 1,
+    "bidirectional_bandwidth_bytes_per_s": 2,
+    "put_bandwidth_bytes_per_s": 1,
+    "put_local_bandwidth_bytes_per_s": 1,
+    "get_bandwidth_bytes_per_s": 1,
+    "put_bidirectional_bandwidth_bytes_per_s": 2,
+    "put_bidirectional_local_bandwidth_bytes_per_s": 2,
+}
+MEAN_METRICS = (*_WINDOWS_PER_OPERATION, "multi_pair_bandwidth_bytes_per_s", "message_rate_per_s")
+"""All bytes over all time (harmonic mean); all others are taken from the median over the burst medians."""
 
 
 def metric_value(
@@ -214,15 +285,14 @@ def metric_value(
         return operation_ns
     moved = {
         **{name: count * message_size_bytes for name, count in _BYTES_PER_OPERATION.items()},
-        "bandwidth_bytes_per_s": message_size_bytes * window_size,
-        "bidirectional_bandwidth_bytes_per_s": 2 * message_size_bytes * window_size,
+        **{name: count * message_size_bytes * window_size for name, count in _WINDOWS_PER_OPERATION.items()},
         "multi_pair_bandwidth_bytes_per_s": pair_count * message_size_bytes * window_size,
         "message_rate_per_s": pair_count * window_size,
     }[base]
     return moved * 1e9 / operation_ns if operation_ns > 0 else float("nan")
 
 
-_DERIVED = {metric_id for kind in BENCHMARKS.values() for metric_id in kind.metrics} | {
+_DERIVED = {one for kind in BENCHMARKS.values() for one in (*kind.metrics, *kind.unchecked_metrics)} | {
     "operation_time_ns",
     "overlapped_operation_ns",
 }

@@ -54,7 +54,9 @@ def sizes_of(section: BenchmarkSection, kind: BenchmarkKind, parameters: Mapping
     if not kind.has_size:
         return (0,)
     element_bytes = kind.element_bytes(parameters)
-    return kind.sizes or tuple(size for size in section.sizes if size >= kind.least_size and size % element_bytes == 0)
+    if kind.is_of_one_element:
+        return (element_bytes,)
+    return tuple(size for size in section.sizes if size >= kind.least_size and size % element_bytes == 0)
 
 
 def parameter_sets(section: BenchmarkSection, kind: BenchmarkKind, entry: Entry | None = None) -> list[Parameters]:
