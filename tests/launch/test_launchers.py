@@ -32,9 +32,9 @@ def stack(kind: str, device: str | None = None) -> MpiStack:
 COMMAND_LINES = [
     (
         "openmpi4", None, LAB_INTER,
-        "/x/mpirun --mca osc pt2pt --mca plm_rsh_agent /lab/rsh --mca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
+        "/x/mpirun --mca plm_rsh_agent /lab/rsh --mca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
         " --map-by ppr:1:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self"
-        " --mca btl_tcp_if_include eth0",
+        " --mca btl_tcp_if_include eth0 --mca osc pt2pt",
     ),
     (
         "openmpi4", None, LAB_INTRA,
@@ -42,32 +42,34 @@ COMMAND_LINES = [
     ),
     (
         "openmpi4", None, REAL_INTER,
-        "/x/mpirun --mca osc pt2pt -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
-        " --mca btl_tcp_if_include eth0 -x K=v",
+        "/x/mpirun -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0 --mca osc pt2pt -x K=v",
     ),
     (
         "openmpi4", None, CYCLIC,
-        "/x/mpirun --mca osc pt2pt -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self"
-        " --mca btl_tcp_if_include eth0",
+        "/x/mpirun -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0 --mca osc pt2pt",
     ),
     (
         "openmpi5", None, LAB_INTER,
         "/x/mpirun --mca plm_ssh_agent /lab/rsh --prtemca oob_tcp_if_include mgmt0 -H a:1,b:1 -np 2"
         " --map-by ppr:1:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self"
-        " --mca btl_tcp_if_include eth0",
+        " --mca btl_tcp_if_include eth0 --mca osc rdma",
     ),
     (
         "openmpi5", None, LAB_INTRA,
-        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl sm,self",
+        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1"
+        " --mca btl sm,self --mca osc sm,rdma",
     ),
     (
         "openmpi5", None, REAL_INTER,
         "/x/mpirun -H a:2,b:2 -np 4 --map-by ppr:2:node --mca pml ob1 --mca btl tcp,self"
-        " --mca btl_tcp_if_include eth0 -x K=v",
+        " --mca btl_tcp_if_include eth0 --mca osc rdma -x K=v",
     ),
     (
         "openmpi5", None, CYCLIC,
-        "/x/mpirun -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include eth0",
+        "/x/mpirun -H a:2,b:2 -np 4 --map-by node --mca pml ob1 --mca btl tcp,self"
+        " --mca btl_tcp_if_include eth0 --mca osc rdma",
     ),
     (
         "mpich", "ch4:ofi", CYCLIC,
@@ -165,7 +167,7 @@ def test_a_command_on_one_host_is_forced_onto_a_fabric_that_it_names() -> None:
     words = discover("launch", "LAUNCHER").get("openmpi5").argv(job, stack("openmpi5"))
     assert " ".join(words).endswith(
         "-H a:2 -np 2 --map-by ppr:2:node --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1"
-        " --mca btl tcp,self --mca btl_tcp_if_include eth0 /x/engine --spec -"
+        " --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca osc rdma /x/engine --spec -"
     ), words
 
 

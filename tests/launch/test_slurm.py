@@ -64,7 +64,8 @@ def test_the_words_that_reach_a_node(environment: Mapping[str, str], expected: s
         ),
         (
             "openmpi5", None, "pmix",
-            {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "ib0"},
+            {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "ib0",
+             "OMPI_MCA_osc": "rdma"},
         ),
     ],
 )  # fmt: skip
@@ -105,8 +106,9 @@ def test_ranks_of_a_step_go_where_the_job_names_them_and_one_host_is_one_node() 
         (
             "openmpi5", None,
             "/x/mpirun -H n1:1,n2:1 -np 2 --map-by ppr:1:node:OVERSUBSCRIBE --mca pml ob1 --mca btl tcp,self"
-            " --mca btl_tcp_if_include ib0",
-            "/x/mpirun -H n2:2 -np 2 --map-by ppr:2:node:OVERSUBSCRIBE --mca pml ob1 --mca btl sm,self",
+            " --mca btl_tcp_if_include ib0 --mca osc rdma",
+            "/x/mpirun -H n2:2 -np 2 --map-by ppr:2:node:OVERSUBSCRIBE --mca pml ob1 --mca btl sm,self"
+            " --mca osc sm,rdma",
         ),
     ],
 )  # fmt: skip

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../collectives/values.h"
 #include "../collectives/mpi_values.h"
+#include "../collectives/values.h"
 #include "fabriscope/benchmark.h"
 #include "operation.h"
 #include "stamps.h"

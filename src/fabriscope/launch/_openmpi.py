@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from fabriscope.launch.mpi_jobs import check, layout
 from fabriscope.model.mpi import MpiJob, MpiStack
@@ -12,13 +13,23 @@ from fabriscope.model.ranks import CYCLIC, Layout
 ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
+@dataclass(frozen=True)
+class Carriers:
+    """What 4 and 5 call what carries the bytes."""
+
+    shared_memory: str
+    """The btl of one host."""
+    one_sided: Mapping[str, str]
+    """Transport to the osc components that may be used."""
+
+
 def mca(name: str, value: str) -> tuple[str, ...]:
     """Return one MCA parameter as words."""
     return ("--mca", name, value)
 
 
 def argv(
-    job: MpiJob, stack: MpiStack, *, remote_shell: str, out_of_band: str, out_of_band_option: str, shared_memory: str
+    job: MpiJob, stack: MpiStack, *, remote_shell: str, out_of_band: str, out_of_band_option: str, carriers: Carriers
 ) -> tuple[str, ...]:
     """Return mpirun's words; the keyword arguments are the names in which 4 and 5 differ."""
     check(job)
@@ -39,7 +50,7 @@ def argv(
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
     if job.shares_cores:
         words += ["--bind-to", "none"]
-    words += [word for name, value in parameters(job, shared_memory).items() for word in mca(name, value)]
+    words += [word for name, value in parameters(job, carriers).items() for word in mca(name, value)]
     return (*words, *_exports(job.env), *job.argv)
 
 
@@ -48,21 +59,23 @@ def _mapping(ranks: Layout) -> str:
     return "node" if ranks.arrangement == CYCLIC else f"ppr:{ranks.ranks_per_host}:node"
 
 
-def parameters(job: MpiJob, shared_memory: str) -> dict[str, str]:
+def parameters(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     """Return the MCA parameters of the ranks; pml ob1 with named btls is what forces the transport.
 
-    The defaults would prefer UCX or libfabric, silently.
+    The defaults would prefer UCX or libfabric, silently. One-sided operations (osc) have a choice of their own, with
+    UCX among it, too.
     """
     chosen = {"mpi_yield_when_idle": "1"} if job.shares_cores else {}
     chosen["pml"] = "ob1"
+    one_sided = {"osc": carriers.one_sided[job.transport]} if job.transport in carriers.one_sided else {}
     if job.transport == "tcp":
-        return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or ""}
-    return {**chosen, "btl": f"{shared_memory},self"}
+        return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or "", **one_sided}
+    return {**chosen, "btl": f"{carriers.shared_memory},self", **one_sided}
 
 
-def variables(job: MpiJob, shared_memory: str) -> dict[str, str]:
+def variables(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     """Return the same for a start without mpirun, as Open MPI reads it from the environment."""
-    return {f"OMPI_MCA_{name}": value for name, value in parameters(job, shared_memory).items()}
+    return {f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabriscope.launch import _openmpi
 from fabriscope.model.mpi import MpiJob, MpiStack
 
-_SHARED_MEMORY = "vader"
+_CARRIERS = _openmpi.Carriers("vader", one_sided={"tcp": "pt2pt"})
 
 
 class OpenMpi4Launcher:
@@ -15,22 +15,18 @@ class OpenMpi4Launcher:
 
     def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
         """Return the command line; one-sided communication over TCP is right with `osc pt2pt` only."""
-        words = _openmpi.argv(
+        return _openmpi.argv(
             job,
             stack,
             remote_shell="plm_rsh_agent",
             out_of_band="oob_tcp_if_include",
             out_of_band_option="--mca",
-            shared_memory=_SHARED_MEMORY,
+            carriers=_CARRIERS,
         )
-        if job.transport == "shm":
-            return words
-        return (words[0], *_openmpi.mca("osc", "pt2pt"), *words[1:])
 
     def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return what forces the transport, for a start without mpirun."""
-        forced = _openmpi.variables(job, _SHARED_MEMORY)
-        return forced if job.transport == "shm" else {"OMPI_MCA_osc": "pt2pt", **forced}
+        return _openmpi.variables(job, _CARRIERS)
 
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return the permission to run as root."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fabriscope.launch import _openmpi
 from fabriscope.model.mpi import MpiJob, MpiStack
 
-_SHARED_MEMORY = "sm"
+_CARRIERS = _openmpi.Carriers("sm", one_sided={"tcp": "rdma", "shm": "sm,rdma"})
 
 
 class OpenMpi5Launcher:
@@ -24,12 +24,12 @@ class OpenMpi5Launcher:
             remote_shell="plm_ssh_agent",
             out_of_band="oob_tcp_if_include",
             out_of_band_option="--prtemca",
-            shared_memory=_SHARED_MEMORY,
+            carriers=_CARRIERS,
         )
 
     def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return what forces the transport, for a start without mpirun."""
-        return _openmpi.variables(job, _SHARED_MEMORY)
+        return _openmpi.variables(job, _CARRIERS)
 
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return the permission to run as root."""
