@@ -28,11 +28,11 @@ std::int64_t quantile(std::vector<std::int64_t>& values, double share) {
 
 RoundPlan RoundPlanner::next() const { return {false, lead_ns_, slot_ns_, tolerance_ns_}; }
 
-// A slot that is too short makes every round late, one that is too long only wastes time: so it
-// grows at once and shrinks by halves. A rank that loses its core makes most of a burst late; that
-// is dropped and goes by. Where it goes on (more ranks than cores, for one) next to nothing would
-// be left: so the tolerance grows to what would have kept half of the rounds, and the output states
-// it; it comes down again when few are late.
+// The slot follows at once both ways: in a slot that a bad moment made long, the next burst has too
+// few operations to tell that it has passed. A rank that loses its core makes most of a burst late;
+// that is dropped and goes by. Where it goes on (more ranks than cores, for one) next to nothing
+// would be left: so the tolerance grows to what would have kept half of the rounds, and the output
+// states it; it comes down again when few are late.
 void RoundPlanner::learn(const std::vector<GroupSample>& samples) {
   std::vector<std::int64_t> durations_ns;
   std::vector<std::int64_t> lateness_ns;
@@ -45,8 +45,7 @@ void RoundPlanner::learn(const std::vector<GroupSample>& samples) {
   lead_ns_ = samples.front().lateness_ns > tolerance_ns_
                  ? std::min(lead_ns_ * 2, kMostLeadNs)
                  : std::max(lead_ns_ - lead_ns_ / 8, kLeastLeadNs);
-  const std::int64_t wanted_ns = quantile(durations_ns, 0.75) * 3 / 2 + kBetweenNs;
-  slot_ns_ = wanted_ns > slot_ns_ || !has_learned_ ? wanted_ns : (wanted_ns + slot_ns_) / 2;
+  slot_ns_ = quantile(durations_ns, 0.75) * 3 / 2 + kBetweenNs;
   const std::int64_t least_ns =
       std::max(kLeastToleranceNs, quantile(durations_ns, 0.5) / kToleranceShare);
   late_bursts_ = 2 * late_count > samples.size() ? late_bursts_ + 1 : 0;
