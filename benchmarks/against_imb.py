@@ -203,7 +203,7 @@ def _overheard(folder: Path, repetitions: int) -> np.ndarray[Any, np.dtype[np.fl
     heard = [np.fromfile(path, dtype=np.int64)[-repetitions:] for path in sorted(folder.glob(f"{TIMES}.*"))]
     if not heard or not repetitions or len({len(times) for times in heard}) != 1:
         return np.empty(0)
-    return np.mean(heard, axis=0)
+    return np.asarray(np.mean(heard, axis=0), dtype=np.float64)
 
 
 def _ours(blocks: Iterable[SampleBlock]) -> np.ndarray[Any, np.dtype[np.float64]]:

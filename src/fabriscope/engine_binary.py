@@ -1,7 +1,7 @@
 """Where the engine is: the one that came with the package, and one for each MPI, compiled here on demand.
 
-An MPI program must be compiled with the MPI that runs it, so a package cannot bring it along. One plain command of
-the site's own mpicxx builds it from the sources in the package, and the result is kept by the sources' content and
+An MPI program must be compiled with the MPI that runs it, so a package cannot bring it along. Plain commands of
+the site's own mpicxx build it from the sources in the package, and the result is kept by the sources' content and
 the MPI's identity: an upgraded library or compiler gets an engine of its own.
 """
 
@@ -15,7 +15,10 @@ import os
 import platform
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from fabriscope.model.errors import LaunchError, ToolMissing
@@ -28,6 +31,7 @@ COMPILE_TIMEOUT_S = 900.0
 
 _PACKAGE = Path(__file__).parent
 _ERROR_LINES = 3
+_LIBRARIES = ("-lrt", "-pthread")
 _SOURCE_SUFFIXES = (".cc", ".h")
 
 
@@ -73,18 +77,26 @@ def engine_source() -> Path:
     )
 
 
-def compile_argv(mpicxx: str, source: Path, output: Path) -> list[str]:
-    """Return the one command that compiles the engine with an MPI."""
-    words = compile_words(source, source, with_mpi=True)
-    return [word.replace("{compiler}", mpicxx).replace("{output}", str(output)) for word in words]
-
-
 def compile_words(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
-    """Return the same command with the sources at another place; `{compiler}` and `{output}` are left open."""
-    files = sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")])
-    flags = ["-std=c++17", "-O2", *(["-DFABRISCOPE_WITH_MPI"] if with_mpi else []), "-I", str(seen_at / "include")]
-    seen = [str(seen_at / path.relative_to(source)) for path in files]
-    return ["{compiler}", *flags, *seen, "-o", "{output}", "-lrt", "-pthread"]
+    """Return one command that compiles the engine, with its sources at `seen_at`; `{compiler}` and `{output}` are open."""
+    seen = [str(seen_at / path.relative_to(source)) for path in _files(source)]
+    return ["{compiler}", *_flags(seen_at, with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
+
+
+def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
+    """Return the commands that compile the engine with an MPI, file by file and in any order, and the one that links."""
+    objects = {path: folder / f"{number}-{path.stem}.o" for number, path in enumerate(_files(source))}
+    flags = _flags(source, with_mpi=True)
+    steps = [[mpicxx, *flags, "-c", str(path), "-o", str(made)] for path, made in objects.items()]
+    return steps, [mpicxx, *map(str, objects.values()), "-o", str(folder / ENGINE_NAME), *_LIBRARIES]
+
+
+def _files(source: Path) -> list[Path]:
+    return sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")])
+
+
+def _flags(source: Path, *, with_mpi: bool) -> list[str]:
+    return ["-std=c++17", "-O2", *(["-DFABRISCOPE_WITH_MPI"] if with_mpi else []), "-I", str(source / "include")]
 
 
 def build_mpi_engine(stack: MpiStack) -> Path:
@@ -123,44 +135,57 @@ def cache_folder() -> Path:
 
 
 def _compile(stack: MpiStack, mpicxx: str, source: Path, folder: Path) -> None:
+    """Compile as many files at once as there are cores, and link; the log holds every command and what it said."""
+    log = folder / "build.log"
+    deadline_s = time.monotonic() + COMPILE_TIMEOUT_S
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        output, log = Path(scratch) / ENGINE_NAME, folder / "build.log"
-        argv = compile_argv(mpicxx, source, output)
-        status = _run_compiler(argv, stack, Path(scratch), log)
-        if status != 0 or not output.is_file():
+        steps, link = compile_steps(mpicxx, source, Path(scratch))
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s), steps))
+        if all(one.is_done for one in said):
+            said.append(_run_compiler(link, stack, Path(scratch), deadline_s))
+        log.write_text("\n".join(one.text for one in said))
+        if not said[-1].is_done or not (output := Path(scratch) / ENGINE_NAME).is_file():
             raise LaunchError(
-                f"the engine cannot be compiled with it: {_first_errors(log)}",
+                f"the engine cannot be compiled with it: {_first_errors(said)}",
                 where=f"MPI {stack.name} ({mpicxx})",
                 fix=f"the compiler's whole output is in {log}",
             )
         output.replace(folder / ENGINE_NAME)
 
 
-def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, log: Path) -> int | None:
-    """Return the exit status; None if it did not end in time or did not start."""
-    with log.open("w") as out:
-        out.write(" ".join(argv) + "\n")
-        out.flush()
-        try:
-            return subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                env=_environment(stack),
-                cwd=folder,
-                timeout=COMPILE_TIMEOUT_S,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            out.write(f"error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n")
-        except OSError as error:
-            out.write(f"error: {argv[0]} cannot be started: {error}\n")
-    return None
+@dataclass(frozen=True)
+class _Said:
+    """What one call of the compiler came to."""
+
+    is_done: bool
+    text: str
+    """The command, and what it said."""
 
 
-def _first_errors(log: Path) -> str:
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()[1:] if line.strip()]
+def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float) -> _Said:
+    head = " ".join(argv) + "\n"
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=_environment(stack),
+            cwd=folder,
+            timeout=max(1.0, deadline_s - time.monotonic()),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _Said(False, f"{head}error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n")
+    except OSError as error:
+        return _Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
+    return _Said(done.returncode == 0, head + done.stdout.decode("utf-8", "replace"))
+
+
+def _first_errors(said: Sequence[_Said]) -> str:
+    failed = next((one.text for one in said if not one.is_done), said[-1].text)
+    lines = [line.strip() for line in failed.splitlines()[1:] if line.strip()]
     errors = [line for line in lines if "error" in line.lower() or "not found" in line]
     return " | ".join((errors or lines[-_ERROR_LINES:])[:_ERROR_LINES]) or "the compiler said nothing"
 

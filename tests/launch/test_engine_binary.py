@@ -15,7 +15,7 @@ from fabriscope.model.mpi import MpiStack
 
 COMPILER = """#!/bin/sh
 [ "$1" = -show ] && { echo "fake-c++ -lmpi"; exit; }
-echo x >> "$COUNT"
+case " $* " in *" -c "*) ;; *) echo x >> "$COUNT" ;; esac
 while [ "$1" != -o ]; do shift; done
 sleep 0.2
 echo binary > "$2"
@@ -52,11 +52,19 @@ def compilations(tmp_path: Path) -> int:
     return len(count.read_text()) // 2 if count.exists() else 0
 
 
-def test_one_plain_command(tmp_path: Path, stack: MpiStack) -> None:
+def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
-    assert engine_binary.compile_argv("/x/mpicxx", source, Path("/out")) == [
-        "/x/mpicxx", "-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include",
-        f"{source}/src/main.cc", f"{source}/src/transports/mpi.cc", "-o", "/out", "-lrt", "-pthread",
+    steps, link = engine_binary.compile_steps("/x/mpicxx", source, Path("/out"))
+    flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
+    assert steps == [
+        ["/x/mpicxx", *flags, "-c", f"{source}/src/main.cc", "-o", "/out/0-main.o"],
+        ["/x/mpicxx", *flags, "-c", f"{source}/src/transports/mpi.cc", "-o", "/out/1-mpi.o"],
+    ]
+    objects = ["/out/0-main.o", "/out/1-mpi.o"]
+    assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-pthread"]
+    assert engine_binary.compile_words(source, Path(), with_mpi=False) == [
+        "{compiler}", "-std=c++17", "-O2", "-I", "include",
+        "src/main.cc", "src/transports/mpi.cc", "-o", "{output}", "-lrt", "-pthread",
     ]  # fmt: skip
 
 
