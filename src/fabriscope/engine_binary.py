@@ -78,13 +78,13 @@ def engine_source() -> Path:
 
 
 def compile_words(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
-    """Return one command that compiles the engine, with its sources at `seen_at`; `{compiler}` and `{output}` are open."""
+    """Return one command that compiles the engine from sources at `seen_at`; `{compiler}` and `{output}` are open."""
     seen = [str(seen_at / path.relative_to(source)) for path in _files(source)]
     return ["{compiler}", *_flags(seen_at, with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
 
 
 def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
-    """Return the commands that compile the engine with an MPI, file by file and in any order, and the one that links."""
+    """Return the commands that compile the engine with an MPI, a file each, in any order, and the one that links."""
     objects = {path: folder / f"{number}-{path.stem}.o" for number, path in enumerate(_files(source))}
     flags = _flags(source, with_mpi=True)
     steps = [[mpicxx, *flags, "-c", str(path), "-o", str(made)] for path, made in objects.items()]
