@@ -119,7 +119,8 @@ Element TestValues::element(int rank, std::size_t place) const {
       const std::uint64_t place_bits = random(rank_count_, place);
       const bool is_three =
           place_bits % static_cast<std::uint64_t>(rank_count_) == static_cast<std::uint64_t>(rank);
-      return static_cast<Element>((is_three ? 3 : 1) * ((bits & 1U) != 0 ? 1 : -1));
+      const int sign = (bits & 1U) != 0 ? 1 : -1;
+      return static_cast<Element>(is_three ? 3 * sign : sign);
     }
     case Reduction::kMax:
     case Reduction::kMin:
