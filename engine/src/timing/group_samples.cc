@@ -25,6 +25,7 @@ GroupSample longest_of(const std::vector<RankTimes>& ranks, std::size_t sample) 
   return longest;
 }
 
+// Of the ranks that recorded; 0 where none did.
 std::int64_t mean_of(const std::vector<RankTimes>& ranks, std::size_t sample) {
   std::int64_t total_ns = 0;
   std::int64_t count = 0;
@@ -33,7 +34,7 @@ std::int64_t mean_of(const std::vector<RankTimes>& ranks, std::size_t sample) {
     total_ns += rank.durations_ns[sample];
     ++count;
   }
-  return (total_ns + count / 2) / count;
+  return count == 0 ? 0 : (total_ns + count / 2) / count;
 }
 
 GroupSample first_start_to_last_end(const std::vector<RankTimes>& ranks, std::size_t sample) {
