@@ -7,7 +7,8 @@ from pathlib import Path
 
 from fabriscope.model.host import Host
 
-# As sshd does: its words joined to one line of the login shell, none of our variables, and a greeting.
+# As sshd does: its words joined to one line of the login shell, none of our variables, a greeting, and a session apart
+# from the client's: what ends the client's process group is seen there as the end of the input.
 _TEXT = """#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in
@@ -23,7 +24,7 @@ case $host in
 esac
 mkdir -p '@homes@'/"$host"
 from=$SSH_HOST
-exec env -i PATH="$PATH" SHELL=/bin/sh HOME='@homes@'/"$host" SSH_HOST="$host" SSH_FROM="$from" \\
+exec setsid -w env -i PATH="$PATH" SHELL=/bin/sh HOME='@homes@'/"$host" SSH_HOST="$host" SSH_FROM="$from" \\
   sh -c "echo welcome to $host; $*"
 """
 
