@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -116,7 +115,6 @@ def test_e325_runs_without_mpi(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
-    assert json.loads(again.stdout.splitlines()[0])["event"]
 
 
 @pytest.mark.usefixtures("lab")
