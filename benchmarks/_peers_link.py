@@ -61,10 +61,10 @@ class Link:
 
     def entry(self, layer: str, program: str) -> Entry:
         """Return what one program measures; MPI without a lab stays on one host and uses shared memory."""
-        is_inter = layer != "mpi" or self.lab is not None
+        is_inter = self.lab is not None
         return Entry(
             layer,
-            self.fabric.name if is_inter else None,
+            self.fabric.name if is_inter or layer == "tcp" else None,
             "inter" if is_inter else "intra",
             HOSTS if is_inter else (HOSTS[0], HOSTS[0]),
             self.stack.name if layer == "mpi" and self.stack else None,
@@ -176,10 +176,12 @@ def _link(name: str, mpi_name: str | None, imb: str | None, names: tuple[str, ..
     mpi_engine = str(engine_binary.build_mpi_engine(stack)) if stack else None
     if imb is not None or (stack is not None and (imb := _imb(stack)) is not None):
         programs["IMB-MPI1"] = imb
+    cores = sorted(os.sched_getaffinity(0))
+    pin = ("taskset", "-c", str(cores[0])) if len(cores) > 1 else ()
     if name == "loopback":
         hosts = {one: Host(one, addresses={"lo": "127.0.0.1"}) for one in names}
         fabric = Fabric("loopback", dict.fromkeys(names, "lo"))
-        yield Link(name, hosts, fabric, engine, programs, None, stack, mpi_engine)
+        yield Link(name, hosts, fabric, engine, programs, None, stack, mpi_engine, pin)
         return
     place, _, preset = name.partition(":")
     if place != "lab" or preset not in PRESETS:
