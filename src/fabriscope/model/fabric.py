@@ -5,6 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+RDMA_TRANSPORTS = ("roce", "iwarp", "ib")
+"""What verbs may be carried by: UDP (RoCE), TCP (iWARP), or InfiniBand itself."""
+
+
+@dataclass(frozen=True)
+class RdmaPort:
+    """One host's end of a fabric that speaks verbs: what `ib_send_lat -d DEVICE -i PORT -x GID_INDEX` is told."""
+
+    device: str
+    """As ibv_devices lists it: `rxe0`, `siw0`, `mlx5_0`."""
+    hca_port: int = 1
+    """Port of the device; counted from 1."""
+    gid_index: int | None = None
+    """Entry of the port's table of addresses (RoCE); None where a connection manager must find the way (iWARP)."""
+    gid: str = ""
+    """That entry, as `0000:0000:0000:0000:0000:ffff:0a0a:0001`; empty when unknown."""
+    gid_type: str = ""
+    """`RoCE v2`, `IB/RoCE v1` ...; empty when unknown."""
+    mtu_bytes: int | None = None
+    """Payload of one packet (active_mtu); None when unknown."""
+    chosen_because: str = ""
+    """Why this device, port and entry, in words."""
+
 
 @dataclass(frozen=True)
 class Fabric:
@@ -14,10 +37,16 @@ class Fabric:
     interfaces: Mapping[str, str]
     """Host name to interface name."""
     transport: str = "tcp"
-    """`tcp` now; `roce`, `ib` and `shm` are names kept for later."""
+    """`tcp`, or one of RDMA_TRANSPORTS: then it speaks verbs, and TCP works on its interfaces beside it."""
     line_rate_bits_per_s: int | None = None
     """Bits per second on the wire, preamble and gaps included; None when unknown, 0 never."""
     mtu_bytes: int | None = None
     """Largest IP packet; None when unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What was set for this fabric, for the report (delay, buffer, coalescing ...)."""
+    rdma_ports: Mapping[str, RdmaPort] = field(default_factory=dict)
+    """Host name to its end, for a fabric that speaks verbs; empty otherwise."""
+    service_level: int = 0
+    """Of what is sent (`sl`), 0 to 15."""
+    traffic_class: int = 0
+    """Of what is sent (the IP header's DSCP and ECN bits), 0 to 255."""
