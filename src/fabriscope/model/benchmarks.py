@@ -197,6 +197,14 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
 """Every parameter of a benchmark in a plan: its values, and what it says (with its default)."""
 
 
+def choices_of(parameter: str, benchmark: str) -> tuple[str, ...]:
+    """Return the values of a parameter that a benchmark can have: one-sided reductions are no collective's."""
+    choices, _ = PARAMETERS[parameter]
+    if parameter != "reduction" or kind_of(benchmark) in _ONE_SIDED:
+        return choices
+    return tuple(choice for choice in choices if choice not in ONE_SIDED_REDUCTIONS)
+
+
 def parameter_label(name: str, value: str) -> str:
     """Return how a curve is called by a swept parameter: `double`, `sum`, `root rotating`."""
     return value if name in ("datatype", "reduction") else f"{name.replace('_', ' ')} {value}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriscope.model.benchmarks import BenchmarkKind, kind_of
+from fabriscope.model.benchmarks import BenchmarkKind, choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.ranks import Layout
 from fabriscope.plan.cases import parameter_sets, sizes_of
@@ -40,7 +40,8 @@ def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Cont
             ("benchmarks", kind.name),
             f"MPI has no {kind.name} of {' and '.join(section.datatype or ('float',))} with "
             f"{' and '.join(section.reduction)}",
-            "band and bor are for int32, int64 and byte; sum, prod, max and min for all but byte",
+            f"{kind.name} takes {', '.join(choices_of('reduction', kind.name))}; band and bor are for int32, int64 and"
+            " byte, sum, prod, max and min for all but byte",
         )
     elif not any(sizes_of(section, kind, one) for one in sets):
         yield (

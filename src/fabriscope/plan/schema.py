@@ -101,6 +101,14 @@ def _counts_schema(least: int, *words: str) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
 
 
+class NotPossible(ValueError):
+    """A value that a parameter of a benchmark cannot have; which ones it can have is up to the benchmark."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.value = value
+
+
 class _Parameter:
     """One parameter of a benchmark: a value, or a list of values to sweep (`model.benchmarks.PARAMETERS`)."""
 
@@ -118,7 +126,7 @@ class _Parameter:
         items = tuple(dict.fromkeys(str(int(item) if isinstance(item, bool) else item) for item in _as_list(value)))
         for item in items:
             if item not in self.choices:
-                raise ValueError(f"{item!r} is not possible; choose {', '.join(self.choices)}")
+                raise NotPossible(item)
         if not items:
             raise ValueError("the list is empty")
         return items
