@@ -86,14 +86,16 @@ class Run:
     def estimates(self) -> pl.DataFrame:
         """Return one row for each case and metric: value, 95 % interval, spread, counts."""
         from fabriscope.analysis.estimates import estimates_of
+        from fabriscope.analysis.stopping import rules_of
 
-        return estimates_of(self._launch_values)
+        return estimates_of(self._launch_values, rules_of(self.data).method)
 
     def summary(self) -> pl.DataFrame:
         """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""
+        from fabriscope.analysis.stopping import rules_of
         from fabriscope.analysis.summary import summary
 
-        return summary(self._launch_values)
+        return summary(self._launch_values, rules_of(self.data).method)
 
     def groups(self) -> pl.DataFrame:
         """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
@@ -104,5 +106,6 @@ class Run:
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
         from fabriscope.analysis.comparisons import compare_all
+        from fabriscope.analysis.stopping import rules_of
 
-        return compare_all(self._launch_values)
+        return compare_all(self._launch_values, rules_of(self.data))

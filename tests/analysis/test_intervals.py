@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from fabriscope.analysis.comparisons import verdict
-from fabriscope.analysis.intervals import blocks_to_decide, holm, log_ratio, t_quantile
+from fabriscope.analysis.evidence import ANYTIME, PRIOR, Difference, Mean, half_width, t_quantile
+from fabriscope.analysis.intervals import blocks_to_decide, false_discovery, log_ratio
 
 
 def test_quantiles_of_student() -> None:
@@ -48,13 +50,13 @@ def test_all_equal(value: float, answer: str) -> None:
     assert verdict(result.centre, result.p_different, result.p_equivalent) == answer
 
 
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]).size == 0
-    adjusted = holm([0.02, math.nan])
+def test_false_discovery_by_hand() -> None:
+    # R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "BH")
+    assert false_discovery([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert false_discovery([]).size == 0
+    adjusted = false_discovery([0.02, math.nan])
     assert adjusted[0] == pytest.approx(0.02)
     assert math.isnan(adjusted[1])
-    assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
 
 
 def test_more_blocks_decide() -> None:
@@ -75,6 +77,80 @@ def test_false_alarms_over_a_family_stay_below_five_percent() -> None:
     alarms = 0
     for _ in range(500):
         results = [log_ratio(noise.normal(0, 0.1, 4)) for _ in range(20)]
-        adjusted = holm([result.p_different for result in results])
+        adjusted = false_discovery([result.p_different for result in results])
         alarms += bool(np.any(adjusted < 0.05))
     assert alarms / 500 < 0.075
+
+
+def test_the_evidence_is_the_ratio_of_the_two_likelihoods() -> None:
+    """Against numerical integration: effect sizes are normal, the scale has the right Haar measure."""
+    values = np.array([0.3, 0.1, 0.25, 0.4])
+    count = len(values)
+
+    def likelihood(effect: float, log_scale: float) -> float:
+        scale = math.exp(log_scale)
+        return float(np.prod(np.exp(-0.5 * ((values - effect * scale) / scale) ** 2))) / scale**count
+
+    scales = np.linspace(-6, 4, 1501)
+    effects = np.linspace(-14, 14, 1401)
+    density = np.exp(-0.5 * PRIOR * effects**2) * math.sqrt(PRIOR / (2 * math.pi))
+    scaled = values[None, None, :] / np.exp(scales)[:, None, None] - effects[None, :, None]
+    alternative = (np.exp(-0.5 * (scaled**2).sum(axis=2)) * density).sum(axis=1) * (effects[1] - effects[0])
+    alternative = (alternative * np.exp(-count * scales)).sum()
+    null = sum(likelihood(0.0, scale) for scale in scales)
+    assert float(Mean(values, ANYTIME).log_evidence(np.array(0.0))) == pytest.approx(
+        math.log(alternative / null), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("count", [3, 4, 10, 30])
+def test_the_anytime_interval_ends_where_the_evidence_does(count: int) -> None:
+    values = np.random.default_rng(count).normal(0.2, 0.1, count)
+    spot = Mean(values, ANYTIME)
+    low, high = spot.interval()
+    assert spot.log_evidence(np.array([low, high])) == pytest.approx([math.log(20)] * 2)
+    assert spot.p_not(low) == pytest.approx(0.05)
+    assert high - low > 2 * half_width(count, spot.spread), "what holds at any time is wider than Student's t"
+
+
+def test_two_blocks_rule_nothing_out_at_any_time() -> None:
+    result = log_ratio([0.5, 0.51], method=ANYTIME)
+    assert math.isnan(result.low)
+    assert result.p_different > 0.05
+    assert blocks_to_decide(result) == 3
+
+
+def test_looking_after_every_block_is_false_in_at_most_five_percent() -> None:
+    noise = np.random.default_rng(3)
+    told = {"fixed": 0, ANYTIME: 0}
+    for _ in range(300):
+        values = noise.normal(0, 0.1, 25)
+        for method in told:
+            looks = (log_ratio(values[:count], method=method) for count in range(2, 26))
+            told[method] += any(
+                verdict(one.centre, one.p_different, one.p_equivalent) in ("faster", "slower") for one in looks
+            )
+    assert told[ANYTIME] <= 0.05 * 300
+    assert told["fixed"] > 0.1 * 300, "which is why Student's t may not be used so"
+
+
+def test_two_runs_against_a_known_answer() -> None:
+    pair = Difference(Mean([1, 2, 4]), Mean([2, 5, 6, 9]))
+    assert pair.p_not(0.0) == pytest.approx(2 * pair.p_below(0.0))
+    low, high = pair.interval()
+    assert pair.p_not(high) == pytest.approx(0.05)
+    assert (low + high) / 2 == pytest.approx(pair.centre)
+    welch = ttest_ind([1, 2, 4], [2, 5, 6, 9], equal_var=False)
+    assert pair.p_not(0.0) == pytest.approx(welch.pvalue)
+
+
+def test_two_runs_at_any_time() -> None:
+    noise = np.random.default_rng(4)
+    one, other = noise.normal(0.0, 0.1, 8), noise.normal(1.0, 0.1, 6)
+    pair = Difference(Mean(one, ANYTIME), Mean(other))
+    assert pair.method == ANYTIME
+    low, high = pair.interval()
+    assert low < pair.centre < high < 0
+    assert pair.p_not(high) == pytest.approx(0.05, rel=1e-3)
+    assert pair.p_below(0.0) < 0.05
+    assert pair.p_above(0.0) == 1.0

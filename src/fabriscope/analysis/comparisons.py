@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fabriscope.analysis.evidence import Evidence, Mean
 from fabriscope.analysis.frames import series_label
-from fabriscope.analysis.intervals import CONFIDENCE, MARGIN, LogRatio, blocks_to_decide, holm, log_ratio
+from fabriscope.analysis.intervals import LogRatio, blocks_to_decide, false_discovery, judge
+from fabriscope.analysis.stopping import ERROR_RATE, Rules
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.ranks import layout_from
@@ -38,6 +40,7 @@ COMPARISON_SCHEMA = {
     "p_equivalent": pl.Float64,
     "verdict": pl.String,
     "blocks_to_decide": pl.Int64,
+    "method": pl.String,
 }
 Curve = dict[str, Any]
 
@@ -82,22 +85,27 @@ KINDS = {
 }  # fmt: skip
 
 
-def compare_all(values: pl.DataFrame, margin: float = MARGIN) -> pl.DataFrame:
+USUAL = Rules()
+
+
+def compare_all(values: pl.DataFrame, rules: Rules = USUAL) -> pl.DataFrame:
     """Return the comparisons of every kind, COMPARISON_SCHEMA; see `compare`."""
-    return pl.concat([compare(values, kind, margin) for kind in KINDS.values()])
+    return pl.concat([compare(values, kind, rules) for kind in KINDS.values()])
 
 
-def compare(values: pl.DataFrame, kind: Kind, margin: float = MARGIN) -> pl.DataFrame:
+def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> pl.DataFrame:
     """Return one row for each pair of curves and each size that both have.
 
     `values` are launch values; impossible ones do not count. `ratio` says how many times as fast the left one is
-    (its rate over the right one's, or the right one's time over its own), the interval is Student's t over the log
-    ratios of the blocks. Verdicts hold family-wise over the sizes of a pair (Holm), at 5 %.
+    (its rate over the right one's, or the right one's time over its own), the interval is over the log ratios of the
+    blocks, by the method of the rules. Of the verdicts on the sizes of a pair at most 5 % are false (false discovery
+    rate).
     """
-    curves = _curves(values)
+    curves = curves_of(values)
     rows: list[dict[str, Any]] = []
     for left, right in _pairs(list(curves), kind):
-        rows += _compare_curves(kind, left, right, curves[left], curves[right], margin)
+        labels = [_label(kind, _named(one), _named(other)) for one, other in ((left, right), (right, left))]
+        rows += family(kind.name, (left, right), labels, paired(left[-1], curves[left], curves[right], rules), rules)
     return pl.DataFrame(rows, schema=COMPARISON_SCHEMA)
 
 
@@ -106,7 +114,7 @@ Points = dict[int, dict[int, float]]
 Key = tuple[Any, ...]
 
 
-def _curves(values: pl.DataFrame) -> dict[Key, Points]:
+def curves_of(values: pl.DataFrame) -> dict[Key, Points]:
     """Return curve key (IDENTITY and metric) to its points; one metric for each benchmark, the first it defines."""
     derived = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
     sound = values.filter(
@@ -140,50 +148,70 @@ def _named(key: Key) -> Curve:
     return dict(zip((*IDENTITY, "metric_id"), key, strict=True))
 
 
-def _compare_curves(
-    kind: Kind, left: Key, right: Key, left_points: Points, right_points: Points, margin: float
+@dataclass(frozen=True)
+class Spot:
+    """One size of a pair of curves: what is known of the log ratio, and the two absolutes behind it."""
+
+    size_bytes: int
+    evidence: Evidence
+    """Of the logarithm of how many times as fast the left one is."""
+    left_value: float
+    right_value: float
+
+
+def paired(metric_id: str, left: Points, right: Points, rules: Rules) -> list[Spot]:
+    """Return what every size that two curves share says, from the blocks that they share."""
+    sign = sign_of(metric_id)
+    spots = []
+    for size in sorted(left.keys() & right.keys()):
+        blocks = sorted(left[size].keys() & right[size].keys())
+        if blocks:
+            logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
+            evidence = Mean(sign * (logs[0] - logs[1]), rules.method)
+            spots.append(Spot(size, evidence, *(float(np.exp(log.mean())) for log in logs)))
+    return spots
+
+
+def family(
+    kind: str, keys: tuple[Key, Key], labels: list[str], spots: list[Spot], rules: Rules
 ) -> list[dict[str, Any]]:
-    sign = 1 if _larger_is_better(left[-1]) else -1
-    sizes, results, absolutes = [], [], []
-    for size in sorted(left_points.keys() & right_points.keys()):
-        blocks = sorted(left_points[size].keys() & right_points[size].keys())
-        if not blocks:
-            continue
-        logs = [np.log([points[size][block] for block in blocks]) for points in (left_points, right_points)]
-        sizes.append(size)
-        results.append(log_ratio(sign * (logs[0] - logs[1]), margin))
-        absolutes.append([float(np.exp(log.mean())) for log in logs])
-    p_different = holm([result.p_different for result in results])
-    p_equivalent = holm([result.p_equivalent for result in results])
-    names = [_named(left), _named(right)]
-    labels = [_label(kind, name, other) for name, other in (names, names[::-1])]
-    head = {"kind": kind.name, "left": labels[0], "right": labels[1], "metric_id": left[-1]}
-    for side, name in zip(("left", "right"), names, strict=True):
-        head |= {f"{side}_{field}": name[field] for field in IDENTITY}
+    """Return the rows, COMPARISON_SCHEMA, of a pair of curves: its sizes are one family of tests."""
+    results = [judge(spot.evidence, rules.margin) for spot in spots]
+    p_different = [float(p) for p in false_discovery([one.p_different for one in results])]
+    p_equivalent = [float(p) for p in false_discovery([one.p_equivalent for one in results])]
+    tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
+    answers = [verdict(*test, rules.error_rate) for test in tests]
+    decided = sum(answer != "undecided" for answer in answers)
+    head = {"kind": kind, "left": labels[0], "right": labels[1], "metric_id": keys[0][-1]}
+    for side, key in zip(("left", "right"), keys, strict=True):
+        head |= {f"{side}_{name}": value for name, value in zip(IDENTITY, key, strict=False)}
     rows = []
-    for index, result in enumerate(results):
-        answer = verdict(result.centre, float(p_different[index]), float(p_equivalent[index]))
+    for index, (spot, result, answer) in enumerate(zip(spots, results, answers, strict=True)):
+        # One more decision beside those that are made: so much harder is it than a decision on one size alone.
+        share = (decided + 1) / len(spots)
+        needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
         rows.append(
             {
                 **head,
-                "message_size_bytes": sizes[index],
-                "left_value": absolutes[index][0],
-                "right_value": absolutes[index][1],
+                "message_size_bytes": spot.size_bytes,
+                "left_value": spot.left_value,
+                "right_value": spot.right_value,
                 **_ratio_columns(result),
-                "p_different": _known(float(p_different[index])),
-                "p_equivalent": _known(float(p_equivalent[index])),
+                "p_different": _known(p_different[index]),
+                "p_equivalent": _known(p_equivalent[index]),
                 "verdict": answer,
-                "blocks_to_decide": blocks_to_decide(result, margin, len(results)) if answer == "undecided" else None,
+                "blocks_to_decide": needed if answer == "undecided" else None,
+                "method": result.method,
             }
         )
     return rows
 
 
-def verdict(centre: float, p_different: float, p_equivalent: float) -> str:
-    """Return the verdict for the left one from Holm-adjusted p-values; `undecided` where they are NaN (one block)."""
-    if p_equivalent < 1 - CONFIDENCE:
+def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:
+    """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN (one block)."""
+    if p_equivalent < error_rate:
         return "equivalent"
-    if p_different < 1 - CONFIDENCE:
+    if p_different < error_rate:
         return "faster" if centre > 0 else "slower"
     return "undecided"
 
@@ -201,8 +229,9 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _larger_is_better(metric_id: str) -> bool:
-    return METRICS[metric_id].larger_is_better if metric_id in METRICS else True
+def sign_of(metric_id: str) -> int:
+    """Return 1 where more is faster, -1 where less is."""
+    return 1 if metric_id not in METRICS or METRICS[metric_id].larger_is_better else -1
 
 
 def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -109,11 +109,11 @@ def _counted_text(rows: list[dict[str, Any]]) -> str:
 
 def _range_text(row: dict[str, Any], where: str) -> str:
     left, right, verdict = row["left"], row["right"], row["verdict"]
-    interval = (row["low"], row["high"])
+    said = _interval_text(row["low"], row["high"], row["block_count"])
     if verdict == "undecided":
-        return f"{left} against {right} is undecided {where}: {_interval_text(*interval)}{_advice(row)}"
+        return f"{left} against {right} is undecided {where}: {said}{_advice(row)}"
     if verdict == "equivalent":
-        return f"{left} and {right} are equivalent {where} ({_interval_text(*interval)})"
+        return f"{left} and {right} are equivalent {where} ({said})"
     least, most = row["least_ratio"], row["most_ratio"]
     at_last, low, high = row["ratio_at_last"], row["low_at_last"], row["high_at_last"]
     if verdict == "slower":
@@ -130,9 +130,9 @@ def _range_text(row: dict[str, Any], where: str) -> str:
     )
 
 
-def _interval_text(low: float | None, high: float | None) -> str:
+def _interval_text(low: float | None, high: float | None, block_count: int) -> str:
     if low is None or high is None:
-        return "one block gives no interval"
+        return "one block gives no interval" if block_count == 1 else f"{block_count} blocks give no interval yet"
     text = interval_text(low, high, ratio_text)
     return "the launches differ too much" if text == TOO_WIDE else f"the interval of the ratio is {text}"
 

@@ -12,6 +12,7 @@ import polars as pl
 from fabriscope.analysis.comparisons import IDENTITY
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.frames import group_accounts
+from fabriscope.analysis.stopping import rules_of
 from fabriscope.model.benchmarks import PAIR, kind_of
 from fabriscope.model.run_data import RunData
 
@@ -65,7 +66,7 @@ def groups(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     accounts = group_accounts(run)
     hosts = {case_id: case["entry"].get("hosts", ()) for case_id, case in run.manifest["cases"].items()}
     rows = []
-    for part in estimates_of(of_groups).partition_by(CURVE, maintain_order=True):
+    for part in estimates_of(of_groups, rules_of(run).method).partition_by(CURVE, maintain_order=True):
         account = _Account()
         for (_, case_id), said in accounts.items():
             if case_id in set(part["case_id"]):

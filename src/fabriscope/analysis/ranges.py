@@ -19,13 +19,16 @@ def ranges(comparisons: pl.DataFrame) -> pl.DataFrame:
 
     Columns: those of the pair, `verdict`, `first_size_bytes`, `last_size_bytes`, `size_count`, `covers_all` (the pair
     has no other range), `least_ratio` and `most_ratio` of the centres, `low` and `high` around all intervals,
-    `ratio_at_last`, `low_at_last`, `high_at_last`, and `blocks_to_decide`, the most that a size of the range needs.
+    `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size of the range needs,
+    and `block_count`, the fewest that one has.
     """
     rows = list(_ranges(comparisons))
     numbers = dict.fromkeys(
         ("least_ratio", "most_ratio", "low", "high", "ratio_at_last", "low_at_last", "high_at_last"), pl.Float64
     )
-    counts = dict.fromkeys(("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide"), pl.Int64)
+    counts = dict.fromkeys(
+        ("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide", "block_count"), pl.Int64
+    )
     schema = {**dict.fromkeys((*PAIR, "verdict"), pl.String), **counts, "covers_all": pl.Boolean, **numbers}
     return pl.DataFrame(rows, schema=schema)
 
@@ -52,4 +55,5 @@ def _ranges(comparisons: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "low_at_last": last["low"],
                 "high_at_last": last["high"],
                 "blocks_to_decide": None if None in needs else max(needs),
+                "block_count": min(row["block_count"] for row in run),
             }

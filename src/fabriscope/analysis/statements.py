@@ -13,14 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.special import stdtr
-
-from fabriscope.analysis.intervals import CONFIDENCE, MARGIN, t_quantile
+from fabriscope.analysis.evidence import CONFIDENCE, Mean, half_width
+from fabriscope.analysis.intervals import MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
 HOLDS, FAILS, OPEN = "holds", "holds not", "not decided"
-MOST_BLOCKS_ADVISED = 1000
 
 
 @dataclass(frozen=True)
@@ -52,13 +49,13 @@ NOTHING = Statement(math.nan, math.nan)
 
 def inside(values: Sequence[float], least: float = -math.inf, most: float = math.inf) -> Statement:
     """Return whether the mean of the values, one for each block, lies between `least` and `most` (Student's t)."""
-    spot = _Spot(values)
+    spot = Mean(values)
     edges = [edge for edge in (least, most) if math.isfinite(edge)]
     if not spot.count or not edges:
         return NOTHING
-    within = max(spot.tail_above(least), spot.tail_below(most))
-    without = min(1.0, len(edges) * min(spot.tail_below(least), spot.tail_above(most)))
-    return spot.statement(within, without, min(abs(spot.centre - edge) for edge in edges))
+    within = max(spot.p_above(least), spot.p_below(most))
+    without = min(1.0, len(edges) * min(spot.p_below(least), spot.p_above(most)))
+    return _statement(spot, within, without, min(abs(spot.centre - edge) for edge in edges))
 
 
 def below(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
@@ -66,14 +63,14 @@ def below(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
 
     A ratio that is shown to lie within the margin of 1 is equal to it, and not below.
     """
-    spot = _Spot(log_ratios)
+    spot = Mean(log_ratios)
     if not spot.count:
         return NOTHING
     edge = math.log1p(margin)
-    equal = max(spot.tail_above(-edge), spot.tail_below(edge))
+    equal = max(spot.p_above(-edge), spot.p_below(edge))
     if equal < TAIL:
-        return spot.statement(1.0, equal, edge)
-    return spot.statement(spot.tail_below(0.0), spot.tail_above(0.0), abs(spot.centre))
+        return _statement(spot, 1.0, equal, edge)
+    return _statement(spot, spot.p_below(0.0), spot.p_above(0.0), abs(spot.centre))
 
 
 def above(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
@@ -118,43 +115,11 @@ def _simes(p_values: Sequence[float]) -> float:
     return min(1.0, *(len(known) * value / place for place, value in enumerate(known, start=1)))
 
 
-class _Spot:
-    """Mean, standard error and count of the values that are finite."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        numbers = np.asarray(values, dtype=np.float64)
-        numbers = numbers[np.isfinite(numbers)]
-        self.count = len(numbers)
-        self.centre = float(numbers.mean()) if self.count else math.nan
-        self.spread = float(numbers.std(ddof=1)) if self.count > 1 else math.nan
-        if self.count > 1 and float(np.ptp(numbers)) == 0:
-            # Equal values may differ from their mean in the last bit.
-            self.centre, self.spread = float(numbers[0]), 0.0
-        self.error = self.spread / math.sqrt(self.count) if self.count else math.nan
-
-    def tail_above(self, edge: float) -> float:
-        """Return the p-value of the hypothesis that the mean is not above `edge`."""
-        return self._tail(self.centre - edge)
-
-    def tail_below(self, edge: float) -> float:
-        """Return the p-value of the hypothesis that the mean is not below `edge`."""
-        return self._tail(edge - self.centre)
-
-    def _tail(self, distance: float) -> float:
-        if self.count < 2:
-            return math.nan
-        if math.isinf(distance):
-            return 0.0 if distance > 0 else 1.0
-        if self.error == 0:
-            return 0.0 if distance > 0 else 1.0
-        return float(stdtr(self.count - 1, -distance / self.error))
-
-    def statement(self, p_holds: float, p_fails: float, distance: float) -> Statement:
-        """Return the statement with this number's interval; `distance` is how far its centre is from an edge."""
-        half = t_quantile(self.count) * self.error
-        needed = None
-        is_open = self.count > 1 and p_holds >= TAIL and p_fails >= TAIL
-        if is_open:
-            counts = range(self.count + 1, MOST_BLOCKS_ADVISED + 1)
-            needed = next((n for n in counts if t_quantile(n) * self.spread / math.sqrt(n) < distance), None)
-        return Statement(p_holds, p_fails, self.centre, self.centre - half, self.centre + half, self.count, needed)
+def _statement(spot: Mean, p_holds: float, p_fails: float, distance: float) -> Statement:
+    """Return the statement with this number's interval; `distance` is how far its centre is from an edge."""
+    needed = None
+    is_open = spot.count > 1 and p_holds >= TAIL and p_fails >= TAIL
+    if is_open:
+        counts = range(spot.count + 1, MOST_BLOCKS_ADVISED + 1)
+        needed = next((n for n in counts if half_width(n, spot.spread, spot.method) < distance), None)
+    return Statement(p_holds, p_fails, spot.centre, *spot.interval(), spot.count, needed)

@@ -6,6 +6,7 @@ import polars as pl
 
 from fabriscope.analysis.comparisons import IDENTITY
 from fabriscope.analysis.estimates import estimates_of
+from fabriscope.analysis.evidence import FIXED
 
 SMALL_MESSAGE_BYTES = 64
 """The latency of the table is that of messages below this size, as NetPIPE and the e325 paper have it."""
@@ -13,8 +14,10 @@ RATE = "ping_pong_bandwidth_bytes_per_s"
 CURVE = tuple(name for name in IDENTITY if name != "benchmark")
 
 
-def summary(values: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each curve of the benchmark ping_pong, in the plan's order; `values` are launch values.
+def summary(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
+    """Return one row for each curve of the benchmark ping_pong, in the plan's order.
+
+    `values` are launch values, `method` is that of the intervals (analysis/evidence.py).
 
     Columns: those of the curve; `bandwidth_bytes_per_s` with `_low`, `_high`, the largest ping-pong bandwidth of all
     sizes, and `bandwidth_message_size_bytes`, where it is reached; `share_of_limit`, its share of what the wire allows;
@@ -25,12 +28,12 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
         pl.col("benchmark") == "ping_pong", ~pl.col("impossible"), pl.col("value") > 0, pl.col("layer") != "null"
     )
     curves = sound.select(CURVE).unique(maintain_order=True)
-    joined = curves.join(_largest(sound), on=CURVE, how="left", nulls_equal=True, maintain_order="left")
-    return joined.join(_small(sound), on=CURVE, how="left", nulls_equal=True, maintain_order="left")
+    joined = curves.join(_largest(sound, method), on=CURVE, how="left", nulls_equal=True, maintain_order="left")
+    return joined.join(_small(sound, method), on=CURVE, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _largest(sound: pl.DataFrame) -> pl.DataFrame:
-    rates = estimates_of(sound.filter(pl.col("metric_id") == RATE))
+def _largest(sound: pl.DataFrame, method: str) -> pl.DataFrame:
+    rates = estimates_of(sound.filter(pl.col("metric_id") == RATE), method)
     best = rates.sort("value", descending=True).group_by(CURVE, maintain_order=True).first()
     return best.select(
         *CURVE,
@@ -43,7 +46,7 @@ def _largest(sound: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _small(sound: pl.DataFrame) -> pl.DataFrame:
+def _small(sound: pl.DataFrame, method: str) -> pl.DataFrame:
     """Return the latency of small messages: their geometric mean in each launch, then the estimate over launches."""
     small = sound.filter(
         pl.col("metric_id") == "latency_ns", pl.col("message_size_bytes").is_between(1, SMALL_MESSAGE_BYTES - 1)
@@ -63,7 +66,7 @@ def _small(sound: pl.DataFrame) -> pl.DataFrame:
     )
     # One made-up case for each curve: its sizes count as one.
     merged = merged.with_columns(pl.format(curve, *names).alias("case_id"))
-    return estimates_of(merged).select(
+    return estimates_of(merged, method).select(
         *CURVE,
         pl.col("value").alias("latency_ns"),
         pl.col("low").alias("latency_ns_low"),

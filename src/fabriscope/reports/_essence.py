@@ -16,6 +16,7 @@ from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
+from fabriscope.analysis.stopping import Rules, rules_of
 from fabriscope.analysis.summary import summary
 from fabriscope.model.run_data import RunData
 
@@ -25,6 +26,7 @@ class Essence:
     """The frames of one run, and what they say in words."""
 
     run: RunData
+    rules: Rules
     cases: pl.DataFrame
     launches: pl.DataFrame
     failures: pl.DataFrame
@@ -52,17 +54,18 @@ def essence_of(run: RunData) -> Essence:
 
 
 def _essence(run: RunData) -> Essence:
-    values = launch_values(run)
-    comparisons = compare_all(values)
+    values, rules = launch_values(run), rules_of(run)
+    comparisons = compare_all(values, rules)
     all_ranges = ranges(comparisons)
-    table = summary(values)
+    table = summary(values, rules.method)
     shared = groups(run, values)
     failures = failures_frame(run)
-    estimates = estimates_of(values)
+    estimates = estimates_of(values, rules.method)
     found = findings(all_ranges)
     paper = paper_of(run, values)
     return Essence(
         run=run,
+        rules=rules,
         cases=cases_frame(run),
         launches=launches_frame(run),
         failures=failures,

@@ -119,6 +119,7 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ("Cases", f"{essence.cases.height}"),
         ("Samples", f"{essence.estimates.unique('case_id')['sample_count'].sum():,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
+        ("Intervals and verdicts", essence.rules.words),
         ("Seed", str(manifest.get("seed"))),
         ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
         ("Run", str(manifest.get("run_id"))),

@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from fabriscope.analysis.intervals import MARGIN
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
@@ -63,7 +62,8 @@ def page_text(essence: Essence, bundle: str) -> str:
         groups={group["kind"]: group for group in _tables.range_groups(essence)},
         failures=_tables.failure_rows(essence),
         metrics=[metric for name, metric in METRICS.items() if name in set(essence.estimates["metric_id"])],
-        margin=f"{MARGIN:.0%}",
+        margin=f"{essence.rules.margin * 100:g} %",
+        rules=essence.rules,
         curves=[_drawn(figure, style) for figure in curve_figures(essence)],
         ratios=_by_kind(list(ratio_figures(essence)), style),
         run_path=str(Path(essence.run.path).absolute()),
