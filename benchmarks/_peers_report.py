@@ -101,8 +101,8 @@ HEAD = (
     OURS,
     "peer's",
     "ratio",
-    "least",
-    "most",
+    "low",
+    "high",
     "operations",
     "",
 )
@@ -120,10 +120,10 @@ def _cells(row: Row, is_strictest: bool) -> tuple[str, ...]:
         f"{row.ours / scale:.{digits}f}",
         f"{row.theirs / scale:.{digits}f}",
         f"{row.ratio:.3f}",
-        f"{row.ratio_min:.3f}",
-        f"{row.ratio_max:.3f}",
+        f"{row.ratio_low:.3f}",
+        f"{row.ratio_high:.3f}",
         f"{row.our_operations or '?'}/{row.their_operations or '?'}",
-        ("*" if is_strictest else "") + ("" if row.holds else " FAILS"),
+        ("*" if is_strictest else "") + ("" if row.holds else " FAILS" if row.is_decided else " fails, open"),
     )
 
 
@@ -161,7 +161,7 @@ def verdict(worst: Sequence[Row], readings: Sequence[Reading], known: dict[str, 
         said.append(f"kept {kept}")
     said += [
         f"  not at: {row.layer} {row.benchmark} {row.message_size_bytes} B against {row.peer}: {row.ratio:.3f}"
-        f" ({row.ratio_min:.3f} to {row.ratio_max:.3f} over {row.round_count} rounds)"
+        f" (95 %: {row.ratio_low:.3f} to {row.ratio_high:.3f}, {row.round_count} rounds)"
         for row in broken
     ]
     missing: dict[tuple[str, str], list[str]] = {}
@@ -186,7 +186,8 @@ def write(output: Path, known: dict[str, Any], readings: Sequence[Reading], foun
     output.with_name(output.name + ".json").write_text(json.dumps(content, indent=1) + "\n")
     lines = ["| " + " | ".join(cells) + " |" for cells in (HEAD, ("---",) * len(HEAD), *_lines(found))]
     notes = "us, or 10^6 bytes/s. `*`: the fastest peer of the point, like with like. Ratio: ours over theirs, of the"
-    notes += " medians over rounds; least and most over the rounds' own ratios. Operations: ours/theirs in a launch."
+    notes += " medians over rounds; low and high: its 95 % interval, by the rounds' own log ratios. Open: the promise's"
+    notes += " edge lies inside. Operations: ours/theirs in a launch."
     text = "\n\n".join((circumstances_text(known), "\n".join(lines), notes, verdict(strictest(found), readings, known)))
     load_after = f"load after {known['load_after']:.2f}"
     output.with_name(output.name + ".md").write_text(f"{text}\n\n{load_after}\n")

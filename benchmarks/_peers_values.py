@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from scipy.special import stdtrit
 
 from fabriscope.model.case import Case
 from fabriscope.model.measurement import SampleBlock
@@ -50,9 +53,9 @@ class Row:
     """Median over rounds."""
     ratio: float
     """Ours over theirs, of the medians."""
-    ratio_min: float
-    """Least of the rounds' own ratios."""
-    ratio_max: float
+    ratio_low: float
+    """Of the 95 % interval over the rounds' own ratios, `ratio_interval`."""
+    ratio_high: float
     round_count: int
     our_operations: int | None
     """Median over rounds, as the peer's."""
@@ -67,6 +70,12 @@ class Row:
     def holds(self) -> bool:
         """Return whether ours is as good as the promise says."""
         return self.ratio >= LEAST_BANDWIDTH_RATIO if self.larger_is_better else self.ratio <= MOST_LATENCY_RATIO
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether the interval lies wholly on one side of the promise."""
+        edge = LEAST_BANDWIDTH_RATIO if self.larger_is_better else MOST_LATENCY_RATIO
+        return not self.ratio_low <= edge <= self.ratio_high
 
     @property
     def disadvantage(self) -> float:
@@ -134,7 +143,19 @@ def _row(point: Point, peer: str, ours: Mapping[int, Reading], theirs: Mapping[i
     ratios = [mine / other for mine, other in zip(our_values, their_values, strict=True)]
     mine, other = statistics.median(our_values), statistics.median(their_values)
     counts = (_typical_count([side[number] for number in common]) for side in (ours, theirs))
-    return Row(*point, peer, metric_id, mine, other, mine / other, min(ratios), max(ratios), len(common), *counts)
+    return Row(*point, peer, metric_id, mine, other, mine / other, *ratio_interval(ratios), len(common), *counts)
+
+
+def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of the mean log ratio (Student's t over rounds: launches are the replicates), as ratios.
+
+    Of one round nothing is known: 0 to infinity.
+    """
+    if len(ratios) < 2:
+        return 0.0, math.inf
+    logs = [math.log(ratio) for ratio in ratios]
+    half = float(stdtrit(len(logs) - 1, 0.975)) * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(statistics.mean(logs) - half), math.exp(statistics.mean(logs) + half)
 
 
 def _typical_count(readings: Sequence[Reading]) -> int | None:

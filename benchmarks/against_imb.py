@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from benchmarks import _peers_report as report
 from benchmarks._peers_link import SPARE_S, Link, link
+from benchmarks._peers_values import ratio_interval
 
 from fabriscope.adapters._imb_tables import TESTS
 from fabriscope.launch import processes
@@ -70,8 +71,9 @@ class Row:
     clock: float | None
     imb: float
     ratio: float
-    ratio_min: float
-    ratio_max: float
+    ratio_low: float
+    """Of the 95 % interval over the rounds' own ratios."""
+    ratio_high: float
     clock_ratio: float | None
     round_count: int
 
@@ -79,6 +81,14 @@ class Row:
     def holds(self) -> bool:
         """Return whether ours and IMB's agree as promised."""
         return abs(self.ratio - 1) <= MOST_DIFFERENCE
+
+    @property
+    def word(self) -> str:
+        """Return whether it holds, and whether the interval leaves that open."""
+        if self.ratio_low > 1 + MOST_DIFFERENCE or self.ratio_high < 1 - MOST_DIFFERENCE:
+            return "NO"
+        is_inside = self.ratio_low >= 1 - MOST_DIFFERENCE and self.ratio_high <= 1 + MOST_DIFFERENCE
+        return ("yes" if self.holds else "no") + ("" if is_inside else ", open")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -231,12 +241,12 @@ def rows(readings: Sequence[Reading]) -> list[Row]:
         by_clock = statistics.median(clock.values()) if clock else None
         clock_ratio = by_clock / other if by_clock is not None else None
         found.append(
-            Row(*point, mine, by_clock, other, mine / other, min(ratios), max(ratios), clock_ratio, len(common))
+            Row(*point, mine, by_clock, other, mine / other, *ratio_interval(ratios), clock_ratio, len(common))
         )
     return found
 
 
-HEAD = ("collective", "bytes", "ours us", "IMB us", "ratio", "least", "most", "common clock us", "to IMB", "within 5 %")
+HEAD = ("collective", "bytes", "ours us", "IMB us", "ratio", "low", "high", "common clock us", "to IMB", "within 5 %")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -246,11 +256,11 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.ours / 1e3:.2f}",
         f"{row.imb / 1e3:.2f}",
         f"{row.ratio:.3f}",
-        f"{row.ratio_min:.3f}",
-        f"{row.ratio_max:.3f}",
+        f"{row.ratio_low:.3f}",
+        f"{row.ratio_high:.3f}",
         "-" if row.clock is None else f"{row.clock / 1e3:.2f}",
         "-" if row.clock_ratio is None else f"{row.clock_ratio:.3f}",
-        "yes" if row.holds else "NO",
+        row.word,
     )
 
 
