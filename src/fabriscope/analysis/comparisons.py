@@ -101,20 +101,30 @@ def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> pl.DataFr
     blocks, by the method of the rules. Of the verdicts on the sizes of a pair at most 5 % are false (false discovery
     rate).
     """
-    curves = curves_of(values)
-    rows: list[dict[str, Any]] = []
-    for left, right in _pairs(list(curves), kind):
-        labels = [_label(kind, _named(one), _named(other)) for one, other in ((left, right), (right, left))]
-        rows += family(kind.name, (left, right), labels, paired(left[-1], curves[left], curves[right], rules), rules)
+    rows = [row for one in families(values, kind, rules) for row in one.rows(rules)]
     return pl.DataFrame(rows, schema=COMPARISON_SCHEMA)
+
+
+def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:
+    """Return every pair of curves that a kind compares, with what each of their sizes says."""
+    curves = curves_of(values)
+    found = []
+    for left, right in _pairs(list(curves), kind):
+        labels = _label(kind, _named(left), _named(right)), _label(kind, _named(right), _named(left))
+        spots = paired(left[-1], curves[left], curves[right], rules)
+        if spots:
+            found.append(Family(kind.name, (left, right), labels, tuple(spots)))
+    return found
 
 
 Points = dict[int, dict[int, float]]
 """Message size to block to value."""
 Key = tuple[Any, ...]
+"""IDENTITY and the metric's id."""
+Curves = dict[Key, Points]
 
 
-def curves_of(values: pl.DataFrame) -> dict[Key, Points]:
+def curves_of(values: pl.DataFrame) -> Curves:
     """Return curve key (IDENTITY and metric) to its points; one metric for each benchmark, the first it defines."""
     derived = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
     sound = values.filter(
@@ -127,7 +137,7 @@ def curves_of(values: pl.DataFrame) -> dict[Key, Points]:
     inside_blocks = sound.group_by(*IDENTITY, "metric_id", "message_size_bytes", "block", maintain_order=True).agg(
         pl.col("value").log().mean().exp()
     )
-    curves: dict[Key, Points] = {}
+    curves: Curves = {}
     for *key, size, block, value in inside_blocks.iter_rows():
         curves.setdefault(tuple(key), {}).setdefault(size, {})[block] = value
     return curves
@@ -172,39 +182,46 @@ def paired(metric_id: str, left: Points, right: Points, rules: Rules) -> list[Sp
     return spots
 
 
-def family(
-    kind: str, keys: tuple[Key, Key], labels: list[str], spots: list[Spot], rules: Rules
-) -> list[dict[str, Any]]:
-    """Return the rows, COMPARISON_SCHEMA, of a pair of curves: its sizes are one family of tests."""
-    results = [judge(spot.evidence, rules.margin) for spot in spots]
-    p_different = [float(p) for p in false_discovery([one.p_different for one in results])]
-    p_equivalent = [float(p) for p in false_discovery([one.p_equivalent for one in results])]
-    tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
-    answers = [verdict(*test, rules.error_rate) for test in tests]
-    decided = sum(answer != "undecided" for answer in answers)
-    head = {"kind": kind, "left": labels[0], "right": labels[1], "metric_id": keys[0][-1]}
-    for side, key in zip(("left", "right"), keys, strict=True):
-        head |= {f"{side}_{name}": value for name, value in zip(IDENTITY, key, strict=False)}
-    rows = []
-    for index, (spot, result, answer) in enumerate(zip(spots, results, answers, strict=True)):
-        # One more decision beside those that are made: so much harder is it than a decision on one size alone.
-        share = (decided + 1) / len(spots)
-        needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
-        rows.append(
-            {
-                **head,
-                "message_size_bytes": spot.size_bytes,
-                "left_value": spot.left_value,
-                "right_value": spot.right_value,
-                **_ratio_columns(result),
-                "p_different": _known(p_different[index]),
-                "p_equivalent": _known(p_equivalent[index]),
-                "verdict": answer,
-                "blocks_to_decide": needed if answer == "undecided" else None,
-                "method": result.method,
-            }
-        )
-    return rows
+@dataclass(frozen=True)
+class Family:
+    """A pair of curves: its sizes are tested together."""
+
+    kind: str
+    keys: tuple[Key, Key]
+    labels: tuple[str, str]
+    spots: tuple[Spot, ...]
+
+    def rows(self, rules: Rules) -> list[dict[str, Any]]:
+        """Return one row for each size, COMPARISON_SCHEMA."""
+        results = [judge(spot.evidence, rules.margin) for spot in self.spots]
+        p_different = [float(p) for p in false_discovery([one.p_different for one in results])]
+        p_equivalent = [float(p) for p in false_discovery([one.p_equivalent for one in results])]
+        tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
+        answers = [verdict(*test, rules.error_rate) for test in tests]
+        decided = sum(answer != "undecided" for answer in answers)
+        head = {"kind": self.kind, "left": self.labels[0], "right": self.labels[1], "metric_id": self.keys[0][-1]}
+        for side, key in zip(("left", "right"), self.keys, strict=True):
+            head |= {f"{side}_{name}": value for name, value in zip(IDENTITY, key, strict=False)}
+        rows = []
+        for index, (spot, result, answer) in enumerate(zip(self.spots, results, answers, strict=True)):
+            # One more decision beside those that are made: so much harder is it than a decision on one size alone.
+            share = (decided + 1) / len(self.spots)
+            needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
+            rows.append(
+                {
+                    **head,
+                    "message_size_bytes": spot.size_bytes,
+                    "left_value": spot.left_value,
+                    "right_value": spot.right_value,
+                    **_ratio_columns(result),
+                    "p_different": _known(p_different[index]),
+                    "p_equivalent": _known(p_equivalent[index]),
+                    "verdict": answer,
+                    "blocks_to_decide": needed if answer == "undecided" else None,
+                    "method": result.method,
+                }
+            )
+        return rows
 
 
 def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:

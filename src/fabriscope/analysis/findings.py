@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from fabriscope.analysis.comparisons import IDENTITY, KINDS
+from fabriscope.analysis.frames import LAYER_NAMES
 from fabriscope.analysis.ranges import PAIR
 from fabriscope.analysis.words import (
     TOO_WIDE,
@@ -42,6 +44,8 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
 def where_text(row: dict[str, Any]) -> str:
     """Return the circumstances that both sides share: `ping-pong, TCP, between hosts`."""
     parts = [BENCHMARK_NAMES.get(row["left_benchmark"], row["left_benchmark"])]
+    if row["kind"] not in KINDS:
+        return ", ".join([*parts, *_shared(row)])
     if row["kind"] in ("fabric", "placement", "series", "mpi", "ranks"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
         parts.append({"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}.get(row["left_layer"], "") + stack)
@@ -56,6 +60,20 @@ def where_text(row: dict[str, Any]) -> str:
     if row["kind"] != "series" and row["left_series"]:
         parts.append(str(row["left_series"]))
     return ", ".join(part for part in parts if part)
+
+
+def _shared(row: dict[str, Any]) -> list[str]:
+    """Return what both sides have in common, where any attribute may differ."""
+    same = {name: row[f"left_{name}"] for name in IDENTITY if row[f"left_{name}"] == row[f"right_{name}"]}
+    parts = [str(same.get("fabric") or "")]
+    if "layer" in same:
+        parts.append(LAYER_NAMES.get(same["layer"], same["layer"]) + (f" ({same['mpi']})" if same.get("mpi") else ""))
+    if same.get("instrument", "engine") != "engine":
+        parts.append(f"by {same['instrument']}")
+    parts += [PLACEMENT_NAMES.get(same.get("placement", ""), ""), str(same.get("series") or "")]
+    if same.get("ranks"):
+        parts.append(layout_from(same["ranks"]).text())
+    return [part for part in parts if part]
 
 
 def pair_text(rows: Iterable[dict[str, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabriscope.analysis.evidence import ANYTIME, CONFIDENCE, FIXED
 from fabriscope.analysis.intervals import MARGIN
@@ -42,3 +42,9 @@ def rules_of(run: RunData) -> Rules:
         words = f"anytime-valid: {len(ended & planned)} of {len(planned)} launches are there, and more may come"
         return Rules(ANYTIME, margin, ON_THE_WAY, words)
     return Rules(margin=margin)
+
+
+def rules_of_both(one: Rules, other: Rules) -> Rules:
+    """Return the rules of two runs that are compared: the more careful ones, and the first one's margin."""
+    careful = one if one.method == ANYTIME or other.method == FIXED else other
+    return replace(careful, margin=one.margin, error_rate=min(one.error_rate, other.error_rate))

@@ -1,0 +1,47 @@
+"""A comparison as JUnit XML: a suite for each pair of curves, a case for each size and condition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from fabriscope.analysis.conditions import MET, OPEN
+
+if TYPE_CHECKING:
+    from fabriscope.comparison import Comparison
+
+
+def junit_text(found: Comparison) -> str:
+    """Return the file: what is met is a failure, what could not be ruled out is skipped and says so.
+
+    Without conditions each size is one case that passes and tells its verdict.
+    """
+    root = ElementTree.Element("testsuites", name=found.title)
+    for pair in found.pairs:
+        suite = ElementTree.SubElement(root, "testsuite", name=f"{pair.where}: {pair.sides[0]} against {pair.sides[1]}")
+        for index, cells in enumerate(pair.cells()):
+            text = f"{cells[1]} against {cells[2]}: ratio {cells[3]} ({cells[4]}), {cells[5]}"
+            for name in found.conditions or [""]:
+                case = ElementTree.SubElement(
+                    suite, "testcase", classname=pair.where, name=f"{cells[0]} {name}".strip()
+                )
+                _answer(case, name, pair.answers[name][index] if name else "", text)
+        _count(suite)
+    _count(root)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _answer(case: ElementTree.Element, name: str, answer: str, text: str) -> None:
+    if answer == MET:
+        ElementTree.SubElement(case, "failure", message=f"{name} is met").text = text
+    elif answer == OPEN:
+        ElementTree.SubElement(case, "skipped", message=f"{name} can be neither shown nor ruled out: {text}")
+    else:
+        ElementTree.SubElement(case, "system-out").text = text
+
+
+def _count(suite: ElementTree.Element) -> None:
+    for attribute, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(list(suite.iter(tag)))))
+    suite.set("errors", "0")

@@ -1,0 +1,108 @@
+"""`fabriscope compare`: two entries of a run, or a run against an earlier one; a script can act on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fabriscope.comparison import Comparison
+
+EXIT_CONDITION = 11
+EXIT_CONTROL = 12
+
+
+@click.command("compare")
+@click.argument("baseline_or_run", metavar="[BASELINE] RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--left", metavar="SEL", help="compare this of RUN ...")
+@click.option("--right", metavar="SEL", help="... with this: an entry's id (gige.tcp.inter), or words (gige,tcp)")
+@click.option(
+    "--fail-if", "conditions", metavar="COND", multiple=True,
+    help="slower:5%, faster:5%, different:5% or undecided; may be given more than once",
+)  # fmt: skip
+@click.option("--margin", metavar="SHARE", help="differences below it are equivalent [default: the plan's, 3%]")
+@click.option("--json", "as_json", is_flag=True, help="print everything as JSON, ratios and stored units")
+@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="also write JUnit XML into this file")
+def compare(
+    baseline_or_run: tuple[Path, ...],
+    left: str | None,
+    right: str | None,
+    conditions: tuple[str, ...],
+    margin: str | None,
+    as_json: bool,
+    junit: Path | None,
+) -> None:
+    """Compare the entries of RUN with each other (paired), or RUN with BASELINE (unpaired).
+
+    \b
+    fabriscope compare RUN                                     every comparison of a run
+    fabriscope compare RUN --left gige --right ethernet-100    two of its entries
+    fabriscope compare BASELINE RUN --fail-if slower:5%        is RUN slower than BASELINE was?
+
+    Exit code 11: a condition of --fail-if is met. 12: the run's A/A control failed.
+    """
+    if len(baseline_or_run) > 2 or (len(baseline_or_run) == 2 and (left or right)) or bool(left) != bool(right):
+        raise click.UsageError("give RUN, with both of --left and --right or neither; or BASELINE and RUN")
+    from fabriscope import comparison
+    from fabriscope.analysis.conditions import parse
+    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.model.units import parse_share
+
+    try:
+        wanted = [parse(text) for text in conditions]
+        share = None if margin is None else parse_share(margin)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    found = comparison.of(baseline_or_run, left, right, wanted, share)
+    if junit is not None:
+        from fabriscope.cli._junit import junit_text
+
+        try:
+            junit.write_text(junit_text(found), encoding="utf-8")
+        except OSError as error:
+            raise FabriscopeError(f"the file cannot be written: {error.strerror}", where=str(junit)) from error
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=1, allow_nan=False))
+    else:
+        _print(found)
+    if found.is_failed:
+        raise SystemExit(EXIT_CONDITION)
+    if found.control_failed:
+        raise SystemExit(EXIT_CONTROL)
+
+
+def _print(found: Comparison) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(found.title)}[/bold]")
+    for sentence in found.notes:
+        console.print(f"  [dim]{escape(sentence)}[/dim]")
+    for one in found.pairs:
+        console.print(f"\n{escape(one.where)}: {escape(one.text)}.")
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        heads = (
+            "size",
+            *one.sides,
+            "ratio",
+            "95 % interval",
+            "verdict",
+            *(f"fail if {name}" for name in found.conditions),
+        )
+        for index, head in enumerate(heads):
+            table.add_column(escape(head), justify="left" if index >= 5 else "right")
+        for cells in one.cells():
+            table.add_row(*map(escape, cells))
+        console.print(table)
+    if not found.pairs:
+        console.print("nothing here can be compared")
+    for sentence in found.conclusions():
+        console.print(f"\n{escape(sentence)}")
+
+
+COMMAND = compare

@@ -1,0 +1,127 @@
+"""`fabriscope compare`: what it finds, what it prints, and the status that a script acts on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.analysis import made_up
+
+from fabriscope.cli.compare import compare
+from fabriscope.model.errors import FabriscopeError
+
+SHAPE = made_up.Shape(
+    sizes=(8, 1024), launch_count=5, stacks=(), benchmarks=("ping_pong",), placements=("inter",), failing=frozenset()
+)
+OLD_RUNS = Path(__file__).parent / "store" / "data"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run, the same again, and one in which everything takes a quarter longer."""
+    folder = tmp_path_factory.mktemp("runs")
+    paths = {name: folder / name for name in ("before", "again", "slow")}
+    made_up.write_run(paths["before"], SHAPE)
+    made_up.write_run(paths["again"], made_up.Shape(**{**vars(SHAPE), "seed": 8}))
+    usual = made_up.operation_ns
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made_up, "operation_ns", lambda case: 1.25 * usual(case))
+        made_up.write_run(paths["slow"], made_up.Shape(**{**vars(SHAPE), "seed": 9}))
+    return paths
+
+
+def told(*words: str | Path) -> Result:
+    result = CliRunner().invoke(compare, [str(word) for word in words], env={"COLUMNS": "200"})
+    if isinstance(result.exception, FabriscopeError):
+        raise result.exception
+    return result
+
+
+def parsed(*words: str | Path) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(told(*words, "--json").stdout)
+    return answer
+
+
+def test_two_entries_of_a_run_are_paired(runs: dict[str, Path]) -> None:
+    found = parsed(runs["before"], "--left", "gige.tcp.inter", "--right", "ethernet-100,tcp")
+    assert found["paired"]
+    (pair,) = found["pairs"]
+    assert pair["sides"] == ["gige · TCP", "ethernet-100 · TCP"]
+    assert pair["where"] == "ping-pong, TCP, between hosts"
+    assert [row["verdict"] for row in pair["rows"]] == ["faster", "faster"]
+    text = told(runs["before"], "--left", "gige", "--right", "ethernet-100").stdout
+    assert "gige · TCP leads ethernet-100 · TCP at every size" in text
+    assert "paired inside the blocks" in text
+    assert "Student's t" in text
+
+
+def test_every_comparison_of_a_run(runs: dict[str, Path]) -> None:
+    result = told(runs["before"])
+    assert result.exit_code == 0
+    assert "gige leads ethernet-100 at every size" in result.stdout
+
+
+def test_two_runs_are_not_paired_and_it_says_so(runs: dict[str, Path]) -> None:
+    result = told(runs["before"], runs["again"], "--fail-if", "slower:10%")
+    assert result.exit_code == 0
+    assert "share no blocks" in result.stdout
+    assert "passed: slower:10% is met at none of 4 sizes." in result.stdout
+
+
+def test_a_slower_run_fails(runs: dict[str, Path], tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    result = told(runs["before"], runs["slow"], "--fail-if", "slower:10%", "--junit", junit)
+    assert result.exit_code == 11
+    assert "FAILED: slower:10% is met at 4 of 4 sizes." in result.stdout
+    assert "before leads slow at every size" in result.stdout
+    root = ElementTree.parse(junit).getroot()  # noqa: S314 - our own
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("4", "4", "0")
+    assert len(root.findall("testsuite")) == 2, "one for each fabric"
+    assert told(runs["before"], runs["slow"], "--fail-if", "slower:40%").exit_code == 0
+    assert told(runs["slow"], runs["before"], "--fail-if", "slower:10%").exit_code == 0
+    assert told(runs["slow"], runs["before"], "--fail-if", "faster:10%").exit_code == 11
+
+
+def test_what_cannot_be_ruled_out_is_skipped_and_undecided_can_fail(runs: dict[str, Path], tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    words = (runs["before"], runs["slow"], "--margin", "25%")
+    result = told(*words, "--fail-if", "slower:25%", "--junit", junit)
+    assert result.exit_code == 0
+    assert "the launches cannot rule it out" in result.stdout
+    root = ElementTree.parse(junit).getroot()  # noqa: S314 - our own
+    assert root.get("skipped") != "0"
+    aa = (runs["before"], runs["again"], "--margin", "0.1%")
+    assert told(*aa, "--fail-if", "undecided").exit_code == 11
+    assert told(*aa, "--fail-if", "different").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--left", "gige"], "both of --left and --right"),
+        (["--left", "gige", "--right", "infiniband"], "'infiniband' is nothing that this run compares"),
+        (["--fail-if", "slow:5%"], "no condition such as slower:5%"),
+        (["--fail-if", "slower:five"], "is not a share"),
+    ],
+)
+def test_mistakes_are_one_sentence(runs: dict[str, Path], words: list[str], says: str) -> None:
+    try:
+        result = told(runs["before"], *words)
+    except FabriscopeError as error:
+        assert says in str(error)
+        assert error.exit_code == 2
+    else:
+        assert result.exit_code == 2
+        assert says in result.output
+
+
+@pytest.mark.parametrize("name", ["run-version-1", "run-before-ranks"])
+def test_folders_of_older_versions_can_be_compared(name: str) -> None:
+    assert told(OLD_RUNS / name).exit_code == 0
+    found = parsed(OLD_RUNS / name, OLD_RUNS / name)
+    assert not found["paired"]
+    assert {row["ratio"] for pair in found["pairs"] for row in pair["rows"]} <= {1.0}
