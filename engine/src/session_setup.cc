@@ -1,4 +1,5 @@
 // What happens before the first burst: who takes part, and the connections.
+#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -28,11 +29,31 @@ std::string random_token() {
   return token;
 }
 
+/// The processors that this process may run on, as the kernel writes them: `0,2-3`; empty if it
+/// does not say.
+std::string allowed_processors() {
+  std::array<cpu_set_t, 8> sets{};  // 8,192 processors, as many as the kernel can be built for
+  if (sched_getaffinity(0, sizeof sets, sets.data()) != 0) return {};
+  constexpr int kCount = 8 * sizeof sets;
+  std::string text;
+  for (int first = 0; first < kCount; ++first) {
+    if (!CPU_ISSET_S(first, sizeof sets, sets.data())) continue;
+    int last = first;
+    while (last + 1 < kCount && CPU_ISSET_S(last + 1, sizeof sets, sets.data())) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+    first = last;
+  }
+  return text;
+}
+
 std::string self_description(int rank) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   JsonObject object;
   object.add("rank", rank).add("host", host.data()).add("pid", static_cast<int>(getpid()));
+  const std::string processors = allowed_processors();
+  if (!processors.empty()) object.add("processors", processors);
   return object.add("engine_version", kEngineVersion).text();
 }
 

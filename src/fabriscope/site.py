@@ -144,7 +144,9 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     found = {}
     for wanted in plan.section.mpi:
         stack = mpi.find(wanted.library or wanted.name, wanted.path)
-        found[wanted.name] = dataclasses.replace(stack, name=wanted.name, env={**stack.env, **wanted.env})
+        found[wanted.name] = dataclasses.replace(
+            stack, name=wanted.name, env={**stack.env, **wanted.env}, bind=wanted.bind
+        )
     return found
 
 

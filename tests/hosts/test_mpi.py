@@ -25,6 +25,21 @@ MPICH_5_VERSION = """MPICH Version:      5.0.2
 MPICH Device:       ch4:ucx ofi
 MPICH configure:    --with-device=ch4:ucx,ofi --with-pm=hydra:gforker
 """
+MPICH_3_2 = """HYDRA build details:
+    Version:                                 3.2.1
+    Release Date:                            General Availability Release
+    Process Manager:                         pmi
+"""
+MVAPICH_2_VERSION = """MVAPICH2 Version:       2.3.7
+MVAPICH2 Release date:  Wed March 02 22:00:00 EST 2022
+MVAPICH2 Device:        ch3:mrail
+MVAPICH2 configure:     --prefix=/opt/mvapich2 --disable-fortran --enable-fast=all
+"""
+MVAPICH_2_NAME = "MVAPICH2 2.3.7 Wed March 02 22:00:00 EST 2022 ch3:mrail\n\nCompilation\nCC: gcc -DNDEBUG\n"
+MPICH_4 = MPICH_3_2.replace("3.2.1", "4.1.2")
+MVAPICH_3_VERSION = (
+    MVAPICH_2_VERSION.replace("MVAPICH2", "MVAPICH").replace("2.3.7", "3.0").replace("ch3:mrail", "ch4:ofi")
+)
 INTEL = """Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)
 Copyright 2003-2026, Intel Corporation.
 """
@@ -40,7 +55,13 @@ Copyright 2003-2026, Intel Corporation.
         (MPICH_5, MPICH_5_VERSION, Identity("mpich", "5.0.2", "ch4:ucx,ofi")),
         (MPICH_5, "", Identity("mpich", "5.0.2", "ch4:ucx,ofi")),
         (MPICH_5.replace("--with-device=ch4:ucx,ofi ", ""), "", Identity("mpich", "5.0.2")),
-        (MPICH_5, "MVAPICH2 Version: 2.3.7\n", None),
+        (MPICH_3_2, MVAPICH_2_VERSION, Identity("mvapich2", "2.3.7", "ch3:mrail")),
+        (MPICH_3_2, MVAPICH_2_NAME, Identity("mvapich2", "2.3.7", "ch3:mrail")),
+        (MPICH_3_2, "MVAPICH2 Version: 2.3.7\n", Identity("mvapich2", "2.3.7")),
+        (MPICH_4, MVAPICH_3_VERSION, Identity("mvapich", "3.0", "ch4:ofi")),
+        (MPICH_4, "MVAPICH 4.0 Fri Feb 21 22:00:00 EST 2025 ch4:ucx\n", Identity("mvapich", "4.0", "ch4:ucx")),
+        (MPICH_4, "MVAPICH-Plus 4.1 Fri Feb 21 22:00:00 EST 2025 ch4:ucx\n", Identity("mvapich", "4.1", "ch4:ucx")),
+        ("", MVAPICH_3_VERSION, None),
         (INTEL, "", Identity("intelmpi", "2021.18.1")),
         ("mpirun: error while loading shared libraries: libpmix.so.2\n", "", None),
         ("", "", None),
@@ -100,6 +121,15 @@ def test_several_names_of_one_launcher_are_one_installation(machine: Path) -> No
     compiler = put(machine / "path" / "mpicxx")
     (stack,) = mpi.stacks()
     assert (stack.mpirun, stack.mpicxx, stack.device) == (str(real), str(compiler), "ch4:ucx,ofi")
+
+
+@pytest.mark.parametrize(("program", "says"), [("mpichversion", MVAPICH_2_VERSION), ("mpiname", MVAPICH_2_NAME)])
+def test_mvapich_is_told_from_mpich_by_its_other_programs(machine: Path, program: str, says: str) -> None:
+    put(machine / "path" / "mpiexec", MPICH_3_2)
+    put(machine / "path" / program, says)
+    (stack,) = mpi.stacks()
+    assert (stack.name, stack.kind, stack.device) == ("mvapich2-2.3.7", "mvapich2", "ch3:mrail")
+    assert mpi.find("mvapich2").mpirun == stack.mpirun
 
 
 def test_debian_s_programs_carry_their_library_s_name(machine: Path) -> None:

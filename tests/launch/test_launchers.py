@@ -26,7 +26,7 @@ CYCLIC = MpiJob(PROGRAM, ("a", "b", "a", "b"), "eth0", "tcp")
 
 
 def stack(kind: str, device: str | None = None) -> MpiStack:
-    return MpiStack(kind, kind, "1", "/x/mpirun", None, device=device)
+    return MpiStack(kind, kind, "3.0", "/x/mpirun", None, device=device)
 
 
 COMMAND_LINES = [
@@ -112,6 +112,24 @@ COMMAND_LINES = [
         "/x/mpirun -bootstrap ssh -hosts a,b -n 4 -ppn 1 -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
         " -genv FI_TCP_IFACE eth0",
     ),
+    (
+        "mvapich", "ch4:ofi", LAB_INTER,
+        "/x/mpirun -launcher rsh -launcher-exec /lab/rsh -iface mgmt0 -hosts a,b -n 2 -ppn 1"
+        " -genv MVP_ENABLE_AFFINITY 0 -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0",
+    ),
+    ("mvapich", "ch4:ofi", LAB_INTRA, "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 0 -genv FI_PROVIDER tcp"),
+    (
+        "mvapich", "ch4:ucx", REAL_INTER,
+        "/x/mpirun -launcher ssh -hosts a,b -n 4 -ppn 2 -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0 -genv K v",
+    ),
+    (
+        "mvapich2", "ch3:nemesis", REAL_INTER,
+        "/x/mpirun -launcher ssh -hosts a,b -n 4 -ppn 2 -genv MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE eth0 -genv K v",
+    ),
+    (
+        "mvapich2", "ch3:mrail", LAB_INTRA,
+        "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 0 -genv MV2_USE_SHARED_MEM 1",
+    ),
 ]  # fmt: skip
 
 
@@ -125,13 +143,105 @@ def test_every_launcher_has_its_line() -> None:
     assert set(discover("launch", "LAUNCHER").plugins) == {line[0] for line in COMMAND_LINES}
 
 
+OWN_PROCESSOR = 'case $OMPI_COMM_WORLD_LOCAL_RANK in 0) p=3 ;; 1) p=1 ;; esac; exec taskset -c "$p" "$@"'
+BOUND = replace(CYCLIC, rank_hosts=("a", "a"), transport="shm", fabric_interface=None)
+BINDINGS = {
+    "openmpi4": {
+        "core": "/x/mpirun -H localhost:2 -np 2 --bind-to core --mca pml ob1 --mca btl vader,self",
+        "socket": "/x/mpirun -H localhost:2 -np 2 --bind-to socket --mca pml ob1 --mca btl vader,self",
+        "numa": "/x/mpirun -H localhost:2 -np 2 --bind-to numa --mca pml ob1 --mca btl vader,self",
+        "none": "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca pml ob1 --mca btl vader,self",
+        (3, 1): "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca pml ob1 --mca btl vader,self /bin/sh -c SCRIPT sh",
+    },
+    "openmpi5": {
+        "core": "/x/mpirun -H localhost:2 -np 2 --bind-to core --mca pml ob1 --mca btl sm,self --mca osc sm,rdma",
+        "socket": "/x/mpirun -H localhost:2 -np 2 --bind-to package --mca pml ob1 --mca btl sm,self --mca osc sm,rdma",
+        "numa": "/x/mpirun -H localhost:2 -np 2 --bind-to numa --mca pml ob1 --mca btl sm,self --mca osc sm,rdma",
+        "none": "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca pml ob1 --mca btl sm,self --mca osc sm,rdma",
+        (3, 1): "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca pml ob1 --mca btl sm,self --mca osc sm,rdma"
+        " /bin/sh -c SCRIPT sh",
+    },
+    "mpich": {
+        "core": "/x/mpirun -n 2 -bind-to core",
+        "socket": "/x/mpirun -n 2 -bind-to socket",
+        "numa": "/x/mpirun -n 2 -bind-to numa",
+        "none": "/x/mpirun -n 2 -bind-to none",
+        (3, 1): "/x/mpirun -n 2 -bind-to user:3,1",
+    },
+    "intelmpi": {
+        "core": "/x/mpirun -n 2 -genv I_MPI_PIN on -genv I_MPI_PIN_DOMAIN core -genv I_MPI_FABRICS shm",
+        "socket": "/x/mpirun -n 2 -genv I_MPI_PIN on -genv I_MPI_PIN_DOMAIN socket -genv I_MPI_FABRICS shm",
+        "numa": "/x/mpirun -n 2 -genv I_MPI_PIN on -genv I_MPI_PIN_DOMAIN numa -genv I_MPI_FABRICS shm",
+        "none": "/x/mpirun -n 2 -genv I_MPI_PIN off -genv I_MPI_FABRICS shm",
+        (3, 1): "/x/mpirun -n 2 -genv I_MPI_PIN on -genv I_MPI_PIN_PROCESSOR_LIST 3,1 -genv I_MPI_FABRICS shm",
+    },
+    "mvapich": {
+        "core": "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 1 -genv MVP_CPU_BINDING_POLICY BUNCH"
+        " -genv MVP_CPU_BINDING_LEVEL core",
+        "socket": "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 1 -genv MVP_CPU_BINDING_POLICY SCATTER"
+        " -genv MVP_CPU_BINDING_LEVEL socket",
+        "numa": "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 1 -genv MVP_CPU_BINDING_POLICY SCATTER"
+        " -genv MVP_CPU_BINDING_LEVEL numanode",
+        "none": "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 0",
+        (3, 1): "/x/mpirun -n 2 -genv MVP_ENABLE_AFFINITY 1 -genv MVP_CPU_MAPPING 3:1",
+    },
+    "mvapich2": {
+        "core": "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 1 -genv MV2_CPU_BINDING_POLICY BUNCH"
+        " -genv MV2_CPU_BINDING_LEVEL core -genv MV2_USE_SHARED_MEM 1",
+        "socket": "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 1 -genv MV2_CPU_BINDING_POLICY SCATTER"
+        " -genv MV2_CPU_BINDING_LEVEL socket -genv MV2_USE_SHARED_MEM 1",
+        "numa": "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 1 -genv MV2_CPU_BINDING_POLICY SCATTER"
+        " -genv MV2_CPU_BINDING_LEVEL numanode -genv MV2_USE_SHARED_MEM 1",
+        "none": "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 0 -genv MV2_USE_SHARED_MEM 1",
+        (3, 1): "/x/mpirun -n 2 -genv MV2_ENABLE_AFFINITY 1 -genv MV2_CPU_MAPPING 3:1 -genv MV2_USE_SHARED_MEM 1",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "bind"), [(kind, bind) for kind, lines in BINDINGS.items() for bind in lines])
+def test_binding(kind: str, bind: str | tuple[int, ...]) -> None:
+    expected = [OWN_PROCESSOR if word == "SCRIPT" else word for word in BINDINGS[kind][bind].split()]
+    launcher = discover("launch", "LAUNCHER").get(kind)
+    assert launcher.argv(replace(BOUND, bind=bind), stack(kind)) == (*expected, *PROGRAM)
+    asked_in_lab = replace(BOUND, bind=bind, shares_cores=True)
+    assert set(expected) <= {*launcher.argv(asked_in_lab, stack(kind))}, "a plan's word counts in a lab, too"
+
+
+def test_mvapich_4_is_bound_by_hydra() -> None:
+    four = replace(stack("mvapich", "ch4:ofi"), version="4.0")
+    words = discover("launch", "LAUNCHER").get("mvapich").argv(replace(BOUND, bind=(3, 1)), four)
+    expected = "/x/mpirun -n 2 -bind-to user:3,1 -genv MPIR_CVAR_CH4_NETMOD ofi -genv FI_PROVIDER tcp"
+    assert words == (*expected.split(), *PROGRAM)
+
+
+def test_every_launcher_has_its_bindings() -> None:
+    assert set(BINDINGS) == set(discover("launch", "LAUNCHER").plugins)
+
+
+@pytest.mark.parametrize("kind", list(BINDINGS))
+def test_a_binding_with_fewer_processors_than_ranks_is_refused(kind: str) -> None:
+    with pytest.raises(LaunchError, match="binds ranks to 1 processors, and every host has 2 ranks"):
+        discover("launch", "LAUNCHER").get(kind).argv(replace(BOUND, bind=(3,)), stack(kind))
+
+
+def test_the_plan_s_binding_reaches_the_launcher() -> None:
+    command = Command(PROGRAM, "a", rank_hosts=("a", "a"))
+    bound = replace(stack("mpich", "ch4:ofi"), bind="numa")
+    assert mpi_jobs.wrap(command, bound, LAB_HOSTS, None, None).argv[3:5] == ("-bind-to", "numa")
+
+
+def test_mvapich2_on_verbs_is_not_told_to_speak_tcp() -> None:
+    with pytest.raises(LaunchError, match="ch3:mrail cannot be forced onto TCP"):
+        discover("launch", "LAUNCHER").get("mvapich2").argv(REAL_INTER, stack("mvapich2", "ch3:mrail"))
+
+
 def test_open_mpi_is_allowed_to_run_as_root() -> None:
     for kind in ("openmpi4", "openmpi5"):
         env = discover("launch", "LAUNCHER").get(kind).env(LAB_INTRA, stack(kind))
         assert env == {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-@pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich", "intelmpi"])
+@pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich", "intelmpi", "mvapich", "mvapich2"])
 def test_jobs_that_cannot_be_forced_are_refused(kind: str) -> None:
     launcher = discover("launch", "LAUNCHER").get(kind)
     for job in (

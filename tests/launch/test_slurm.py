@@ -84,6 +84,15 @@ def test_ranks_of_a_step_go_where_the_job_names_them_and_one_host_is_one_node() 
         "--nodelist n2,n2,n1,n1 --distribution arbitrary --nodes 2 --ntasks 4 --overlap --overcommit --cpu-bind none"
         " /x/engine --spec -"
     )
+    for bind, word in (
+        ("core", "cores"),
+        ("socket", "sockets"),
+        ("numa", "ldoms"),
+        ("none", "none"),
+        ((2, 0), "map_cpu:2,0"),
+    ):
+        words = Slurm(starters={"mpich": "srun"}).mpi_argv(replace(job, bind=bind), "mpich")
+        assert " ".join(words).endswith(f"--overcommit --cpu-bind {word} /x/engine --spec -")
     words = Slurm(starters={"mpich": "srun"}).mpi_argv(replace(job, rank_hosts=("n2", "n2")), "mpich")
     assert "--nodelist n2,n2 --distribution arbitrary --nodes 1 --ntasks 2" in " ".join(words)
 

@@ -17,7 +17,7 @@ class Identity:
     """What an MPI library is."""
 
     kind: str
-    """The name of its launcher: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`."""
+    """The name of its launcher: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`, `mvapich`, `mvapich2`."""
     version: str
     device: str | None = None
 
@@ -53,7 +53,8 @@ def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
     """Return the library that `mpirun --version` (and `mpichversion`) speaks of; None for one we cannot drive.
 
     `mpirun (Open MPI) 5.0.11` / `HYDRA build details:` with `Version: 5.0.2` / `Intel(R) MPI Library for Linux*
-    OS, Version 2021.18.1 Build ...`
+    OS, Version 2021.18.1 Build ...`. MVAPICH's Hydra says the same as MPICH's, with the version of the MPICH that it
+    was made out of: `mpichversion` (`MVAPICH2 Version: 2.3.7`) or `mpiname -a` (`MVAPICH2 2.3.7 ... ch3:mrail`) tell.
     """
     intel = re.search(r"Intel\(R\) MPI Library.*?Version (\S+)", mpirun_version)
     if intel:
@@ -65,18 +66,25 @@ def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
             return None
         return Identity("openmpi4" if open_mpi[1] == "4" else "openmpi5", version)
     hydra = re.search(r"HYDRA build details:.*?Version:\s+(\S+)", mpirun_version, re.DOTALL)
-    if hydra and "MVAPICH" not in mpichversion:
-        return Identity("mpich", hydra[1], _mpich_device(mpirun_version, mpichversion))
-    return None
+    if hydra is None:
+        return None
+    mvapich = re.search(r"^\s*MVAPICH(2?)\S*(?: Version:)?\s+(\d\S*)", mpichversion, re.MULTILINE)
+    if mvapich:
+        # 3.0 is the first without the 2 in its name, and the first on ch4.
+        kind = "mvapich2" if mvapich[1] or int(mvapich[2].split(".")[0]) < 3 else "mvapich"
+        return Identity(kind, mvapich[2], _mpich_device(mpirun_version, mpichversion))
+    return Identity("mpich", hydra[1], _mpich_device(mpirun_version, mpichversion))
 
 
 def _mpich_device(mpirun_version: str, mpichversion: str) -> str | None:
-    """Return `ch4:ucx,ofi` and the like from `MPICH Device: ch4:ucx ofi`, else from the configure options."""
-    said = re.search(r"MPICH Device:\s*(.+)", mpichversion)
+    """Return `ch4:ucx,ofi` and the like from `MPICH Device: ch4:ucx ofi`, else from mpiname or configure options."""
+    said = re.search(r"(?:MPICH|MVAPICH)\S* Device:\s*(.+)", mpichversion)
     if said:
         return ",".join(said[1].split())
-    option = re.search(r"--with-device=([^\s']+)", mpirun_version)
-    return option[1] if option else None
+    option = re.search(
+        r"--with-device=([^\s']+)|^MVAPICH.*\s(ch[34]:\S+)", f"{mpichversion}\n{mpirun_version}", re.MULTILINE
+    )
+    return option[1] or option[2] if option else None
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,8 @@ class Installation:
 
     mpirun: Path
     mpicxx: Path | None = None
-    mpichversion: Path | None = None
+    mpichversion: tuple[str, ...] = ()
+    """The words of the program that says what `mpirun --version` does not: mpichversion, or MVAPICH's mpiname."""
     env: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -98,11 +107,12 @@ def installation(mpirun: Path) -> Installation:
     suffix = next((s for s in (".openmpi", ".mpich") if mpirun.name.endswith(s)), "")
     if mpirun.name == "mpiexec.hydra" and (folder / "mpicxx.mpich").exists():
         suffix = ".mpich"
-    compiler, version = folder / f"mpicxx{suffix}", folder / f"mpichversion{suffix}"
+    compiler, version, name = folder / f"mpicxx{suffix}", folder / f"mpichversion{suffix}", folder / "mpiname"
+    told_by = (str(version),) if version.exists() else (str(name), "-a") if name.exists() else ()
     return Installation(
         mpirun,
         compiler if compiler.exists() else None,
-        version if version.exists() else None,
+        told_by,
         _intel_environment(folder) if (folder / "hydra_bstrap_proxy").exists() else {},
     )
 

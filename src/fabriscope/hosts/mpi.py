@@ -91,7 +91,7 @@ def examine(mpirun: Path) -> Found:
     answer = identity.ask([str(mpirun), "--version"], place.env)
     if answer.problem:
         return Found(str(mpirun), None, answer.problem)
-    more = identity.ask([str(place.mpichversion)]).text if place.mpichversion else ""
+    more = identity.ask(place.mpichversion, place.env).text if place.mpichversion else ""
     known = identity.identify(answer.text, more)
     if known is None:
         said = answer.text.strip().splitlines() or ["nothing"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabriscope.launch.mpi_jobs import check, layout
+from fabriscope.launch.mpi_jobs import check, layout, processors_of, unit_of
 from fabriscope.model.mpi import MpiJob, MpiStack
 from fabriscope.model.ranks import CYCLIC, Layout
 
@@ -19,6 +19,8 @@ class Carriers:
 
     shared_memory: str
     """The btl of one host."""
+    socket: str
+    """How `--bind-to` calls a socket."""
     one_sided: Mapping[str, str]
     """Transport to the osc components that may be used."""
 
@@ -48,10 +50,26 @@ def argv(
     else:
         # The name that a plan gives the host need not be its own: localhost always is.
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
-    if job.shares_cores:
-        words += ["--bind-to", "none"]
+    words += _binding(job, carriers)
     words += [word for name, value in parameters(job, carriers).items() for word in mca(name, value)]
-    return (*words, *_exports(job.env), *job.argv)
+    return (*words, *_exports(job.env), *_own_processor(job), *job.argv)
+
+
+def _binding(job: MpiJob, carriers: Carriers) -> list[str]:
+    """Return the words that bind ranks; those with processors of their own bind themselves."""
+    unit = "none" if processors_of(job) else unit_of(job)
+    return [] if unit is None else ["--bind-to", carriers.socket if unit == "socket" else unit]
+
+
+def _own_processor(job: MpiJob) -> tuple[str, ...]:
+    """Return words before a rank's program that bind it to the processor named for it.
+
+    mpirun's own `--bind-to cpu-list:ordered` counts cores by their place in the machine, not by the system's numbers,
+    and takes them in ascending order, whatever order was asked for (seen with 4.1.4).
+    """
+    cases = " ".join(f"{rank}) p={number} ;;" for rank, number in enumerate(processors_of(job)))
+    script = f'case $OMPI_COMM_WORLD_LOCAL_RANK in {cases} esac; exec taskset -c "$p" "$@"'
+    return ("/bin/sh", "-c", script, "sh") if cases else ()
 
 
 def _mapping(ranks: Layout) -> str:

@@ -62,7 +62,7 @@ def wrap(
     job the command runs here, and enters the hosts by itself. Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
-    job = job_of(command, hosts, fabric, remote_shell)
+    job = replace(job_of(command, hosts, fabric, remote_shell), bind=stack.bind)
     if slurm is not None:
         job = replace(job, in_slurm=True, remote_shell=None)
         check(job)
@@ -135,6 +135,21 @@ def _shares_cores(hosts: Sequence[Host], rank_count: int) -> bool:
     return cpu_count is not None and cpu_count * len(hosts) < rank_count
 
 
+def unit_of(job: MpiJob) -> str | None:
+    """Return to what ranks are bound, one unit each: core, socket, numa or none; None for what the library does itself.
+
+    Processors that are named one by one are for the launcher to bind to.
+    """
+    if job.bind is None:
+        return "none" if job.shares_cores else None
+    return job.bind if isinstance(job.bind, str) else None
+
+
+def processors_of(job: MpiJob) -> tuple[int, ...]:
+    """Return the processors for the ranks of every host, in their order; nothing where none were named."""
+    return job.bind if isinstance(job.bind, tuple) else ()
+
+
 def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
     """Return the hosts in the order of their first ranks, and how the ranks are dealt out; raises LaunchError.
 
@@ -147,11 +162,17 @@ def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
 
 
 def check(job: MpiJob) -> None:
-    """Raise LaunchError for a transport that no launcher can force, and for too much standard input."""
+    """Raise LaunchError for a transport that no launcher can force, too few processors, and too much standard input."""
     if job.transport not in ("tcp", "shm"):
         raise LaunchError(f"no MPI launcher can force the transport {job.transport!r}", fix="use tcp or shm")
     if job.transport == "tcp" and job.fabric_interface is None:
         raise LaunchError("the transport tcp needs the name of an interface")
+    ranks_per_host = layout(job.rank_hosts)[1].ranks_per_host
+    if isinstance(job.bind, tuple) and len(job.bind) < ranks_per_host:
+        raise LaunchError(
+            f"the plan binds ranks to {len(job.bind)} processors, and every host has {ranks_per_host} ranks",
+            fix="name a processor for each, or write `bind: core`",
+        )
     if job.stdin_bytes > MAX_STDIN_BYTES:
         raise LaunchError(
             f"mpirun cannot be trusted with {job.stdin_bytes} bytes of standard input",

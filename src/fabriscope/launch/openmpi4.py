@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabriscope.launch import _openmpi
 from fabriscope.model.mpi import MpiJob, MpiStack
 
-_CARRIERS = _openmpi.Carriers("vader", one_sided={"tcp": "pt2pt"})
+_CARRIERS = _openmpi.Carriers("vader", "socket", one_sided={"tcp": "pt2pt"})
 
 
 class OpenMpi4Launcher:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fabriscope.launch import _openmpi
 from fabriscope.model.mpi import MpiJob, MpiStack
 
-_CARRIERS = _openmpi.Carriers("sm", one_sided={"tcp": "rdma", "shm": "sm,rdma"})
+_CARRIERS = _openmpi.Carriers("sm", "package", one_sided={"tcp": "rdma", "shm": "sm,rdma"})
 
 
 class OpenMpi5Launcher:

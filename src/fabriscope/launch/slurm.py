@@ -14,9 +14,12 @@ from fabriscope.launch.ssh import Ssh
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.mpi import MpiJob
 
-MPI_PLUGINS = {"mpich": "pmi2", "intelmpi": "pmi2", "mvapich": "pmi2", "openmpi4": "pmix", "openmpi5": "pmix"}
+MPI_PLUGINS = {
+    "mpich": "pmi2", "intelmpi": "pmi2", "mvapich": "pmi2", "mvapich2": "pmi2", "openmpi4": "pmix", "openmpi5": "pmix",
+}  # fmt: skip
 """MPI kind to the plugin of srun's (`--mpi`) through which its ranks find each other."""
 
+_CPU_BIND = {"core": "cores", "socket": "sockets", "numa": "ldoms", "none": "none"}
 _PROBE_TIMEOUT_S = 30.0
 # sbatch and salloc leave these behind for srun, which takes them for wishes about every step: a job of one task a node
 # would refuse steps of two. Others are a user's own defaults, which would garble what we read.
@@ -57,8 +60,7 @@ class Slurm(Ssh):
         words += ["--nodelist", ",".join(job.rank_hosts), "--distribution", "arbitrary"]
         words += ["--nodes", str(len(set(job.rank_hosts))), "--ntasks", str(len(job.rank_hosts))]
         words += ["--overlap", "--overcommit"]
-        if job.shares_cores:
-            words += ["--cpu-bind", "none"]
+        words += _binding(job)
         return (*self._unburdened(), *words, *job.argv)
 
     def starts_by_srun(self, kind: str) -> bool:
@@ -69,6 +71,14 @@ class Slurm(Ssh):
         """Return the words that take away what the job's environment would wish of every step."""
         present = [name for name in _WISHES if name in self.environment]
         return ("env", *(word for name in present for word in ("-u", name))) if present else ()
+
+
+def _binding(job: MpiJob) -> list[str]:
+    """Return srun's words for how ranks are bound; a numa node is Slurm's `ldom`."""
+    if isinstance(job.bind, tuple):
+        return ["--cpu-bind", "map_cpu:" + ",".join(map(str, job.bind))]
+    unit = job.bind or ("none" if job.shares_cores else None)
+    return [] if unit is None else ["--cpu-bind", _CPU_BIND[unit]]
 
 
 def here(environment: Mapping[str, str], launcher: str, kinds: Sequence[str]) -> Slurm:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+BINDING_UNITS = ("core", "socket", "numa", "none")
+Bind = str | tuple[int, ...]
+"""To what each rank is bound: to one unit of its own in turn, to nothing, or the first rank on every host to the first
+of these processors (as the system numbers them), the second to the second."""
+
 
 @dataclass(frozen=True)
 class MpiStack:
@@ -13,7 +18,7 @@ class MpiStack:
     name: str
     """How plans and reports call it, e.g. `mpich-5.0.2`."""
     kind: str
-    """Which launcher speaks to it: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`."""
+    """Which launcher speaks to it: `openmpi4`, `openmpi5`, `mpich`, `intelmpi`, `mvapich`, `mvapich2`."""
     version: str
     mpirun: str
     """Absolute path of mpirun or mpiexec."""
@@ -23,6 +28,8 @@ class MpiStack:
     """Environment that it needs (I_MPI_ROOT, LD_LIBRARY_PATH ...)."""
     device: str | None = None
     """What it is built on where that matters: MPICH's `ch4:ofi` or `ch4:ucx`."""
+    bind: Bind | None = None
+    """How a plan wants its ranks bound; None: as the library does by itself."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class MpiJob:
     env: Mapping[str, str] = field(default_factory=dict)
     shares_cores: bool = False
     """The ranks have no core of their own (a lab): none is bound, and a waiting rank yields where it can."""
+    bind: Bind | None = None
+    """How a plan wants ranks bound; None: as the library does by itself, and not at all where cores are shared."""
     in_slurm: bool = False
     """mpirun is started inside a Slurm job, where every library looks for hosts of its own accord."""
     stdin_bytes: int = 0

@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from fabriscope.model.benchmarks import PARAMETERS
+from fabriscope.model.mpi import BINDING_UNITS
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
 
@@ -253,6 +254,23 @@ class FabricSection(Section):
     )
 
 
+def _bind(value: Any) -> Any:
+    if value in BINDING_UNITS:
+        return value
+    items = tuple(_as_list(value))
+    if not items or any(not isinstance(item, int) or isinstance(item, bool) or item < 0 for item in items):
+        raise ValueError(f"{value!r} is neither {', '.join(BINDING_UNITS[:-1])} or none nor a list of processors")
+    return items
+
+
+_BIND_SCHEMA = {
+    "anyOf": [
+        {"enum": list(BINDING_UNITS)},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    ]
+}
+
+
 class MpiSection(Section):
     """One MPI library: found by name, or at a place."""
 
@@ -262,6 +280,11 @@ class MpiSection(Section):
         None, description="the library, where name is one of your own for it with other settings"
     )
     env: dict[str, str] = Field({}, description="environment variables that it is started with")
+    bind: Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)] = Field(
+        None,
+        description="bind every rank to a core, socket or numa node in turn, or to none;"
+        " or processors for the first, second ... rank on every host; absent: as the library does by itself",
+    )
     fabrics: tuple[str, ...] | None = Field(None, description="only between hosts, and only over these fabrics")
 
 
