@@ -125,3 +125,20 @@ def test_folders_of_older_versions_can_be_compared(name: str) -> None:
     found = parsed(OLD_RUNS / name, OLD_RUNS / name)
     assert not found["paired"]
     assert {row["ratio"] for pair in found["pairs"] for row in pair["rows"]} <= {1.0}
+
+
+def test_a_control_that_failed_is_told_by_the_status(tmp_path: Path) -> None:
+    from tests.analysis.test_control import run_with
+
+    from fabriscope import comparison, store
+
+    folders = {}
+    for name, factor in (("holds", 1.0), ("fails", 1.1)):
+        data = run_with(factor)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store, "open_run", lambda _, data=data: type("Folder", (), {"read": lambda _: data})())
+            folders[name] = comparison.of([tmp_path], None, None, [], None)
+    assert not folders["holds"].control_failed
+    assert any("control holds" in note for note in folders["holds"].notes)
+    assert folders["fails"].control_failed
+    assert "nothing of this can be trusted" in folders["fails"].conclusions()[-1]

@@ -12,8 +12,9 @@ import polars as pl
 
 from fabriscope import store
 from fabriscope.analysis import choices, conditions
-from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, KINDS, Family, families
+from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, KINDS, Family, compare, families
 from fabriscope.analysis.conditions import MET, OPEN, Condition
+from fabriscope.analysis.control import CONTROL, Control, control_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.ranges import ranges
@@ -87,6 +88,8 @@ class Comparison:
             else:
                 rest = f"; at {undecided} the launches cannot rule it out" if undecided else ""
                 said.append(f"passed: {name} is met at none of {total} sizes{rest}.")
+        if self.control_failed:
+            said.append("The A/A control failed: nothing of this can be trusted.")
         return said
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,6 +128,26 @@ def of(
     """
     runs = [store.open_run(path).read() for path in paths]
     values = [launch_values(run) for run in runs]
+    controls = [_control(run, of_run) for run, of_run in zip(runs, values, strict=True)]
+    found = _compared(paths, runs, values, left, right, wanted, margin)
+    notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
+    failed = any(control is not None and control.is_failed for control in controls)
+    return dataclasses.replace(found, notes=notes, control_failed=failed)
+
+
+def _control(run: RunData, values: pl.DataFrame) -> Control | None:
+    return control_of(compare(values, KINDS[CONTROL], rules_of(run)))
+
+
+def _compared(
+    paths: Sequence[Path],
+    runs: list[RunData],
+    values: list[pl.DataFrame],
+    left: str | None,
+    right: str | None,
+    wanted: Sequence[Condition],
+    margin: float | None,
+) -> Comparison:
     if len(runs) == 2:
         return _of_two(paths, runs, values, wanted, margin)
     run, rules = runs[0], _with_margin(rules_of(runs[0]), margin)

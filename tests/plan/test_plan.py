@@ -160,3 +160,25 @@ def test_socket_options_at_one_placement_alone(tmp_path: Path) -> None:
         for placement, entry_id in (("inter", "a.tcp.inter"), ("intra", "tcp.intra"))
     }
     assert buffers == {"inter": {None, 16384}, "intra": {None}}
+
+
+@pytest.mark.parametrize(
+    ("control", "twin"),
+    [("true", "a.tcp.inter"), ("b", "b.tcp.inter"), ("b.mpi.mpich.inter", "b.mpi.mpich.inter"), ("false", None)],
+)
+def test_the_control_enters_one_thing_twice(control: str, twin: str | None, tmp_path: Path) -> None:
+    plan = _load(GOOD + f"control: {control}\n", tmp_path)
+    schedule = expand(plan, planned_fabrics(plan))
+    twins = [launch for launch in schedule.launches if launch.entry.twin]
+    assert {launch.entry.entry_id for launch in twins} == ({f"{twin}.again"} if twin else set())
+    for launch in twins:
+        (first,) = (one for one in schedule.launches if one.entry.entry_id == twin and one.block == launch.block)
+        assert [case.message_size_bytes for case in launch.cases] == [case.message_size_bytes for case in first.cases]
+        assert not {case.case_id for case in launch.cases} & {case.case_id for case in first.cases}
+        assert launch.budget_ns == first.budget_ns
+
+
+def test_a_control_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    plan = _load(GOOD + "control: c.tcp.inter\n", tmp_path)
+    with pytest.raises(PlanError, match=r"there is no entry 'c\.tcp\.inter' -- choose one of a\.tcp\.inter"):
+        expand(plan, planned_fabrics(plan))

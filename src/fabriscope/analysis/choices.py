@@ -24,7 +24,7 @@ from fabriscope.analysis.stopping import Rules
 from fabriscope.model.run_data import RunData
 
 ENTRIES, RUNS = "entries", "runs"
-OF_AN_ENTRY = ("placement", "fabric", "layer", "mpi", "instrument", "ranks")
+OF_AN_ENTRY = ("placement", "fabric", "layer", "mpi", "instrument", "ranks", "twin")
 
 
 def selection(text: str, run: RunData, values: pl.DataFrame) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def entries_compared(
 ) -> list[Family]:
     """Return every pair of curves of two selections that differ in nothing but what the selections name."""
     curves = curves_of(values)
-    sides = [[key for key in curves if _fits(key, one)] for one in (left, right)]
+    sides = [[key for key in curves if _fits(key, {"twin": "", **one})] for one in (left, right)]
     free = {*left, *right}
     held = [index for index, name in enumerate((*IDENTITY, "metric_id")) if name not in free]
     pairs = [
@@ -86,6 +86,8 @@ def runs_compared(
     families: list[Family] = []
     refused = []
     for key in curves[0].keys() & curves[1].keys():
+        if key[IDENTITY.index("twin")]:
+            continue  # each run's control has been judged inside it
         both = curves[0][key], curves[1][key]
         shared = sorted(both[0].keys() & both[1].keys())
         alike = [size for size in shared if settings[0][key, size] == settings[1][key, size]]

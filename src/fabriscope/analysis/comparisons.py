@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fabriscope.analysis.control import CONTROL
 from fabriscope.analysis.evidence import Evidence, Mean
-from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.frames import AGAIN, series_label
 from fabriscope.analysis.intervals import LogRatio, blocks_to_decide, false_discovery, judge
 from fabriscope.analysis.stopping import ERROR_RATE, Rules
 from fabriscope.model.benchmarks import BENCHMARKS
@@ -20,7 +21,7 @@ from fabriscope.model.metrics import METRICS
 from fabriscope.model.ranks import layout_from
 
 VERDICTS = ("faster", "slower", "equivalent", "undecided")
-IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "ranks", "series")
+IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "ranks", "twin", "series")
 """What tells one curve from another; sizes and metrics are points of a curve."""
 
 COMPARISON_SCHEMA = {
@@ -81,6 +82,7 @@ KINDS = {
         ),
         Kind("series", "Setting against setting", ("series",), lambda a, b: a["series"] != b["series"]),
         Kind("instrument", "Instrument against instrument", ("instrument",), lambda a, b: True),  # noqa: ARG005
+        Kind(CONTROL, "A/A control", ("twin",), lambda a, b: (a["twin"], b["twin"]) == ("", AGAIN)),
     )
 }  # fmt: skip
 
@@ -253,6 +255,8 @@ def sign_of(metric_id: str) -> int:
 
 def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """Return what tells this side from the other, in words."""
+    if kind.name == CONTROL:
+        return series_label(name)
     if kind.name == "fabric":
         return str(name["fabric"])
     if kind.name in ("layer", "transport"):

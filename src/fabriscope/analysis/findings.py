@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.comparisons import IDENTITY, KINDS
+from fabriscope.analysis.control import CONTROL
 from fabriscope.analysis.frames import LAYER_NAMES
 from fabriscope.analysis.ranges import PAIR
 from fabriscope.analysis.words import (
@@ -44,7 +45,7 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
 def where_text(row: dict[str, Any]) -> str:
     """Return the circumstances that both sides share: `ping-pong, TCP, between hosts`."""
     parts = [BENCHMARK_NAMES.get(row["left_benchmark"], row["left_benchmark"])]
-    if row["kind"] not in KINDS:
+    if row["kind"] not in KINDS or row["kind"] == CONTROL:
         return ", ".join([*parts, *_shared(row)])
     if row["kind"] in ("fabric", "placement", "series", "mpi", "ranks"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""

@@ -24,11 +24,14 @@ CASE_SCHEMA = {
     "benchmark": pl.String,
     "ranks": pl.String,
     "rank_count": pl.Int32,
+    "twin": pl.String,
     "series": pl.String,
     "window_size": pl.Int32,
     "socket": pl.String,
     "message_size_bytes": pl.Int64,
 }
+AGAIN = "again"
+"""Marks what is entered a second time, as the A/A control."""
 CASE_COLUMNS = tuple(CASE_SCHEMA)
 LAYER_NAMES = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null"}
 RESULT_SCHEMA = {
@@ -62,6 +65,7 @@ def cases_frame(run: RunData) -> pl.DataFrame:
                 "benchmark": case["benchmark"],
                 "ranks": ranks_label(tuple(entry.get("hosts", ()))),
                 "rank_count": len(entry.get("hosts", ())) or 2,
+                "twin": AGAIN if entry.get("twin") else "",
                 "series": _without_interface(case.get("series", ""), case.get("socket", {})),
                 "window_size": case.get("window_size", 1),
                 "socket": _socket_label(case.get("socket", {})),
@@ -84,6 +88,7 @@ class _Order:
             "instrument": ["engine"],
             "benchmark": list(BENCHMARKS),
             "ranks": [""],
+            "twin": [""],
             "series": [""],
         }
 
@@ -176,13 +181,13 @@ def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
     layer = f"{layer} ({row['mpi']})" if row["mpi"] else layer
     name = f"{row['fabric']} · {layer}" if fabric and row["fabric"] else layer
     name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
-    parts = [name, layout_from(row["ranks"]).text() if row["ranks"] else "", row["series"]]
+    parts = [name, layout_from(row["ranks"]).text() if row["ranks"] else "", row["series"], row.get("twin")]
     return ", ".join(part for part in parts if part)
 
 
 def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     names = ("layer", "fabric", "placement", "mpi", "instrument")
-    return (*(entry.get(name) for name in names), tuple(entry.get("hosts", ())))
+    return (*(entry.get(name) for name in names), bool(entry.get("twin")), tuple(entry.get("hosts", ())))
 
 
 def _socket_label(fields: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "tcp_nodelay": True,
     "busy_poll_us": None,
     "congestion_control": None,
+    "twin": False,
 }
 """Settings that a selection means when it does not name them."""
 Blocks = dict[int, float]

@@ -47,6 +47,7 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "path": essence.run.path,
         "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
         "answer": essence.answer,
+        "control": None if essence.control is None else {"failed": essence.control.is_failed, **vars(essence.control)},
         "summary": essence.summary.to_dicts(),
         "groups": essence.groups.to_dicts(),
         "findings": essence.findings,

@@ -57,6 +57,8 @@ class Entry:
     mpi: str | None = None
     """Name of the MPI stack, for the layer mpi."""
     instrument: str = "engine"
+    twin: bool = False
+    """Whether it is another entry once more: the A/A control."""
 
     @property
     def ranks(self) -> str:
@@ -69,6 +71,7 @@ class Entry:
         parts = [self.fabric, self.layer, self.mpi, self.placement, self.ranks]
         if self.instrument != "engine":
             parts.append(self.instrument)
+        parts.append("again" if self.twin else None)
         return ".".join(part for part in parts if part)
 
     def label(self) -> str:
@@ -77,7 +80,8 @@ class Entry:
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
         name = name if self.instrument == "engine" else f"{name} by {self.instrument}"
-        return f"{name}, {layout_of(self.hosts).text()}" if self.ranks else name
+        parts = [name, layout_of(self.hosts).text() if self.ranks else "", "again" if self.twin else ""]
+        return ", ".join(part for part in parts if part)
 
 
 def ranks_label(rank_hosts: tuple[str, ...]) -> str:
@@ -109,6 +113,8 @@ class Case:
         content = asdict(self)
         if not self.parameters:
             del content["parameters"]  # cases without them keep the ids that they had before there were any
+        if not self.entry.twin:
+            del content["entry"]["twin"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case, Entry
@@ -42,6 +42,10 @@ def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) 
     entries = {entry: of_it for entry, of_it in _measured(plan, fabrics, cores) if of_it}
     if not entries:
         raise PlanError("nothing of this plan can be measured", where=plan.file, fix="see docs/plan.md")
+    twinned = _twinned(plan, list(entries))
+    if twinned is not None:
+        twin = replace(twinned, twin=True)
+        entries[twin] = tuple(replace(case, entry=twin) for case in entries[twinned])
     launch_budget_ns = plan.section.budget // (len(entries) * plan.section.launches)
     if plan.section.floor and "engine" in plan.section.instruments:
         floor = Entry("null", None, "intra", (plan.hosts[0], plan.hosts[0]))
@@ -67,6 +71,21 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
             for fabric, stack in carriers(section, placement, layer):
                 entry = Entry(layer, fabric, placement, layout, stack, instrument)
                 yield entry, tuple(cases(section.benchmarks, entry, patterns, fabrics))
+
+
+def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
+    """Return the entry that is launched twice in each block, as the A/A control; None without one. Raises PlanError."""
+    wanted = plan.section.control
+    if wanted is False:
+        return None
+    between = [entry for entry in entries if entry.fabric is not None]
+    fits = (between or list(entries)) if wanted is True else [
+        entry for entry in entries if wanted in (entry.entry_id, entry.fabric)
+    ]  # fmt: skip
+    if not fits:
+        ids = ", ".join(entry.entry_id for entry in entries)
+        raise PlanError(f"control: there is no entry {wanted!r}", where=plan.file, fix=f"choose one of {ids}")
+    return fits[0]
 
 
 def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> dict[tuple[str, ...], frozenset[str]]:

@@ -397,6 +397,10 @@ class PlanSection(Section):
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
     )
     submit: SubmitSection = Field(SubmitSection(), description="the job that `fabriscope submit` asks for")
+    control: bool | str = Field(
+        False, description="A/A control: enter a fabric (an entry's id, or a fabric's name) twice; true: the first one"
+    )
+    margin: Share = Field(0.03, description="two things that differ by less than this share are equivalent", gt=0)
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
     seed: int = Field(1, description="makes every random order repeatable", ge=0)
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")

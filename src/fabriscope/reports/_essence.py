@@ -9,6 +9,7 @@ import polars as pl
 
 from fabriscope.analysis.answer import answer
 from fabriscope.analysis.comparisons import compare_all
+from fabriscope.analysis.control import Control, control_of
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
@@ -38,6 +39,8 @@ class Essence:
     groups: pl.DataFrame
     findings: list[dict[str, Any]]
     answer: list[str]
+    control: Control | None = None
+    """What came of the A/A control, where the plan has one."""
     paper: Paper | None = None
     """What came of the paper that the plan re-ran."""
 
@@ -54,19 +57,23 @@ def essence_of(run: RunData) -> Essence:
 
 
 def _essence(run: RunData) -> Essence:
-    values, rules = launch_values(run), rules_of(run)
-    comparisons = compare_all(values, rules)
+    everything, rules = launch_values(run), rules_of(run)
+    comparisons = compare_all(everything, rules)
+    control = control_of(comparisons)
+    values = everything.filter(pl.col("twin") == "")  # the control is there to be compared, and for nothing else
     all_ranges = ranges(comparisons)
     table = summary(values, rules.method)
     shared = groups(run, values)
     failures = failures_frame(run)
     estimates = estimates_of(values, rules.method)
     found = findings(all_ranges)
+    failed = [control.sentence()] if control and control.is_failed else []
+    passed = [control.sentence()] if control and not control.is_failed else []
     paper = paper_of(run, values)
     return Essence(
         run=run,
         rules=rules,
-        cases=cases_frame(run),
+        cases=cases_frame(run).filter(pl.col("twin") == ""),
         launches=launches_frame(run),
         failures=failures,
         values=values,
@@ -76,6 +83,12 @@ def _essence(run: RunData) -> Essence:
         summary=table,
         groups=shared,
         findings=found,
-        answer=[*([paper.sentence()] if paper else []), *answer(table, found, failures, estimates, shared)],
+        answer=[
+            *failed,
+            *([paper.sentence()] if paper else []),
+            *answer(table, found, failures, estimates, shared),
+            *passed,
+        ],
+        control=control,
         paper=paper,
     )

@@ -1,0 +1,58 @@
+"""The A/A control: what was entered twice must not differ from itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from fabriscope.analysis.words import advantage_text, size_text
+
+CONTROL = "control"
+MOST_SIZES = 3
+
+
+@dataclass(frozen=True)
+class Control:
+    """What came of it."""
+
+    label: str
+    """What was entered twice."""
+    size_count: int
+    equivalent_count: int
+    differing: tuple[str, ...]
+    """Where it differs from itself, and by how much."""
+
+    @property
+    def is_failed(self) -> bool:
+        """Return whether no verdict of the run can be trusted."""
+        return bool(self.differing)
+
+    def sentence(self) -> str:
+        """Return what a reader must know."""
+        if self.is_failed:
+            some = ", ".join(self.differing[:MOST_SIZES]) + (" ..." if len(self.differing) > MOST_SIZES else "")
+            return (
+                f"The A/A control failed: {self.label}, entered twice, differs from itself at {len(self.differing)} of "
+                f"{self.size_count} points ({some}), so no verdict of this run can be trusted."
+            )
+        undecided = self.size_count - self.equivalent_count
+        return (
+            f"The A/A control holds: {self.label}, entered twice, is shown equivalent to itself at "
+            f"{self.equivalent_count} of {self.size_count} points and undecided at {undecided}."
+        )
+
+
+def control_of(comparisons: pl.DataFrame) -> Control | None:
+    """Return what came of the control, from the comparisons of a run; None without one."""
+    rows = comparisons.filter(pl.col("kind") == CONTROL).to_dicts()
+    if not rows:
+        return None
+    differing = tuple(
+        f"{row['left_benchmark']} {size_text(row['message_size_bytes'])} "
+        + advantage_text(max(row["ratio"], 1 / row["ratio"]))
+        for row in rows
+        if row["verdict"] in ("faster", "slower")
+    )
+    equivalent = sum(row["verdict"] == "equivalent" for row in rows)
+    return Control(str(rows[0]["left"]), len(rows), equivalent, differing)
