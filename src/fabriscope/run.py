@@ -149,6 +149,8 @@ def _execute(
             hung.update(record["details"].get("hung_case_ids", []))
             folder.append(record, blocks, outcomes)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
+        if not cancel.is_set():
+            folder.end()
         return _summary(folder, len(schedule.launches))
 
 

@@ -6,6 +6,7 @@ python -m tests.analysis.made_up /tmp/run --like-demo     about 1,500 cases and 
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import sys
@@ -47,6 +48,8 @@ class Shape:
     benchmarks: tuple[str, ...] = ("ping_pong", "bandwidth", "bidirectional_bandwidth")
     fabrics: tuple[str, ...] = ("ethernet-100", "gige")
     placements: tuple[str, ...] = ("inter", "intra")
+    says_samples: bool = False
+    """The raw output holds the samples, as the engine writes them."""
     failing: frozenset[tuple[int, int]] = field(default_factory=lambda: frozenset({(2, 3)}))
     """(block, index of the case in the first MPI launch of the block) that fail."""
 
@@ -167,8 +170,9 @@ def _append(folder: store.RunFolder, launch: Launch, shape: Shape, noise: np.ran
             )
             clock_ns += int(values.sum())
     said = Outcome(
-        Command(("fabriscope-engine", "--transport", launch.entry.layer), HOSTS[0]), 0, b"{}\n", b"", 1, clock_ns
-    )
+        Command(("fabriscope-engine", "--transport", launch.entry.layer), HOSTS[0]), 0,
+        stream(blocks) if shape.says_samples else b"{}\n", b"", 1, clock_ns,
+    )  # fmt: skip
     record = {
         "launch_id": launch.launch_id,
         "block": launch.block,
@@ -182,6 +186,21 @@ def _append(folder: store.RunFolder, launch: Launch, shape: Shape, noise: np.ran
         "fabric_counters": {},
     }
     folder.append(record, blocks, [said])
+
+
+def stream(blocks: list[SampleBlock]) -> bytes:
+    """Return the blocks as the engine writes them (docs/engine-output.md)."""
+    lines: list[dict[str, Any]] = [{"type": "header", "format": "fabriscope-engine", "version": 1, "ranks": []}]
+    for one in blocks:
+        phase = {"warmup": "warmup", "measure": "measured"}[one.phase]
+        lines.append(
+            {
+                "type": "block", "case": one.case_id, "round": one.round, "burst": one.burst, "phase": phase,
+                "start_ns": one.start_ns, "operations_per_sample": 1, "durations_ns": list(one.values),
+            }
+        )  # fmt: skip
+    lines.append({"type": "footer", "status": "ok"})
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 def _manifest(shape: Shape, launches: list[Launch]) -> dict[str, Any]:

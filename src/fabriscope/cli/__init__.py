@@ -40,7 +40,8 @@ def fabriscope() -> None:
                  fabriscope report RUN             one HTML file to read
 
     Exit codes: 0 done, 1 failed, 2 wrong plan or usage, 5 host or lab, 6 a launch or an output, 7 a program is
-    missing, 8 run folder, 10 done but some measurements failed, 11 and 12 a comparison failed, 130 interrupted.
+    missing, 8 run folder, 10 done but some measurements failed, 11 and 12 a comparison failed, 13 something was
+    changed after it was written, 130 interrupted.
     """
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from fabriscope.model.ranks import layout_of
 
@@ -122,3 +123,20 @@ class Case:
     def parameter_map(self) -> Mapping[str, str]:
         """Return the parameters by their names."""
         return dict(self.parameters)
+
+
+def entry_of(fields: Mapping[str, Any]) -> Entry:
+    """Return an entry from its fields as a manifest has them; unknown ones are passed over.
+
+    Raises KeyError, TypeError or ValueError for what is no entry.
+    """
+    known = {name: value for name, value in fields.items() if name in Entry.__dataclass_fields__}
+    return Entry(**{**known, "hosts": tuple(known["hosts"])})
+
+
+def case_of(fields: Mapping[str, Any]) -> Case:
+    """Return a case from its fields as a manifest has them; raises as `entry_of` does."""
+    known = {name: value for name, value in fields.items() if name in Case.__dataclass_fields__}
+    parameters = tuple((name, value) for name, value in known.get("parameters", ()))
+    nested = {"entry": entry_of(known["entry"]), "socket": SocketOptions(**known["socket"]), "parameters": parameters}
+    return Case(**{**known, **nested})

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._essence import essence_of
+from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._made_of import made_of
 from fabriscope.reports.base import Options, Report
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - tables have no options
-    """Write estimates, launch values, the summary, comparisons, ranges and failures, and return them."""
-    essence = essence_of(run)
+    """Write estimates, launch values, the summary, comparisons, ranges and failures; return the files."""
+    paths = []
+    for name, text in table_texts(essence_of(run)).items():
+        paths.append(out / f"{name}.csv")
+        paths[-1].write_text(text, encoding="utf-8")
+    return paths
+
+
+def table_texts(essence: Essence) -> dict[str, str]:
+    """Return every table as CSV, by its name."""
     tables = {
         "summary": essence.summary,
         "estimates": essence.estimates,
@@ -20,12 +31,11 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
         "comparisons": essence.comparisons,
         "ranges": essence.ranges,
         "failures": essence.failures,
+        "made-of": pl.DataFrame(
+            {"name": list(stated := made_of(essence.run)), "value": [str(value) for value in stated.values()]}
+        ),
     }
-    paths = []
-    for name, frame in tables.items():
-        paths.append(out / f"{name}.csv")
-        frame.write_csv(paths[-1])
-    return paths
+    return {name: frame.write_csv() for name, frame in tables.items()}
 
 
 REPORT = Report("csv", "estimates, launch values, summary, comparisons, ranges and failures as CSV files", render)

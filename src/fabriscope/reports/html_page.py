@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import subprocess
@@ -20,6 +21,7 @@ from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._figures import curve_figures, ratio_figures
+from fabriscope.reports._made_of import made_of_json
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures
 from fabriscope.reports._style import Style, style_of
@@ -34,14 +36,21 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
     """Write report.html and return it."""
     bundle = _start_bundle()
     mark = secrets.token_hex(16)  # nothing in a run can be mistaken for it
-    page = page_text(essence_of(run), mark)
+    page = page_text(essence_of(run), mark, digest_mark(mark), str(Path(run.path).absolute()))
     path = out / PAGE_NAME
-    path.write_text(page.replace(mark, _bundle_of(bundle), 1), encoding="utf-8")
+    library = _bundle_of(bundle)
+    page = page.replace(digest_mark(mark), hashlib.sha256(library.encode()).hexdigest())
+    path.write_text(page.replace(mark, library, 1), encoding="utf-8")
     return [path]
 
 
-def page_text(essence: Essence, bundle: str) -> str:
-    """Return the page, with `bundle` as its script library."""
+def digest_mark(mark: str) -> str:
+    """Return what stands in a page for the digest of the script library until that is known."""
+    return f"digest-of-{mark[::-1]}"
+
+
+def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: str = "") -> str:
+    """Return the page, with `bundle` as its script library, of a run that lay in `run_path`."""
     style = style_of(essence.cases.to_dicts(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     manifest = essence.run.manifest
@@ -66,7 +75,8 @@ def page_text(essence: Essence, bundle: str) -> str:
         rules=essence.rules,
         curves=[_drawn(figure, style) for figure in curve_figures(essence)],
         ratios=_by_kind(list(ratio_figures(essence)), style),
-        run_path=str(Path(essence.run.path).absolute()),
+        made_of=Markup(made_of_json(essence.run, run_path, bundle_sha256)),  # noqa: S704 - escaped there
+        run_path=run_path,
         css=_inlined("style.css"),
         script=_inlined("script.js"),
         bundle=bundle,

@@ -9,6 +9,7 @@ from typing import Any
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._made_of import made_of_line
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports.base import Options, Report
 
@@ -63,6 +64,7 @@ def page_text(essence: Essence) -> str:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
     failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
+    parts.append(made_of_line(essence.run))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -43,6 +43,12 @@ def read(path: Path) -> tuple[tuple[dict[str, Any], ...], int]:
     return tuple(records), sound_bytes
 
 
+def sound(path: Path) -> bytes:
+    """Return the journal's content without a torn last line."""
+    _, length = read(path)
+    return path.read_bytes()[:length] if length else b""
+
+
 def append(path: Path, record: dict[str, Any]) -> None:
     """Append one record and wait until it is on the disk; cuts a torn last line first.
 

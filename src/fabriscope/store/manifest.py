@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.case import Case, case_of, entry_of
 from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
@@ -56,8 +56,8 @@ def describe(
 
 def launches_of(manifest: Mapping[str, Any]) -> tuple[Launch, ...]:
     """Return the schedule as launches, in order: what a resumed run goes on with."""
-    entries = {entry_id: _entry(fields) for entry_id, fields in manifest["entries"].items()}
-    cases = {case_id: _case(fields) for case_id, fields in manifest["cases"].items()}
+    entries = {entry_id: entry_of(fields) for entry_id, fields in manifest["entries"].items()}
+    cases = {case_id: case_of(fields) for case_id, fields in manifest["cases"].items()}
     return tuple(
         Launch(
             launch_id=line["launch_id"],
@@ -82,6 +82,7 @@ def complete(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "name": "run",
         "seed": None,
         "lab": None,
+        "sealed": True,
     }
     filled.update({part: kind() for part, kind in PARTS.items()})
     filled.update(manifest)
@@ -114,18 +115,6 @@ def load(folder: Path) -> dict[str, Any]:
         if not isinstance(manifest.setdefault(part, kind()), kind):
             raise StoreError(f"the manifest is damaged: {part!r} is not a {kind.__name__}", where=str(path))
     return manifest
-
-
-def _entry(fields: Mapping[str, Any]) -> Entry:
-    known = {name: value for name, value in fields.items() if name in Entry.__dataclass_fields__}
-    return Entry(**{**known, "hosts": tuple(known["hosts"])})
-
-
-def _case(fields: Mapping[str, Any]) -> Case:
-    known = {name: value for name, value in fields.items() if name in Case.__dataclass_fields__}
-    parameters = tuple((name, value) for name, value in known.get("parameters", ()))
-    nested = {"entry": _entry(known["entry"]), "socket": SocketOptions(**known["socket"]), "parameters": parameters}
-    return Case(**{**known, **nested})
 
 
 def _our_version() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gzip
+import json
 import os
 import re
 import shutil
@@ -20,7 +21,7 @@ from fabriscope.model.command import Outcome
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import SampleBlock
 from fabriscope.model.run_data import RunData
-from fabriscope.store import journal, manifest, samples
+from fabriscope.store import journal, manifest, marks, samples, seal
 from fabriscope.store.files import sync_folder, to_json, write_whole
 
 PLAN_NAME = "plan.yaml"
@@ -48,7 +49,11 @@ def create(
         for name, text in {**(companions or {}), PLAN_NAME: plan_text}.items():
             write_whole(folder / Path(name).name, text.encode())
         filled = manifest.complete(contents)
-        write_whole(folder / manifest.MANIFEST_NAME, to_json(filled, indent=1) + b"\n")
+        content = to_json(filled, indent=1) + b"\n"
+        write_whole(folder / manifest.MANIFEST_NAME, content)
+        texts = [Path(name).name for name in (*(companions or {}), PLAN_NAME)]
+        files = seal.digests_of(folder, [manifest.MANIFEST_NAME], texts)
+        seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
         sync_folder(folder.absolute().parent)
     except OSError as error:
         raise _cannot_write(folder, error) from error
@@ -107,16 +112,31 @@ class RunFolder:
         """
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
-            if launch_id in self.done():
+            records = self._records()
+            if any(known["launch_id"] == launch_id for known in records):
                 raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
             line = {"commands": [_command(outcome) for outcome in raw], **record, "samples": None}
             try:
-                self._write_raw(launch_id, raw)
+                files = self._write_raw(launch_id, raw)
                 if any(len(one.values) for one in blocks):
                     line["samples"] = f"{SAMPLES_NAME}/launch-{launch_id:04d}.parquet"
-                    write_whole(self.path / line["samples"], samples.encode(launch_id, block, blocks))
-                journal.append(self.path / JOURNAL_NAME, line)
+                    frame = samples.frame_of(launch_id, block, blocks)
+                    content = samples.encode(frame)
+                    write_whole(self.path / line["samples"], content)
+                    files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
+                sealed = seal.sealed(line, files, self._chain(records))
+                journal.append(self.path / JOURNAL_NAME, sealed)
                 sync_folder(self.path)
+                self._write_seal(len(records) + 1, sealed[seal.FIELD]["chain"])
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
+
+    def end(self) -> None:
+        """Seal the run as ended: no launch will follow. Raises StoreError if the disk is full."""
+        with self.lock():
+            records = self._records()
+            try:
+                self._write_seal(len(records), self._chain(records), ended=True)
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
 
@@ -139,18 +159,44 @@ class RunFolder:
     def _records(self) -> tuple[dict[str, Any], ...]:
         return journal.read(self.path / JOURNAL_NAME)[0]
 
-    def _write_raw(self, launch_id: int, raw: Sequence[Outcome]) -> None:
+    def _chain(self, records: Sequence[Mapping[str, Any]]) -> str:
+        """Return what the next line of the journal follows on: the last line, or how the run began."""
+        stated = seal.chain_of(records[-1]) if records else None
+        if stated is not None:
+            return stated
+        content = (self.path / manifest.MANIFEST_NAME).read_bytes()
+        return seal.origin(content, journal.sound(self.path / JOURNAL_NAME))
+
+    def _write_seal(self, launch_count: int, chain: str, *, ended: bool = False) -> None:
+        """Replace seal.json; the digests of what was there before the first launch stay as they were written."""
+        try:
+            files = json.loads((self.path / seal.SEAL_NAME).read_bytes())["files"]
+        except FileNotFoundError:  # the run was begun by an older version
+            texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
+            files = seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
+        except (ValueError, KeyError, TypeError) as error:
+            fix = "`fabriscope verify` says what else was changed"
+            raise StoreError("the seal is damaged", where=str(self.path / seal.SEAL_NAME), fix=fix) from error
+        seal.write(self.path, files, launch_count, chain, ended)
+
+    def _write_raw(self, launch_id: int, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
+        """Write what every process said; return the digests of the files."""
         folder = self.path / RAW_NAME / f"launch-{launch_id:04d}"
         if folder.exists():  # left by an attempt that ended before its journal line
             shutil.rmtree(folder)
+        digests: dict[str, dict[str, str]] = {}
         if not raw:
-            return
+            return digests
         folder.mkdir(parents=True, exist_ok=True)
         for number, outcome in enumerate(raw):
             host = re.sub(r"[^A-Za-z0-9._-]", "_", outcome.command.host) or "host"
             for stream, content in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
-                # Without a time stamp the same output gives the same file.
-                write_whole(folder / f"{number}-{host}.{stream}.gz", gzip.compress(content, mtime=0))
+                name = f"{number}-{host}.{stream}.gz"
+                packed = gzip.compress(content, mtime=0)  # without a time stamp the same output gives the same file
+                write_whole(folder / name, packed)
+                about = {"sha256": seal.sha256(packed), "marks": marks.mark_lines(content)}
+                digests[f"{RAW_NAME}/{folder.name}/{name}"] = about
+        return digests
 
 
 def _command(outcome: Outcome) -> dict[str, Any]:

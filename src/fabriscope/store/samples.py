@@ -37,8 +37,8 @@ def schema() -> dict[str, Any]:
     }
 
 
-def encode(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> bytes:
-    """Return the parquet file of one launch; blocks without values leave no trace."""
+def frame_of(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> pl.DataFrame:
+    """Return the samples of one launch; blocks without values leave no trace."""
     import numpy as np
     import polars as pl
 
@@ -61,10 +61,24 @@ def encode(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> bytes:
     counts = [len(one.values) for one in kept]
     values = np.concatenate([np.asarray(one.values, dtype=np.float64) for one in kept]) if kept else np.empty(0)
     rows = np.repeat(np.arange(len(kept), dtype=np.int64), counts)
-    frame = about_blocks[rows].with_columns(pl.Series("value", values, dtype=pl.Float64))
+    return about_blocks[rows].with_columns(pl.Series("value", values, dtype=pl.Float64))
+
+
+def encode(frame: pl.DataFrame) -> bytes:
+    """Return the samples of one launch as a parquet file."""
     stream = io.BytesIO()
     frame.write_parquet(stream, compression="zstd")
     return stream.getvalue()
+
+
+def decode(content: bytes) -> pl.DataFrame:
+    """Return the samples of one file; raises ValueError for what is no such file."""
+    import polars as pl
+
+    try:
+        return pl.read_parquet(io.BytesIO(content), glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise ValueError(f"no samples can be read from it: {error}") from error
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:

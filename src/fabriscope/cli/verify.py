@@ -1,0 +1,43 @@
+"""`fabriscope verify`: is a run what was measured, and is a report what the run says?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+EXIT_CHANGED = 13
+
+
+@click.command("verify")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("report", type=click.Path(path_type=Path), required=False)
+@click.option("--json", "as_json", is_flag=True, help="the same as JSON")
+def verify(run: Path, report: Path | None, as_json: bool) -> None:
+    """Compute every number of RUN's reports again from its samples, and find whatever was changed.
+
+    REPORT is a file or a folder that `fabriscope report` wrote; without it the reports in RUN/report are compared. Ends
+    with status 13 if anything differs, naming the file and the place in it.
+    """
+    from fabriscope.verify import verify as check
+
+    account = check(run, report)
+    if as_json:
+        click.echo(json.dumps({"is_as_written": not account.findings, **asdict(account)}, indent=1))
+    else:
+        for finding in account.findings:
+            click.echo(finding.sentence())
+        for words in account.checked:
+            click.echo(f"compared: {words}")
+        for words in account.notes:
+            click.echo(f"note: {words}")
+        count = len(account.findings)
+        found = "1 place differs" if count == 1 else f"{count} places differ"
+        click.echo(found if count else "nothing was changed")
+    if account.findings:
+        raise click.exceptions.Exit(EXIT_CHANGED)
+
+
+COMMAND = verify

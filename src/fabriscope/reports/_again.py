@@ -1,0 +1,216 @@
+"""Making a report again from the samples, and comparing it with the one that is there, digit by digit."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriscope import __version__
+from fabriscope.model.finding import Account, Finding
+from fabriscope.model.run_data import RunData
+from fabriscope.reports import csv_tables, html_page, markdown_page
+from fabriscope.reports._essence import Essence, essence_of
+from fabriscope.reports._made_of import launches_meant, read_line
+
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+_MADE_OF = re.compile(r'<script type="application/json" id="made-of">(?P<json>.*?)</script>', re.DOTALL)
+_LIBRARY = re.compile(r'(?<=<script id="library">\n).*?(?=\n</script>)', re.DOTALL)
+_DATA = re.compile(r'<script type="application/json" data-figure="(?P<id>[^"]*)">(?P<json>.*)</script>')
+_AROUND = 24
+"""Characters of a line that are shown around its first difference."""
+
+
+def check_reports(run: RunData, place: Path) -> Account:
+    """Compare a report (a file, or a folder of them) with what the run's samples give now."""
+    paths = sorted(place.iterdir()) if place.is_dir() else [place]
+    if not place.exists():
+        return Account((Finding(str(place), "", "there is no such report"),))
+    tables = [path for path in paths if path.suffix == ".csv"]
+    checker = _Checker(run, place if place.is_dir() else place.parent)
+    for path in paths:
+        if path.suffix == ".html":
+            checker.page(path)
+        elif path.suffix == ".md":
+            checker.markdown(path)
+        elif path.suffix in FIGURE_SUFFIXES:
+            checker.figure_count += 1
+    if tables:
+        checker.tables(tables, is_all=place.is_dir())
+    return checker.account()
+
+
+class _Checker:
+    def __init__(self, run: RunData, folder: Path) -> None:
+        self._run = run
+        self._folder = folder
+        self._findings: list[Finding] = []
+        self._notes: list[str] = []
+        self._line_count = 0
+        self._names: list[str] = []
+        self._essences: dict[int, Essence] = {}
+        self.figure_count = 0
+
+    def account(self) -> Account:
+        if self.figure_count:
+            what = "exported figures were not compared; the page and the tables have their numbers"
+            self._notes.append(f"{self.figure_count} {what}")
+        checked = f"{self._line_count} lines of {', '.join(self._names)}, made again from the samples"
+        return Account(tuple(self._findings), tuple(self._notes), (checked,) if self._names else ())
+
+    def page(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        stated = _stated_in(text)
+        library = _LIBRARY.search(text)
+        if stated is None or library is None:
+            what = "it is missing or unreadable: an older version made the report, or it was changed"
+            self._findings.append(Finding(self._name(path), "the statement made-of", what))
+            stated = stated or {}
+        mark = secrets.token_hex(16)
+        if library is not None:
+            digest = hashlib.sha256(library[0].encode()).hexdigest()
+            if digest != stated.get("library_sha256"):
+                what = "its digest is not the one that the page states"
+                place = "the script library, or library_sha256 of made-of"
+                self._findings.append(Finding(self._name(path), place, what))
+            text = f"{text[: library.start()]}{mark}{text[library.end() :]}"
+        stated_digest, run_path = str(stated.get("library_sha256")), str(stated.get("run_path"))
+        essence = self._essence(path, stated)
+        again = html_page.page_text(essence, mark, stated_digest, run_path)
+        self._compare(path, text, again, stated)
+
+    def markdown(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        stated = read_line(text)
+        self._compare(path, text, markdown_page.page_text(self._essence(path, stated)), stated)
+
+    def tables(self, paths: list[Path], *, is_all: bool) -> None:
+        beside = self._folder / "made-of.csv"
+        stated = _stated_beside(beside) if beside.is_file() else None
+        again = csv_tables.table_texts(self._essence(beside, stated))
+        if is_all:
+            for name in again:
+                if self._folder / f"{name}.csv" not in paths:
+                    self._findings.append(Finding(self._name(self._folder / f"{name}.csv"), "", "the file is missing"))
+        for path in paths:
+            if path.stem in again:
+                self._compare(path, path.read_text(encoding="utf-8", errors="replace"), again[path.stem], stated)
+            else:
+                self._notes.append(f"{self._name(path)} is no table of a report, and was not compared")
+
+    def _name(self, path: Path) -> str:
+        return str(path)
+
+    def _essence(self, path: Path, stated: Mapping[str, Any] | None) -> Essence:
+        count = launches_meant(self._run, dict(stated) if stated is not None else None)
+        if count < len(self._run.journal):
+            total = len(self._run.journal)
+            self._notes.append(f"{self._name(path)} was made of the first {count} of now {total} launches")
+        if count not in self._essences:
+            self._essences[count] = essence_of(first_launches(self._run, count))
+        return self._essences[count]
+
+    def _compare(self, path: Path, text: str, again: str, stated: Mapping[str, Any] | None) -> None:
+        """Find the first line that differs, and say how many do."""
+        self._names.append(path.name)
+        lines, right = text.split("\n"), again.split("\n")
+        self._line_count += len(right)
+        if lines == right:
+            return
+        number = next((at for at, (one, other) in enumerate(zip(lines, right, strict=False)) if one != other), None)
+        if number is None:
+            number = min(len(lines), len(right))
+            what = f"it ends after {len(lines)} lines, and {len(right)} are right"
+            place = f"line {number + 1}"
+        else:
+            place, what = _difference(path, lines, right, number)
+        matcher = sum(one != other for one, other in zip(lines, right, strict=False)) + abs(len(lines) - len(right))
+        more = f"; {matcher - 1} more lines differ" if matcher > 1 else ""
+        made_by = (stated or {}).get("fabriscope")
+        if made_by not in (None, __version__):
+            more += f" (fabriscope {made_by} made the report, this is {__version__}: make it again to be sure)"
+        self._findings.append(Finding(self._name(path), place, what + more))
+
+
+def first_launches(run: RunData, count: int) -> RunData:
+    """Return the run as it was after its first launches."""
+    if count >= len(run.journal):
+        return run
+    journal = run.journal[:count]
+    ids = [line["launch_id"] for line in journal]
+    return RunData(run.path, run.manifest, journal, run.samples.filter(pl.col("launch_id").is_in(ids)))
+
+
+def _stated_in(page: str) -> dict[str, Any] | None:
+    match = _MADE_OF.search(page)
+    try:
+        stated = json.loads(match["json"]) if match else None
+    except ValueError:
+        return None
+    return stated if isinstance(stated, dict) else None
+
+
+def _stated_beside(path: Path) -> dict[str, Any] | None:
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8", errors="replace").splitlines()))
+        stated: dict[str, Any] = {row[0]: row[1] for row in rows[1:]}
+        return {**stated, "launches": int(stated["launches"])}
+    except (ValueError, KeyError, IndexError):
+        return None
+
+
+def _difference(path: Path, lines: list[str], right: list[str], number: int) -> tuple[str, str]:
+    """Return where a line differs, and how."""
+    place = f"line {number + 1}"
+    line, other = lines[number], right[number]
+    if path.suffix == ".csv":
+        head, cells, wanted = (next(csv.reader([text]), []) for text in (right[0], line, other))
+        for name, cell, one in zip(head, cells, wanted, strict=False):
+            if cell != one:
+                return f"{place}, {name}", f"it says {cell}, and {one} is right"
+    found, made = _DATA.match(line), _DATA.match(other)
+    if found and made and found["id"] == made["id"]:
+        for path_text, one, wanted_one in _leaf_differences(found["json"], made["json"]):
+            return f"{place}, figure {made['id']}, {path_text}", f"it says {one}, and {wanted_one} is right"
+    said, meant = _around(line, other)
+    return place, f"it says “{said}”, and “{meant}” is right"
+
+
+def _around(line: str, other: str) -> tuple[str, str]:
+    """Return what stands around the first difference of two lines, in both."""
+    pairs = enumerate(zip(line, other, strict=False))
+    start = next((at for at, (one, two) in pairs if one != two), min(len(line), len(other)))
+    said, meant = (text[max(0, start - _AROUND) : start + _AROUND] for text in (line, other))
+    return said, meant
+
+
+def _leaf_differences(found: str, made: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield path, what is there, and what is right, of every leaf of two JSON texts that differs."""
+    try:
+        one = json.loads(found)
+    except ValueError:
+        return
+    yield from _walk(one, json.loads(made), "")
+
+
+def _walk(one: Any, two: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
+        for name in two:
+            yield from _walk(one[name], two[name], f"{path}.{name}" if path else name)
+    elif isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        for index, (left, right) in enumerate(zip(one, two, strict=True)):
+            yield from _walk(left, right, f"{path}[{index}]")
+    elif one != two or type(one) is not type(two):
+        yield path, _short(one), _short(two)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) < 80 else f"{text[:80]}…"

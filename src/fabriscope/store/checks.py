@@ -1,0 +1,295 @@
+"""Is a run's folder as it was written? Every file against the digests in its seal and its journal.
+
+Folders of versions that wrote no seal are checked for what they must have, and what cannot be told is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fabriscope.model.finding import Account, Finding
+from fabriscope.store import marks, samples, seal
+from fabriscope.store.files import to_json
+from fabriscope.store.manifest import MANIFEST_NAME
+from fabriscope.store.run_folder import JOURNAL_NAME, RAW_NAME, SAMPLES_NAME
+
+CHANGED = "it was changed after it was written"
+GONE = "the file is missing"
+DAMAGED = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zlib.error)
+
+
+class Folder:
+    """One folder while it is checked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._findings: list[Finding] = []
+        self._notes: list[str] = []
+        self._file_count = 0
+        self._lines: list[tuple[int, bytes, dict[str, Any] | None]] = []
+
+    def check(self) -> Account:
+        """Return what was found."""
+        self._read_journal()
+        stated = self._seal()
+        is_sealed = stated is not None or any(seal.chain_of(line or {}) for _, _, line in self._lines)
+        self._check_chain(stated)
+        for number, _, line in self._lines:
+            self._check_files_of(number, line or {})
+        self._check_strays(stated)
+        if not is_sealed:
+            self._notes.append(
+                "the run was written by a version that kept no digests: what was changed since cannot be told, "
+                "only what contradicts something else"
+            )
+        checked = (f"{self._file_count} files against their digests", f"{len(self._lines)} lines of the journal")
+        return Account(tuple(self._findings), tuple(self._notes), checked if is_sealed else checked[1:])
+
+    def _find(self, file: str, place: str, what: str) -> None:
+        self._findings.append(Finding(file, place, what))
+
+    def _read_journal(self) -> None:
+        """Read the journal's lines, a torn last one left out; `None` for a line that is no record."""
+        path = self._path / JOURNAL_NAME
+        content = path.read_bytes() if path.is_file() else b""
+        *whole, rest = content.split(b"\n")
+        if rest:
+            self._notes.append("the journal's last line is torn: the process ended while it was written")
+        for number, line in enumerate(whole, start=1):
+            record = None
+            with contextlib.suppress(ValueError):
+                record = json.loads(line)
+            if not isinstance(record, dict) or not isinstance(record.get("launch_id"), int):
+                record = None
+                self._find(JOURNAL_NAME, f"line {number}", "it is damaged: no record can be read from it")
+            self._lines.append((number, line, record))
+
+    # The seal, and what was written before the first launch.
+
+    def _seal(self) -> dict[str, Any] | None:
+        path = self._path / seal.SEAL_NAME
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            if self._says_sealed() or any(seal.chain_of(line or {}) for _, _, line in self._lines):
+                self._find(seal.SEAL_NAME, "", f"{GONE}, and the run was written with one")
+            return None
+        try:
+            stated = json.loads(content)
+            about = {name: value for name, value in stated.items() if name != seal.FIELD}
+            is_spelled = content == to_json(stated, indent=1) + b"\n"
+            is_whole = is_spelled and stated[seal.FIELD] == seal.sha256(to_json(about))
+            files: Mapping[str, Mapping[str, str]] = stated["files"]
+            found = [self._check_sealed_file(name, digests) for name, digests in files.items()]
+        except DAMAGED:
+            self._find(seal.SEAL_NAME, "", "it is damaged: no seal can be read from it")
+            return {}
+        if not is_whole:
+            wrong = [place for place in found if place]
+            self._find(seal.SEAL_NAME, ", ".join([*wrong, *self._wrong_count(stated)]), CHANGED)
+        elif stated.get("format") != seal.FORMAT or stated.get("version") != seal.VERSION:
+            self._notes.append("the seal was written by a newer version: what it says was not checked")
+        return {**stated, "is_whole": is_whole}
+
+    def _says_sealed(self) -> bool:
+        with contextlib.suppress(*DAMAGED):
+            return bool(json.loads((self._path / MANIFEST_NAME).read_bytes()).get("sealed"))
+        return False
+
+    def _wrong_count(self, stated: Mapping[str, Any]) -> Iterator[str]:
+        """Yield which field of a changed seal the journal contradicts, or what is left when none does."""
+        last = seal.chain_of(self._lines[-1][2] or {}) if self._lines else None
+        if stated.get("launch_count") != len(self._lines):
+            yield "launch_count"
+        elif last is not None and stated.get("chain") != last:
+            yield "chain"
+
+    def _check_sealed_file(self, name: str, digests: Mapping[str, str]) -> str:
+        """Check a file of the seal; return the field of the seal that must be wrong, where it is not the file."""
+        path = self._path / Path(name).name
+        if not path.is_file():
+            self._find(name, "", GONE)
+            return ""
+        content = path.read_bytes()
+        self._file_count += 1
+        is_manifest = name == MANIFEST_NAME
+        try:
+            now = seal.json_digests(content) if is_manifest else seal.text_digests(content)
+        except ValueError:
+            self._find(name, "", f"{CHANGED}: no JSON can be read from it")
+            return ""
+        if now == digests:
+            return ""
+        if now["sha256"] == digests["sha256"] or now["marks"] == digests["marks"]:
+            field = "marks" if now["sha256"] == digests["sha256"] else "sha256"
+            if field == "sha256" and (not is_manifest or content != to_json(json.loads(content), indent=1) + b"\n"):
+                self._find(name, "", f"{CHANGED}, in its spaces or its spelling")
+                return ""
+            return f"files.{name}.{field}"
+        place = ""
+        with contextlib.suppress(ValueError):
+            locate = marks.locate_field(digests["marks"], json.loads(content)) if is_manifest else None
+            place = (locate if is_manifest else marks.locate_line(digests["marks"], content)) or ""
+        self._find(name, place, CHANGED)
+        return ""
+
+    # The journal.
+
+    def _check_chain(self, stated: Mapping[str, Any] | None) -> None:
+        """Check that every line is what was written, and follows on the line before it."""
+        before = self._origins()
+        begun = False
+        for number, raw, line in self._lines:
+            if line is None:
+                before = set()  # already found; what follows it cannot be told apart
+                continue
+            if seal.FIELD not in line and not begun:
+                continue  # of an older version, covered by the origin
+            begun = True
+            before = self._check_line(number, raw, line, before)
+        if stated is None or not stated.get("is_whole"):
+            return
+        missing = int(stated["launch_count"]) - len(self._lines)
+        if missing > 0 or (missing < 0 and stated["ended"]) or missing < -1:
+            self._find(JOURNAL_NAME, f"line {len(self._lines)}", f"the seal counts {stated['launch_count']} lines")
+        elif missing == 0 and before and stated["chain"] not in before:
+            self._find(JOURNAL_NAME, f"line {len(self._lines)}", "it is not the line that the seal was made over")
+
+    def _origins(self) -> set[str]:
+        """Return where the chain may begin: after the lines of older versions."""
+        try:
+            manifest = (self._path / MANIFEST_NAME).read_bytes()
+        except OSError:
+            return set()
+        older = b""
+        for _, raw, line in self._lines:
+            if line is None or seal.FIELD in line:
+                break
+            older += raw + b"\n"
+        return {seal.origin(manifest, older)}
+
+    def _check_line(self, number: int, raw: bytes, line: Mapping[str, Any], before: set[str]) -> set[str]:
+        """Check one line; return the chains on which the next one may follow: both where this one's is in doubt."""
+        place = f"line {number}"
+        try:
+            about, stated = line[seal.FIELD], line[seal.FIELD]["chain"]
+            computed = {seal.chain(line, one) for one in before}
+            content = {name: value for name, value in line.items() if name != seal.FIELD}
+            where = marks.locate_field(about["marks"], content)
+        except DAMAGED:
+            fields = self._wrong_digests(line)
+            self._find(JOURNAL_NAME, f"{place}, {', '.join(fields) or seal.FIELD}", CHANGED)
+            return set()
+        if where is not None:
+            self._find(JOURNAL_NAME, f"{place}, {where}", CHANGED)
+        elif before and stated not in computed:
+            fields = self._wrong_digests(line)
+            if fields:
+                self._find(JOURNAL_NAME, f"{place}, {', '.join(fields)}", CHANGED)
+            elif self._is_followed(number, computed):
+                self._find(JOURNAL_NAME, f"{place}, {seal.FIELD}.chain", CHANGED)
+            else:
+                what = (
+                    "it does not follow on the line before it: a line was removed, added, moved or changed in its seal"
+                )
+                self._find(JOURNAL_NAME, place, what)
+        elif raw != to_json(line):
+            self._find(JOURNAL_NAME, place, f"{CHANGED}, in its spaces or its spelling")
+        return {stated, *computed} if isinstance(stated, str) else set()
+
+    def _is_followed(self, number: int, chains: set[str]) -> bool:
+        """Return whether the next line, or the seal, follows on one of these chains."""
+        following = self._lines[number][2] if number < len(self._lines) else None
+        if following is not None:
+            with contextlib.suppress(*DAMAGED):
+                return seal.chain_of(following) in {seal.chain(following, one) for one in chains}
+            return False
+        with contextlib.suppress(*DAMAGED):
+            return json.loads((self._path / seal.SEAL_NAME).read_bytes())["chain"] in chains
+        return False
+
+    def _wrong_digests(self, line: Mapping[str, Any]) -> list[str]:
+        """Return the digests in a line's seal that its files do not have."""
+        wrong = []
+        with contextlib.suppress(*DAMAGED):
+            for name, digests in line[seal.FIELD]["files"].items():
+                content = (self._path / name).read_bytes()
+                now = {"sha256": seal.sha256(content), "marks": _marks_of(name, content)}
+                wrong += [f"{seal.FIELD}.files.{name}.{field}" for field in now if now[field] != digests.get(field)]
+        return wrong
+
+    # What each launch left.
+
+    def _check_files_of(self, number: int, line: Mapping[str, Any]) -> None:
+        about = line.get(seal.FIELD)
+        files = about.get("files") if isinstance(about, dict) else None
+        if isinstance(files, dict):
+            for name, digests in files.items():
+                self._check_file(number, str(name), digests)
+        elif line.get("samples") and not (self._path / str(line["samples"])).is_file():
+            self._find(str(line["samples"]), "", f"{GONE}, and line {number} of the journal names it")
+
+    def _check_file(self, number: int, name: str, digests: Any) -> None:
+        path = self._path / name
+        if not path.is_file():
+            self._find(name, "", f"{GONE}, and line {number} of the journal names it")
+            return
+        content = path.read_bytes()
+        self._file_count += 1
+        if isinstance(digests, dict) and seal.sha256(content) == digests.get("sha256"):
+            return
+        place = ""
+        with contextlib.suppress(*DAMAGED):
+            place = _place_in(name, content, str(digests["marks"]))
+        if not any(one.file == JOURNAL_NAME and name in one.place for one in self._findings):
+            self._find(name, place, CHANGED)
+
+    def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
+        """Find files of launches that no line names; one launch may have been under way when the process ended."""
+        launches = {f"launch-{line['launch_id']:04d}" for _, _, line in self._lines if line is not None}
+        older = {f"launch-{line['launch_id']:04d}" for _, _, line in self._lines if line and seal.FIELD not in line}
+        has_ended = bool(stated and stated.get("ended"))
+        known = {name for _, _, line in self._lines for name in _files_of(line or {})}
+        for folder in (SAMPLES_NAME, RAW_NAME):
+            for path in sorted((self._path / folder).rglob("*")):
+                name = path.relative_to(self._path).as_posix()
+                if path.is_dir() or name in known or path.name.endswith(".part"):
+                    continue
+                launch = path.relative_to(self._path / folder).parts[0].removesuffix(".parquet")
+                if launch in older or (launch not in launches and not has_ended):
+                    continue
+                self._find(name, "", "no line of the journal names this file")
+
+
+def check_folder(path: Path) -> Account:
+    """Return what differs in a run's folder from what was written; reads everything, changes nothing."""
+    if not (path / MANIFEST_NAME).is_file():
+        return Account((Finding(MANIFEST_NAME, "", GONE),))
+    return Folder(path).check()
+
+
+def _files_of(line: Mapping[str, Any]) -> Iterator[str]:
+    about = line.get(seal.FIELD)
+    if isinstance(about, dict) and isinstance(about.get("files"), dict):
+        yield from map(str, about["files"])
+    elif line.get("samples"):
+        yield str(line["samples"])
+
+
+def _marks_of(name: str, content: bytes) -> str:
+    if name.endswith(".parquet"):
+        return marks.mark_rows(samples.decode(content))
+    return marks.mark_lines(gzip.decompress(content))
+
+
+def _place_in(name: str, content: bytes, stated: str) -> str:
+    """Return in words where a file was changed; raises one of DAMAGED where it cannot be read, or nothing was."""
+    if name.endswith(".parquet"):
+        return marks.locate_row(stated, samples.decode(content)) or "its packing, not its content"
+    return marks.locate_line(stated, gzip.decompress(content)) or "its packing, not its content"

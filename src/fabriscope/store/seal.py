@@ -1,0 +1,79 @@
+"""The seal of a run: digests by which any later change to its folder is noticed, and found.
+
+Every line of the journal holds the digests of its launch's files and a chain: SHA-256 over the chain of the line before
+and the line itself, so that no line can be changed, removed, added or moved unnoticed. `seal.json` is replaced after
+every launch; it holds the digests of the files that were written before the first one, and how far the chain goes.
+A digest is no signature: who writes all of them anew can write anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabriscope.store import marks
+from fabriscope.store.files import plain, to_json, write_whole
+
+SEAL_NAME = "seal.json"
+FORMAT = "fabriscope-seal"
+VERSION = 1
+FIELD = "seal"
+"""The field of a journal line, and in seal.json the digest of all else."""
+
+
+def sha256(content: bytes) -> str:
+    """Return the digest in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def text_digests(content: bytes) -> dict[str, str]:
+    """Return what a text file is known by again."""
+    return {"sha256": sha256(content), "marks": marks.mark_lines(content)}
+
+
+def json_digests(content: bytes) -> dict[str, str]:
+    """Return what a JSON file is known by again."""
+    return {"sha256": sha256(content), "marks": marks.mark_fields(json.loads(content))}
+
+
+def origin(manifest: bytes, journal: bytes) -> str:
+    """Return where a chain begins: the manifest, and the lines of an older version that stood there before."""
+    return sha256(f"{sha256(manifest)}{sha256(journal)}".encode())
+
+
+def sealed(record: Mapping[str, Any], files: Mapping[str, Mapping[str, str]], before: str) -> dict[str, Any]:
+    """Return a journal line with its seal; `before` is the chain of the line before it, or the origin."""
+    line: dict[str, Any] = plain(record)
+    line[FIELD] = {"files": plain(files), "marks": marks.mark_fields(line)}
+    line[FIELD]["chain"] = chain(line, before)
+    return line
+
+
+def chain(line: Mapping[str, Any], before: str) -> str:
+    """Return the chain of a journal line; what it says itself of its chain does not count."""
+    about = {name: value for name, value in line[FIELD].items() if name != "chain"}
+    return sha256(before.encode() + to_json({**line, FIELD: about}))
+
+
+def chain_of(line: Mapping[str, Any]) -> str | None:
+    """Return the chain that a line states; None for one of an older version, or a damaged one."""
+    about = line.get(FIELD)
+    stated = about.get("chain") if isinstance(about, dict) else None
+    return stated if isinstance(stated, str) else None
+
+
+def write(folder: Path, files: Mapping[str, Mapping[str, str]], launch_count: int, stated: str, ended: bool) -> None:
+    """Write seal.json, in one step."""
+    contents: dict[str, Any] = {"format": FORMAT, "version": VERSION, "files": plain(files)}
+    contents |= {"launch_count": launch_count, "chain": stated, "ended": ended}
+    contents[FIELD] = sha256(to_json(contents))
+    write_whole(folder / SEAL_NAME, to_json(contents, indent=1) + b"\n")
+
+
+def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the digests of the files that are written before the first launch."""
+    found = {name: json_digests((folder / name).read_bytes()) for name in json_names}
+    return found | {name: text_digests((folder / name).read_bytes()) for name in text_names}

@@ -1,0 +1,125 @@
+"""Verifying a run: is its folder as it was written, and are its reports what its samples give?"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriscope import store
+from fabriscope.adapters.base import Adapter
+from fabriscope.analysis.consistency import contradictions
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.finding import Account, Finding
+from fabriscope.model.measurement import Launch, SampleBlock
+from fabriscope.model.run_data import RunData
+from fabriscope.registry import discover
+from fabriscope.reports._again import check_reports
+from fabriscope.store import samples
+from fabriscope.store.checks import check_folder
+
+REPORT_FOLDER = "report"
+MOST_ATTEMPTS = 4
+
+
+def verify(path: Path, report: Path | None = None) -> Account:
+    """Return what is wrong with a run and its reports (those in RUN/report, unless one is named).
+
+    Everything is read, nothing is written. What rests on a file that is not as it was is not compared. Raises
+    StoreError where there is no folder.
+    """
+    if not path.is_dir():
+        store.open_run(path)
+    account = check_folder(path)
+    if account.findings:
+        return account + Account(notes=("what rests on this folder (values, reports) was not compared",))
+    try:
+        run = store.open_run(path).read()
+        account += Account(tuple(contradictions(run)), checked=("manifest, journal and samples against each other",))
+    except (FabriscopeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        return account + Account((Finding(str(path), "", str(error)),))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"the manifest or the journal is not what it must be: {type(error).__name__}: {error}"
+        return account + Account((Finding(str(path), "", what),))
+    account += against_raw(run)
+    place = report or path / REPORT_FOLDER
+    if account.findings or (report is None and not place.is_dir()):
+        return account
+    return account + check_reports(run, place)
+
+
+def against_raw(run: RunData) -> Account:
+    """Read what the processes said once more, and compare it with the samples that are stored."""
+    findings: list[Finding] = []
+    silent: list[int] = []
+    count = 0
+    launches = {launch.launch_id: launch for launch in store.launches_of(run.manifest)}
+    adapters = discover("adapters", "ADAPTER").plugins
+    for record in run.journal:
+        launch = launches.get(record["launch_id"])
+        adapter = adapters.get(launch.entry.instrument) if launch else None
+        if launch is None or adapter is None or not record.get("samples"):
+            continue
+        outcomes = _outcomes(Path(run.path), record)
+        stored = pl.read_parquet(Path(run.path) / record["samples"], glob=False)
+        again = [samples.frame_of(launch.launch_id, launch.block, one) for one in _parsed(adapter, launch, outcomes)]
+        again = [frame.select(stored.columns) for frame in again if frame.height]
+        if not again:
+            silent.append(launch.launch_id)
+            continue
+        count += 1
+        if not any(frame.equals(stored) for frame in again):
+            findings.append(_first_difference(record["samples"], stored, again[0]))
+    notes = [f"the raw output of {len(silent)} launches gives no samples to compare with"] if silent else []
+    checked = (f"the samples of {count} launches against the raw output",) if count else ()
+    return Account(tuple(findings), tuple(notes), checked)
+
+
+def _parsed(adapter: Adapter, launch: Launch, outcomes: Sequence[Outcome]) -> Iterator[list[SampleBlock]]:
+    """Yield the samples of a launch, for every number of attempts that it may have taken."""
+    for attempts in range(1, MOST_ATTEMPTS + 1):
+        size, rest = divmod(len(outcomes), attempts)
+        if rest or not size:
+            continue
+        blocks: list[SampleBlock] = []
+        try:
+            for start in range(0, len(outcomes), size):
+                blocks += adapter.parse(launch, outcomes[start : start + size]).blocks
+        except (FabriscopeError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+            continue
+        yield blocks
+
+
+def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome]:
+    """Return what the processes of a launch did, as far as it is stored."""
+    raw = folder / "raw" / f"launch-{record['launch_id']:04d}"
+    outcomes = []
+    for number, said in enumerate(record.get("commands") or ()):
+        streams: list[bytes] = []
+        for stream in ("stdout", "stderr"):
+            found = next(iter(raw.glob(f"{number}-*.{stream}.gz")), None)
+            try:
+                streams.append(gzip.decompress(found.read_bytes()) if found else b"")
+            except (OSError, EOFError, zlib.error):
+                streams.append(b"")
+        command = Command(tuple(said["argv"]), said["host"])
+        outcomes.append(Outcome(command, said["exit_status"], streams[0], streams[1], 0, said["elapsed_ns"]))
+    return outcomes
+
+
+def _first_difference(file: str, stored: pl.DataFrame, again: pl.DataFrame) -> Finding:
+    """Return where stored samples first differ from what the raw output says."""
+    if stored.height != again.height:
+        return Finding(file, "", f"it has {stored.height} rows, and the raw output gives {again.height}")
+    for name in stored.columns:
+        different = stored[name].ne_missing(again[name]).arg_true()
+        if len(different):
+            row = int(different[0])
+            said, meant = stored[name][row], again[name][row]
+            return Finding(file, f"row {row}, {name}", f"it says {said}, and the raw output {meant}")
+    return Finding(file, "", "its columns are of other types than the raw output gives")

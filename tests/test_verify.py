@@ -1,0 +1,182 @@
+"""`fabriscope verify`: what was changed is found and named, and what was not is left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import mutations  # noqa: E402
+from tests.store.test_run_folder import blocks, contents, outcome, record  # noqa: E402
+
+from fabriscope import store  # noqa: E402
+from fabriscope.cli.verify import COMMAND  # noqa: E402
+from fabriscope.registry import discover  # noqa: E402
+from fabriscope.reports.base import Options  # noqa: E402
+from fabriscope.store import marks  # noqa: E402
+from fabriscope.store.checks import check_folder  # noqa: E402
+from fabriscope.verify import verify  # noqa: E402
+
+STORED = ROOT / "tests" / "store" / "data"
+
+
+def invoke(*words: str | Path) -> Result:
+    return CliRunner().invoke(COMMAND, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with every report, changed by no test."""
+    return mutations.make_run(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> store.RunFolder:
+    """A run of which two of three launches are stored."""
+    folder = store.create(tmp_path / "run", contents(), "name: test\n")
+    for number in (1, 2):
+        folder.append(record(number), blocks(), [outcome()])
+    return folder
+
+
+def test_a_run_as_it_was_written_verifies(whole: Path, tmp_path: Path) -> None:
+    said = invoke(whole)
+    assert said.exit_code == 0, said.output
+    assert "the samples of 16 launches against the raw output" in said.output
+    assert said.output.endswith("nothing was changed\n")
+    moved = shutil.copytree(whole, tmp_path / "elsewhere")
+    for place in (moved / "report", moved / "report" / "report.html", moved / "report" / "estimates.csv"):
+        assert verify(moved, place).findings == (), place
+
+
+def test_every_kind_of_change_is_refused_and_its_place_named(whole: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(whole, tmp_path / "run")
+    said: list[str] = []
+    results = mutations.try_all(run, 45, 7, said.append)
+    assert said == []
+    assert sum(one.tried for one in results.values()) == 45
+    assert sum(one.tried > 0 for one in results.values()) > 10
+
+
+def test_the_command_names_the_place_and_ends_with_13(whole: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(whole, tmp_path / "run")
+    samples = run / "samples" / "launch-0003.parquet"
+    frame = pl.read_parquet(samples)
+    frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 17).then(pl.col("value") + 1).otherwise(pl.col("value")).alias("value")
+    ).write_parquet(samples, compression="zstd")
+    said = invoke(run)
+    assert said.exit_code == 13
+    assert "samples/launch-0003.parquet: row 17, value: it was changed after it was written" in said.output
+    told = json.loads(invoke(run, "--json").output)
+    assert not told["is_as_written"]
+    assert told["findings"][0]["file"] == "samples/launch-0003.parquet"
+
+
+def test_sealing_a_changed_run_anew_does_not_hide_it_from_the_raw_output(whole: Path, tmp_path: Path) -> None:
+    """Samples without their digests, as in a folder of an older version, still contradict the raw output."""
+    run = shutil.copytree(whole, tmp_path / "run", ignore=shutil.ignore_patterns("seal.json", "report"))
+    journal = run / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    unsealed = ({name: value for name, value in line.items() if name != "seal"} for line in lines)
+    journal.write_text("".join(json.dumps(line) + "\n" for line in unsealed))
+    manifest = run / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "sealed": False}))
+    account = verify(run)
+    assert account.findings == ()
+    assert any("kept no digests" in note for note in account.notes)
+    samples = run / "samples" / "launch-0005.parquet"
+    frame = pl.read_parquet(samples)
+    frame.with_columns(pl.col("value") + (pl.int_range(pl.len()) == 3)).write_parquet(samples)
+    (finding,) = verify(run).findings
+    assert finding.file == "samples/launch-0005.parquet"
+    assert finding.place == "row 3, value"
+
+
+@pytest.mark.parametrize("name", ["run-version-1", "run-before-ranks"])
+def test_folders_of_older_versions_verify_as_far_as_they_can(name: str, tmp_path: Path) -> None:
+    run = shutil.copytree(STORED / name, tmp_path / name)
+    account = verify(run)
+    assert account.findings == ()
+    assert any("kept no digests" in note for note in account.notes)
+    manifest = run / "manifest.json"
+    manifest.write_text(re.sub(r'("message_size_bytes": \d+)', r"\g<1>7", manifest.read_text(), count=1))
+    assert any("what it says is the case" in one.what for one in verify(run).findings)
+
+
+def test_an_older_run_that_goes_on_is_sealed_from_then_on(tmp_path: Path) -> None:
+    run = shutil.copytree(STORED / "run-version-1", tmp_path / "run")
+    store.open_run(run).append(record(9), blocks())
+    assert check_folder(run).findings == ()
+    journal = run / "journal.jsonl"
+    journal.write_text(journal.read_text().replace('"elapsed_ns"', '"elapsed_nS"', 1))
+    assert [one.file for one in check_folder(run).findings] == ["journal.jsonl"]
+
+
+def test_a_killed_run_verifies_wherever_it_was_killed(begun: store.RunFolder) -> None:
+    seal_of_two = (begun.path / "seal.json").read_bytes()
+    begun.append(record(3), blocks(), [outcome()])
+    whole_journal = (begun.path / "journal.jsonl").read_bytes()
+    seal_of_three = (begun.path / "seal.json").read_bytes()
+    (begun.path / "seal.json").write_bytes(seal_of_two)
+    assert check_folder(begun.path).findings == (), "killed between the journal and the seal"
+    (begun.path / "journal.jsonl").write_bytes(whole_journal[:-20])
+    assert check_folder(begun.path).findings == (), "killed while the journal was written"
+    store.open_run(begun.path).append(record(3), blocks(), [outcome()])
+    assert (begun.path / "seal.json").read_bytes() == seal_of_three
+    begun.end()
+    assert check_folder(begun.path).findings == ()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_lines_removed_from_the_end_are_noticed(begun: store.RunFolder, count: int) -> None:
+    begun.append(record(3), blocks())
+    journal = begun.path / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-count]))
+    assert any("the seal counts 3 lines" in one.what for one in check_folder(begun.path).findings)
+
+
+def test_a_file_that_no_line_names_is_noticed_once_the_run_has_ended(begun: store.RunFolder) -> None:
+    stray = begun.path / "samples" / "launch-0003.parquet"
+    shutil.copy(begun.path / "samples" / "launch-0002.parquet", stray)
+    assert check_folder(begun.path).findings == (), "the launch that was under way"
+    begun.end()
+    assert [one.file for one in check_folder(begun.path).findings] == ["samples/launch-0003.parquet"]
+
+
+def test_a_report_of_the_first_launches_stays_right_when_the_run_goes_on(begun: store.RunFolder) -> None:
+    out = begun.path / "report"
+    out.mkdir()
+    for name in ("markdown", "csv"):
+        discover("reports", "REPORT").get(name).render(begun.read(), out, Options())
+    begun.append(record(3), blocks(), [outcome()])
+    account = verify(begun.path)
+    assert account.findings == ()
+    assert any("first 2 of now 3 launches" in note for note in account.notes)
+
+
+def test_a_report_of_another_run_is_refused(begun: store.RunFolder, whole: Path) -> None:
+    account = verify(begun.path, whole / "report" / "report.md")
+    assert account.findings
+    assert verify(begun.path, whole / "nothing.html").findings
+
+
+@pytest.mark.parametrize("items", [1, 2, 1000])
+def test_marks_name_the_line_that_changed(items: int) -> None:
+    locate = marks.locate_line
+    lines = [f"line {number}".encode() for number in range(items)]
+    before = marks.mark_lines(b"\n".join(lines))
+    assert locate(before, b"\n".join(lines)) is None
+    for at in range(0, items, 97):
+        changed = [*lines[:at], lines[at] + b"!", *lines[at + 1 :]]
+        assert locate(before, b"\n".join(changed)) == f"line {at + 1}"
+    assert locate(before, b"\n".join([*lines, b"more"])) is not None
