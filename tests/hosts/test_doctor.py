@@ -89,6 +89,23 @@ def test_an_mpi_is_only_named_when_nothing_may_be_compiled(site: Path) -> None:
     assert not (site / "XDG_CACHE_HOME").exists()
 
 
+def test_modules_are_named_and_tried_only_when_asked_for(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command, folder = site / "modulecmd", site / "path"
+    load = f"echo 'export PATH={folder}:$PATH S=1'"
+    command.write_text(f'#!/bin/sh\n[ "$2" = -t ] && echo openmpi/5 >&2\n[ "$2" = load ] && {load}\n:\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("LMOD_CMD", str(command))
+    monkeypatch.setenv("MODULEPATH", str(site))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    _, checks = examine()
+    assert checks["openmpi-5.0.11 (5.0.11)"]["status"] == "ok"
+    named = checks["module:openmpi/5 (5.0.11)"]
+    assert (named["status"], named["fix"]) == ("untried", "`fabriscope doctor --mpi module:openmpi/5` tries it")
+    _, checks = examine("--mpi", "module:openmpi/5", "--mpi", "module:openmpi/6 x")
+    assert checks["module:openmpi/5 (5.0.11)"]["status"] == "ok"
+    assert "openmpi-5.0.11 (5.0.11)" not in checks
+
+
 def test_a_missing_engine_comes_with_its_remedy(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (site / "bin" / "fabriscope-engine").unlink()
     monkeypatch.setattr("fabriscope.engine_binary._PACKAGE", site)  # an installed package would bring its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -289,6 +290,22 @@ def test_wrapping_keeps_stdin_and_ranks_and_adds_the_environment() -> None:
     assert (wrapped.stdin, wrapped.rank_hosts, wrapped.host) == (b"spec", ("a", "b"), "a")
     assert wrapped.env == {"I_MPI_ROOT": "/x"}
     assert wrapped.argv[0] == "/x/mpirun"
+
+
+def test_the_library_s_variables_are_named_for_the_remote_shell(tmp_path: Path) -> None:
+    value = 'one\'s "own" $HOME `x`\nsecond line'
+    moved = replace(stack("mpich", "ch4:ofi"), env={"SITE_MPI": value, "LD_LIBRARY_PATH": "/x/lib"})
+    wrapped = mpi_jobs.wrap(Command(PROGRAM, "a", rank_hosts=("a", "b")), moved, LAB_HOSTS, FABRIC, "/x/mpi-ssh")
+    assert wrapped.env["FABRISCOPE_MPI_VARIABLES"] == "SITE_MPI LD_LIBRARY_PATH"
+    # What ssh does on the other side: a shell without our environment gets one line.
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nfor line; do :; done\nexec env -i SHELL=/bin/sh PATH="$PATH" /bin/sh -c "$line"\n')
+    ssh.chmod(0o755)
+    env = {**os.environ, **wrapped.env, "FABRISCOPE_SSH_BETWEEN_HOSTS": str(ssh), "FABRISCOPE_LAUNCH_MARK": "m.1"}
+    printed = r"""printf "%s|%s|%s|%s" "$SITE_MPI" "$LD_LIBRARY_PATH" "$FABRISCOPE_LAUNCH_MARK" "it's" """
+    argv = ["/bin/sh", str(Path(mpi_jobs.__file__).parent / "on_host" / "mpi-ssh"), "-x", "node2", printed]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == f"{value}|/x/lib|m.1|it's"
 
 
 OWN_INTERFACE = (

@@ -105,6 +105,22 @@ def test_a_slow_wire_lengthens_the_estimate(tmp_path: Path) -> None:
     assert by_entry["b.tcp.inter"] > by_entry["a.tcp.inter"]
 
 
+@pytest.mark.parametrize(
+    ("written", "name", "library"),
+    [
+        ("mpich", "mpich", None),
+        ('"module:gcc/12 openmpi/5.0"', "gcc-12-openmpi-5.0", "module:gcc/12 openmpi/5.0"),
+        ("spack:openmpi@5", "openmpi-5", "spack:openmpi@5"),
+        ("{name: mine, library: module:openmpi/5.0}", "mine", "module:openmpi/5.0"),
+        ("{library: spack:/k3xq2ab, bind: core}", "k3xq2ab", "spack:/k3xq2ab"),
+        ("{name: module:openmpi/5.0, bind: [1]}", "openmpi-5.0", "module:openmpi/5.0"),
+    ],
+)
+def test_names_of_mpi_libraries(written: str, name: str, library: str | None, tmp_path: Path) -> None:
+    (section,) = _load(GOOD.replace("mpi: [mpich]", f"mpi: [{written}]"), tmp_path).section.mpi
+    assert (section.name, section.library) == (name, library)
+
+
 def test_the_published_schema_is_the_one_in_force() -> None:
     published = json.loads((ROOT / "docs" / "plan.schema.json").read_text())
     assert published == json.loads(json.dumps(json_schema()))

@@ -1,7 +1,9 @@
-"""A small MPI program over ssh, with every MPI that is found: each rank finds its own interface, and nothing stays."""
+"""A small MPI program over ssh, with every MPI that is found: each rank finds its own interface and has the
+library's variables, and nothing stays."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,7 +37,8 @@ int main(int count, char** words) {
     if (rank == 1) MPI_Send(data, sizeof data, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   }
   if (rank == 0 && fgets(line, sizeof line, stdin)) line[strcspn(line, "\\n")] = 0;
-  printf("%d %s %s %s\\n", rank, node, getenv("FI_TCP_IFACE"), line);
+  const char* site = getenv("SITE_MPI");
+  printf("%d %s %s %s %s\\n", rank, node, getenv("FI_TCP_IFACE"), site ? site : "without", line);
   fflush(stdout);
   if (!strcmp(words[1], "crash") && rank == 1) abort();
   while (!strcmp(words[1], "hang")) pause();
@@ -45,6 +48,7 @@ int main(int count, char** words) {
 # argv: mpirun, program, how it ends, seconds, ssh.
 DRIVER = """
 import sys
+from dataclasses import replace
 from fabriscope import fleet, real_site
 from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
@@ -61,13 +65,15 @@ with fleet.connected(Ssh(tuple(ssh), tuple(ssh))) as opened:
     hosts = {name: opened.host(name) for name in names}
     fabric = Fabric("own", {"node1": "eth0", "node2": "ens3"})
     command = Command((program, how), "node1", rank_hosts=names, stdin=b"first line\\n")
-    command = mpi_jobs.wrap(command, mpi.find("tried", mpirun), hosts, fabric, shell)
+    stack = mpi.find("tried", mpirun)
+    stack = replace(stack, env={**stack.env, "SITE_MPI": "module's"})  # as loading a module would set it
+    command = mpi_jobs.wrap(command, stack, hosts, fabric, shell)
     (outcome,) = processes.run_commands([command], hosts, timeout_s=float(seconds))
 print(outcome.exit_status, outcome.timed_out)
 print(outcome.stdout.decode())
 print(outcome.stderr.decode(), file=sys.stderr)
 """
-RANKS = {"0 node1 eth0 first line", "1 node2 ens3 -"}
+RANKS = {"0 node1 eth0 module's first line", "1 node2 ens3 module's -"}
 
 
 @pytest.fixture
@@ -96,13 +102,14 @@ def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
     for stack in _stacks():
         program = place.folder / f"program-{stack.name}"
         argv = [str(stack.mpicxx), str(place.folder / "program.cc"), "-o", str(program)]
-        compiled = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        env = {**os.environ, **stack.env}
+        compiled = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
         assert compiled.returncode == 0, compiled.stderr
         before = _carried(place)
         words = (stack.mpirun, str(program), how, "20" if how == "hang" else "100")
         done = place.on(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
         ending, *said = done.stdout.splitlines() or [""]
-        seen = RANKS & {"1 node2 ens3 -"} if how == "crash" else RANKS  # rank 0 may not come to speak
+        seen = RANKS & {"1 node2 ens3 module's -"} if how == "crash" else RANKS  # rank 0 may not come to speak
         assert set(said) >= seen, (stack.name, done.stdout, done.stderr)
         if how == "crash":
             assert ending not in ("0 False", "None True"), (stack.name, done.stderr)

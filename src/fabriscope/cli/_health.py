@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from pathlib import Path
 from fabriscope import engine_binary
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.engine import ADAPTER
-from fabriscope.hosts import facts, mpi
+from fabriscope.hosts import facts, mpi, mpi_environments
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.case import Case, Entry
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
@@ -135,7 +136,8 @@ def mpi_stack(stack: MpiStack, place: Place, *, may_compile: bool) -> Check:
     """Compile the engine with an MPI, start it, and send a message."""
     name = f"{stack.name} ({stack.version}{', ' + stack.device if stack.device else ''})"
     if not may_compile:
-        return Check("MPI", name, "untried", f"{stack.mpirun}, not tried")
+        fix = f"`fabriscope doctor --mpi {shlex.quote(stack.name)}` tries it"
+        return Check("MPI", name, "untried", f"{stack.mpirun}, not tried", fix)
     try:
         program = engine_binary.build_mpi_engine(stack)
     except FabriscopeError as error:
@@ -154,9 +156,22 @@ def mpi_absent() -> Check:
     )
 
 
-def found_mpi() -> list[mpi.Found]:
-    """Return every MPI library that was found."""
-    return mpi.search()
+def found_mpi(wanted: Sequence[str] = ()) -> list[mpi.Found]:
+    """Return every MPI library that is found, or only those that are wanted."""
+    return [_wanted_mpi(name) for name in wanted] or mpi.search_everywhere()
+
+
+def _wanted_mpi(name: str) -> mpi.Found:
+    try:
+        stack = mpi.find(name)
+        return mpi.Found(stack.mpirun, stack)
+    except ToolMissing as error:
+        return mpi.Found(name, None, str(error))
+
+
+def is_offered(stack: MpiStack) -> bool:
+    """Return whether a module or a package of Spack brings it: there may be many, and the user may want none."""
+    return mpi_environments.is_name(stack.name)
 
 
 def tools(found: Sequence[mpi.Found]) -> Iterator[Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,19 +17,27 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "untried": ("?", "
 
 @click.command(name="doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--mpi",
+    "wanted",
+    multiple=True,
+    metavar="NAME",
+    help="Try this MPI library alone, a module's too; may be repeated.",
+)
 @click.option("--no-mpi", is_flag=True, help="Name the MPI libraries without compiling the engine with each.")
-def COMMAND(as_json: bool, no_mpi: bool) -> None:  # noqa: N802 - the registry's constant
+def COMMAND(as_json: bool, wanted: tuple[str, ...], no_mpi: bool) -> None:  # noqa: N802 - the registry's constant
     """Say what works on this machine, by trying it, and what to do about the rest.
 
-    The engine is compiled once with every MPI that is found (half a minute each) and kept. The exit code is 0 if
-    plans can be measured on a lab, whatever else is missing, and 1 if not.
+    The engine is compiled once with every MPI that is found (half a minute each) and kept; those of environment
+    modules and Spack are named, and tried where --mpi asks for them. The exit code is 0 if plans can be measured on a
+    lab, whatever else is missing, and 1 if not.
     """
     from rich.console import Console
 
     console = Console(stderr=True, quiet=as_json)
     with console.status("looking around") as status:
         checks = []
-        for check in _checks(status.update, may_compile=not no_mpi):
+        for check in _checks(status.update, wanted, may_compile=not no_mpi):
             checks.append(check)
             if not as_json:
                 _show(check, checks)
@@ -46,7 +54,7 @@ def COMMAND(as_json: bool, no_mpi: bool) -> None:  # noqa: N802 - the registry's
         raise SystemExit(EXIT_CANNOT_MEASURE)
 
 
-def _checks(notice: Callable[[str], None], *, may_compile: bool) -> Iterator[Check]:
+def _checks(notice: Callable[[str], None], wanted: Sequence[str], *, may_compile: bool) -> Iterator[Check]:
     from fabriscope import lab
     from fabriscope.cli import _health as health
     from fabriscope.model.errors import FabriscopeError
@@ -67,13 +75,16 @@ def _checks(notice: Callable[[str], None], *, may_compile: bool) -> Iterator[Che
         if built is not None:
             place = health.lab_place({host.name: host for host in built.hosts}, str(built.remote_shell))
             yield health.lab_message(place)
-        found = health.found_mpi()
+        notice("looking for MPI libraries")
+        found = health.found_mpi(wanted)
         for one in found:
             if one.stack is None:
                 yield health.Check("MPI", one.mpirun, "warning", one.problem or "it cannot be used")
                 continue
-            notice(f"compiling the engine with {one.stack.name}, and trying it")
-            yield health.mpi_stack(one.stack, place, may_compile=may_compile)
+            is_tried = may_compile and (bool(wanted) or not health.is_offered(one.stack))
+            if is_tried:
+                notice(f"compiling the engine with {one.stack.name}, and trying it")
+            yield health.mpi_stack(one.stack, place, may_compile=is_tried)
         if not found:
             yield health.mpi_absent()
     finally:

@@ -15,12 +15,12 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
 @COMMAND.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_stacks(as_json: bool) -> None:
-    """List every MPI library that is found, with the name by which plans call it."""
+    """List every MPI library that is found, with the name by which plans call it, those of modules and Spack too."""
     from dataclasses import asdict
 
     from fabriscope.hosts import mpi
 
-    found = mpi.search()
+    found = mpi.search_everywhere()
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found], indent=2))
         return

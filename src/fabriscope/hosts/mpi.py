@@ -2,23 +2,27 @@
 
 Looked for, in this order: `$FABRISCOPE_MPI_PATH` (prefixes or paths of mpirun, separated by colons), PATH (and with it
 loaded modules), the virtual environment that we run in, what `fabriscope mpi add` installed, and the places where
-distributions and oneAPI put theirs.
+distributions and oneAPI put theirs. Environment modules and Spack are asked where a name says so
+(`module:openmpi/5.0`), and for `search_everywhere`: loading every one of them takes its time.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriscope.hosts import _mpi_identity as identity
-from fabriscope.hosts import mpi_wheels
+from fabriscope.hosts import mpi_environments, mpi_wheels
 from fabriscope.model.errors import ToolMissing
 from fabriscope.model.mpi import MpiStack
 
 PATH_VARIABLE = "FABRISCOPE_MPI_PATH"
+
+_LOADED_AT_ONCE = 8
 
 _PROGRAMS = ("mpiexec.hydra", "mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.mpich")
 _DISTRIBUTION_FOLDERS = (
@@ -33,7 +37,7 @@ _DISTRIBUTION_FOLDERS = (
 
 @dataclass(frozen=True)
 class Found:
-    """One mpirun: the installation that it belongs to, or why we cannot use it."""
+    """One mpirun (or module, or package of Spack): the installation that it belongs to, or why we cannot use it."""
 
     mpirun: str
     stack: MpiStack | None
@@ -59,6 +63,21 @@ def search() -> list[Found]:
     return found
 
 
+def search_everywhere() -> list[Found]:
+    """Return what `search` does, and every MPI library that environment modules and Spack offer, loaded or not."""
+    with ThreadPoolExecutor(_LOADED_AT_ONCE) as pool:
+        offered = pool.map(_offered, mpi_environments.names())
+        return [*search(), *offered]
+
+
+def _offered(name: str) -> Found:
+    try:
+        stack = _loaded(name)
+        return Found(stack.mpirun, stack)
+    except ToolMissing as error:
+        return Found(name, None, error.what)
+
+
 def stacks() -> list[MpiStack]:
     """Return the MPI libraries that we can drive, those looked for first first."""
     return [found.stack for found in search() if found.stack is not None]
@@ -67,8 +86,10 @@ def stacks() -> list[MpiStack]:
 def find(name: str, path: str | None = None) -> MpiStack:
     """Return the MPI library of that name or kind, or the one at `path` (a prefix or an mpirun), called `name`.
 
-    Several libraries of one kind: the first found. Raises ToolMissing.
+    Several libraries of one kind: the first found. `module:...` and `spack:...` are loaded. Raises ToolMissing.
     """
+    if mpi_environments.is_name(name):
+        return _loaded(name)
     if path is not None:
         return _at(name, path)
     known = stacks()
@@ -85,13 +106,14 @@ def find(name: str, path: str | None = None) -> MpiStack:
     raise ToolMissing(f"there is no MPI library {name!r} on this machine", fix=f"{hint}found: {listed}")
 
 
-def examine(mpirun: Path) -> Found:
-    """Return what an mpirun belongs to."""
+def examine(mpirun: Path, variables: Mapping[str, str] | None = None) -> Found:
+    """Return what an mpirun belongs to; the variables that it is given win over what we would set ourselves."""
     place = identity.installation(mpirun)
-    answer = identity.ask([str(mpirun), "--version"], place.env)
+    env = {**place.env, **(variables or {})}
+    answer = identity.ask([str(mpirun), "--version"], env)
     if answer.problem:
         return Found(str(mpirun), None, answer.problem)
-    more = identity.ask(place.mpichversion, place.env).text if place.mpichversion else ""
+    more = identity.ask(place.mpichversion, env).text if place.mpichversion else ""
     known = identity.identify(answer.text, more)
     if known is None:
         said = answer.text.strip().splitlines() or ["nothing"]
@@ -102,10 +124,22 @@ def examine(mpirun: Path) -> Found:
         version=known.version,
         mpirun=str(mpirun),
         mpicxx=str(place.mpicxx) if place.mpicxx else None,
-        env=dict(place.env),
+        env=env,
         device=known.device,
     )
     return Found(str(mpirun), stack)
+
+
+def _loaded(name: str) -> MpiStack:
+    """Return the MPI library that a module or a package of Spack brings; raises ToolMissing."""
+    environment = mpi_environments.load(name)
+    mpirun = next((path for folder in environment.folders for path in _mpiruns_in(folder)), None)
+    if mpirun is None:
+        raise ToolMissing(f"{name!r} brings no mpirun or mpiexec", fix="`fabriscope mpi list` lists those that do")
+    found = examine(mpirun, environment.variables)
+    if found.stack is None:
+        raise ToolMissing(f"{name!r} cannot be used: {found.problem}", where=str(mpirun))
+    return replace(found.stack, name=name)
 
 
 def _at(name: str, path: str) -> MpiStack:

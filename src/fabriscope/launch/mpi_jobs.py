@@ -24,6 +24,9 @@ from fabriscope.registry import discover
 MAX_STDIN_BYTES = 60_000
 """More than about 64 KiB is refused by Hydra ("reading stdin too slowly") and garbled by PRRTE (its issue 2579)."""
 
+VARIABLES_VARIABLE = "FABRISCOPE_MPI_VARIABLES"
+"""Names of the variables that the library is started with; `on_host/mpi-ssh` takes them to the other hosts."""
+
 INTERFACE_VARIABLES = (
     "OMPI_MCA_btl_tcp_if_include", "FI_TCP_IFACE", "UCX_NET_DEVICES", "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE",
 )  # fmt: skip
@@ -72,6 +75,8 @@ def wrap(
         argv = slurm.mpirun_argv(launcher.argv(job, stack))
         return replace(command, argv=argv, env={**stack.env, **launcher.env(job, stack)}, host=HERE.name)
     env = {**stack.env, **launcher.env(job, stack)}
+    if job.remote_shell and stack.env:
+        env[VARIABLES_VARIABLE] = " ".join(stack.env)
     return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0])
 
 

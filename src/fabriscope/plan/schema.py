@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -274,10 +275,13 @@ _BIND_SCHEMA = {
 class MpiSection(Section):
     """One MPI library: found by name, or at a place."""
 
-    name: str = Field(description="as `fabriscope mpi list` shows it, or a name of your own together with path")
+    name: str = Field(
+        description="as `fabriscope mpi list` shows it (module:openmpi/5.0 and spack:openmpi@5 too),"
+        " or a name of your own together with path or library"
+    )
     path: str | None = Field(None, description="installation prefix, or path of mpirun")
     library: str | None = Field(
-        None, description="the library, where name is one of your own for it with other settings"
+        None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
     env: dict[str, str] = Field({}, description="environment variables that it is started with")
     bind: Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)] = Field(
@@ -308,7 +312,16 @@ class PaperUseSection(Section):
 
 
 def _mpi(value: Any) -> Any:
-    return [{"name": item} if isinstance(item, str) else item for item in _as_list(value)]
+    return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in _as_list(value)]
+
+
+def _named(item: Any) -> Any:
+    """Return a section whose name is one for files and labels, where a module or a package of Spack is meant."""
+    name = item.get("name", item.get("library")) if isinstance(item, dict) else None
+    if not isinstance(name, str) or not name.startswith(("module:", "spack:")):
+        return item
+    short = re.sub(r"[^A-Za-z0-9._-]+", "-", name.partition(":")[2]).strip("-")
+    return {**item, "name": short, "library": item.get("library", name)}
 
 
 class SshSection(Section):
