@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 from tests.lab.on_hosts import COMMAND_TIMEOUT_S, MakeLab
@@ -27,8 +27,13 @@ def make_lab() -> Iterator[MakeLab]:
     """Return a function that builds a lab out of host names and fabrics; all go at the end of the test."""
     built: list[Lab] = []
 
-    def make(hosts: Sequence[str] = ("a", "b"), **fabrics: SwitchSpec) -> Lab:
-        built.append(lab.up(LabSpec(tuple(hosts), fabrics)))
+    def make(
+        hosts: Sequence[str] = ("a", "b"),
+        guests: Sequence[str] = (),
+        rdma: Mapping[str, str] | None = None,
+        **fabrics: SwitchSpec,
+    ) -> Lab:
+        built.append(lab.up(LabSpec(tuple(hosts), fabrics, guests=tuple(guests), rdma=rdma or {})))
         return built[-1]
 
     yield make

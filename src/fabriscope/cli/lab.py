@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_words import fabrics_of, fault_values, host_names, numbers_of
 
 if TYPE_CHECKING:
@@ -34,24 +35,43 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """
 
 
+COMMAND.add_command(kernel)
+
+
 @COMMAND.command(name="up")
-@click.option("--hosts", default=DEFAULT_HOSTS, show_default=True, help="Host names, as in 'node[1-4],head'.")
+@click.option("--hosts", help=f"Host names, as in 'node[1-4],head'.  [default: the guests, or {DEFAULT_HOSTS}]")
 @click.option(
     "--fabric", "fabrics", multiple=True, metavar="FABRIC", help=f"{FABRIC_HELP}  [default: {DEFAULT_FABRIC}]"
 )
+@click.option("--guests", metavar="HOSTS", help="Hosts with a kernel of their own; docs/guests.md.")
+@click.option(
+    "--soft-roce", "soft_roce", multiple=True, metavar="FABRIC", help="Make rxe devices on a fabric's guests."
+)
+@click.option("--iwarp", multiple=True, metavar="FABRIC", help="Make siw devices on a fabric's guests.")
 @click.option("--name", help="Name of the lab  [default: made up]")
-def up(hosts: str, fabrics: tuple[str, ...], name: str | None) -> None:
+def up(
+    hosts: str | None,
+    fabrics: tuple[str, ...],
+    guests: str | None,
+    soft_roce: tuple[str, ...],
+    iwarp: tuple[str, ...],
+    name: str | None,
+) -> None:
     """Build a lab that stays until `fabriscope lab down`.
 
     The first fabric is eth0 on every host, the second eth1, and so on. A fabric's keys are those of a plan's
     `lab:` section: rate, delay, buffer, rx_coalesce_time, rx_coalesce_frames, mtu.
     """
     from fabriscope import lab
-    from fabriscope.model.lab import LabSpec
+    from fabriscope.model.lab import RDMA_DRIVERS, LabSpec
 
-    spec = LabSpec(host_names(hosts), fabrics_of(fabrics or (DEFAULT_FABRIC,)))
+    with_kernel = host_names(guests) if guests else ()
+    named = host_names(hosts or DEFAULT_HOSTS) if hosts or not guests else ()
+    every = tuple(dict.fromkeys((*named, *with_kernel)))
+    rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
+    spec = LabSpec(every, fabrics_of(fabrics or (DEFAULT_FABRIC,)), guests=with_kernel, rdma=rdma)
     built = lab.up(spec, name=name, persistent=True)
-    click.echo(f"{built.name} stands: {hosts} on {', '.join(spec.fabrics)}")
+    click.echo(f"{built.name} stands: {', '.join(every)} on {', '.join(spec.fabrics)}")
     click.echo(f"  fabriscope lab exec {built.hosts[0].name} -- COMMAND   runs a command on a host")
     click.echo(f"  {built.remote_shell}   stands in for ssh")
     click.echo(f"  fabriscope lab down {built.name}   removes it")

@@ -13,10 +13,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, namespaces, network, state
+from fabriscope.lab import faults, guests, namespaces, network, state
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs, native_program
 from fabriscope.model.errors import LabError
@@ -36,11 +37,12 @@ _READY_TIMEOUT_S = 10.0
 _LAB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 
-# $1: a host's process id, $2: its network namespace. Ends every process in there but that one.
+# $1: a host's process id and its agent's, if it has one; $2: its network namespace. Ends every other process in there.
 _SWEEP_SCRIPT = """
 for folder in /proc/[0-9]*; do
   pid=${folder#/proc/}
-  [ "$pid" != "$1" ] && [ "$(readlink "$folder/ns/net" 2>/dev/null)" = "$2" ] && kill -9 "$pid" 2>/dev/null
+  case " $1 " in *" $pid "*) continue ;; esac
+  [ "$(readlink "$folder/ns/net" 2>/dev/null)" = "$2" ] && kill -9 "$pid" 2>/dev/null
 done
 true
 """
@@ -125,18 +127,43 @@ class Lab:
         """End every process that runs on a host, a dead one too (what a broken launch left there). Raises LabError."""
         self.host(host_name)
         details = self.state.details
-        its_own = (str(details["pids"][host_name]), details["network_namespaces"][host_name])
-        argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
+        if host_name in details["guests"]:
+            argv = [*self.keeper_words, *guests.end_all_words(self._guest(host_name), self.state.folder)]
+        else:
+            kept = [details["pids"][host_name], *details["agents"].get(host_name, ())]
+            its_own = (" ".join(map(str, kept)), details["network_namespaces"][host_name])
+            argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
         try:
             subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
 
-    def mend(self) -> list[str]:
-        """Start the switch again if it has died or stands still; return what was wrong. Raises LabError.
+    def consoles(self) -> dict[str, Path]:
+        """Return the file that holds what each guest's kernel said."""
+        return {name: guests.console(self.state.folder, name) for name in self.state.details["guests"]}
 
-        The new one is as the first one was at its start: what was changed meanwhile is forgotten.
+    def _guest(self, name: str) -> guests.Guest:
+        return guests.Guest(**self.state.details["guests"][name])
+
+    def mend(self) -> list[str]:
+        """Start again what has died, guests and the switch; return what was wrong. Raises LabError.
+
+        A switch that stands still counts too. The new one is as the first one was at its start: what was changed
+        meanwhile is forgotten.
         """
+        return [*self._mend_guests(), *self._mend_switch()]
+
+    def _mend_guests(self) -> list[str]:
+        folder = self.state.folder
+        dead = guests.dead(folder, list(self.state.details["guests"]))
+        if dead and not self.state.keeper.is_alive():
+            raise LabError("its keeper is dead", where=self.name)
+        for name in dead:
+            guests.start(partial(namespaces.run_in, self.keeper_words), folder, self._guest(name))
+        guests.await_ready(folder, list(dead))
+        return [f"the guest {name} had ended and was booted again ({lines})" for name, lines in dead.items()]
+
+    def _mend_switch(self) -> list[str]:
         try:
             self.counters()
         except LabError as error:
@@ -198,10 +225,7 @@ def find(name: str | None = None) -> Lab:
         raise LabError(what, fix=f"standing: {known}")
     record = standing[name]
     details = record.details
-    hosts = tuple(
-        Host(**{**host, "access": namespaces.in_working_folder(host["access"]), "addresses": dict(host["addresses"])})
-        for host in details["hosts"]
-    )
+    hosts = tuple(_host(**{**host, "addresses": dict(host["addresses"])}) for host in details["hosts"])
     return Lab(name, hosts, Path(details["remote_shell"]), record, tuple(details["keeper_words"]))
 
 
@@ -222,8 +246,21 @@ def _check(spec: LabSpec, name: str) -> None:
             what = f"an MTU of {switch.mtu_bytes} is outside {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
             raise LabError(what, where=f"fabric {fabric}")
         faults.check(switch, fabric)
+    guests.check(spec)
     if len(spec.fabrics) > MAX_FABRICS:
         raise LabError(f"a lab has at most {MAX_FABRICS} fabrics, not {len(spec.fabrics)}")
+
+
+def _host(
+    name: str,
+    access: Sequence[str],
+    client: Sequence[str],
+    addresses: Mapping[str, str],
+    management_interface: str,
+    kind: str,
+) -> Host:
+    """Return a host as it is recorded; `client` are the words that hand commands on to a guest."""
+    return Host(name, namespaces.in_working_folder(access, client), addresses, management_interface, kind)
 
 
 def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, owner_pipe: int | None) -> Lab:
@@ -231,49 +268,49 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     (folder / "hosts").write_text(network.hosts_file(spec.hosts))
     pids = namespaces.start_hosts(keeper, folder, spec.hosts)
     wirings = [
-        Wiring(index, name, switch, SHAPED_ATTACHMENT if switch.is_shaped else "bridge")
+        Wiring(index, name, switch, SHAPED_ATTACHMENT if switch.is_shaped or spec.guests else "bridge")
         for index, (name, switch) in enumerate(spec.fabrics.items())
     ]
     ordered_pids = [pids[name] for name in spec.hosts]
-    keeper.run('printf %s "$1" | ip -batch -', network.keeper_script(wirings, ordered_pids))
+    guest_indices = frozenset(spec.hosts.index(name) for name in spec.guests)
+    script = network.keeper_script(wirings, ordered_pids, guest_indices)
+    keeper.run('printf %s "$1" | ip -batch -', script)
     switch_arguments = network.switch_arguments(wirings, spec.hosts, ordered_pids)
     _start_switch(keeper.enter(), folder, switch_arguments)
     net_namespaces = keeper.run(_NAMESPACES_SCRIPT, *map(str, ordered_pids)).split()
     for index, pid in enumerate(ordered_pids):
-        batch = network.host_script(wirings, index, len(spec.hosts))
+        is_guest = index in guest_indices
+        batch = guests.outer_script(wirings) if is_guest else network.host_script(wirings, index, len(spec.hosts))
         keeper.run(_CONFIGURE_SCRIPT, str(pid), batch, spec.congestion_control)
+    booted, agents = guests.boot_all(spec, wirings, keeper.run, folder, pids)
+    clients = {name: guests.exec_words(folder, name, guest.address) for name, guest in booted.items()}
+    reached = {name: network.management_address(index) for index, name in enumerate(spec.hosts)} if booted else {}
     shell = folder / "rsh"
-    shell.write_text(namespaces.remote_shell_text(keeper, pids))
+    shell.write_text(namespaces.remote_shell_text(keeper, pids, clients, reached))
     shell.chmod(0o755)
-    hosts = tuple(
-        Host(
-            name,
-            namespaces.in_working_folder(namespaces.host_words(keeper, pids[name])),
-            {
+    hosts: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "access": keeper.enter() if name in booted else namespaces.host_words(keeper, pids[name]),
+            "client": clients.get(name, []),
+            "addresses": {
                 network.MANAGEMENT_INTERFACE: network.management_address(index),
                 **{one.interface: network.fabric_address(one, index) for one in wirings},
             },
-            network.MANAGEMENT_INTERFACE,
-            "namespace",
-        )
+            "management_interface": network.MANAGEMENT_INTERFACE,
+            "kind": "guest" if name in booted else "namespace",
+        }
         for index, name in enumerate(spec.hosts)
-    )
+    ]
     details = {
         "pids": pids,
         "network_namespaces": dict(zip(spec.hosts, net_namespaces, strict=True)),
         "switch_arguments": switch_arguments,
         "keeper_words": keeper.enter(),
         "remote_shell": str(shell),
-        "hosts": [
-            {
-                "name": host.name,
-                "access": namespaces.host_words(keeper, pids[host.name]),
-                "addresses": dict(host.addresses),
-                "management_interface": host.management_interface,
-                "kind": host.kind,
-            }
-            for host in hosts
-        ],
+        "hosts": hosts,
+        "guests": {name: asdict(guest) for name, guest in booted.items()},
+        "agents": agents,
         "fabrics": {
             one.name: {"interface": one.interface, "attachment": one.attachment, "switch": asdict(one.switch)}
             for one in wirings
@@ -283,7 +320,8 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     owner = record.owner if owner_pipe is not None else None
     finished = state.LabState(record.name, folder, owner, record.keeper, details)
     finished.write()
-    return Lab(record.name, hosts, shell, finished, tuple(keeper.enter()), owner_pipe)
+    standing = tuple(_host(**host) for host in hosts)
+    return Lab(record.name, standing, shell, finished, tuple(keeper.enter()), owner_pipe)
 
 
 def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:

@@ -12,7 +12,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from fabriscope.model.errors import LabError
 _START_TIMEOUT_S = 10.0
 _SETUP_TIMEOUT_S = 60.0
 _INIT_NAME = "fabriscope-init"
+GUEST_MARK = "/run/fabriscope-guest"
+"""A file that guests have, and nobody else."""
 
 # $1: the folder of the lab, $2: fabriscope-init, then host names. Prints a line `name pid` for each host.
 _HOSTS_SCRIPT = """
@@ -143,14 +145,28 @@ def host_words(keeper: Keeper, inner_pid: int) -> list[str]:
     return [*keeper.enter(), "nsenter", "-t", str(inner_pid), "-m", "-u", "-i", "-n", "--"]
 
 
-def in_working_folder(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words that run a command elsewhere, but in the caller's working directory."""
-    return (*words, "env", "-C", str(Path.cwd()))
+def in_working_folder(words: Sequence[str], client: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return words that run a command elsewhere, but in the caller's working directory.
+
+    `client` are the words of a program there that hands the command on, to a guest.
+    """
+    return (*words, "env", "-C", str(Path.cwd()), *client)
 
 
-def remote_shell_text(keeper: Keeper, pids: dict[str, int]) -> str:
-    """Return the stand-in for ssh: `rsh [OPTIONS] HOST COMMAND...`, from outside and from inside the lab."""
-    cases = "\n".join(f"  {shlex.quote(name)}) pid={pid} ;;" for name, pid in pids.items())
+def remote_shell_text(
+    keeper: Keeper, pids: dict[str, int], clients: Mapping[str, Sequence[str]], agents: Mapping[str, str]
+) -> str:
+    """Return the stand-in for ssh: `rsh [OPTIONS] HOST COMMAND...`, from outside and from inside the lab.
+
+    `clients` are the words that run a command on a guest, by its name; `agents` are the addresses by which guests
+    reach every host. Both are empty in a lab without guests.
+    """
+    cases = "\n".join(
+        f"  {shlex.quote(name)}) pid={pid} address={agents.get(name, '')} client={shlex.quote(client)} ;;"
+        for name, pid in pids.items()
+        for client in [shlex.join(clients.get(name, ()))]
+    )
+    program = next((words[0] for words in clients.values()), "")
     outside = shlex.join(keeper.enter())
     namespace = Path(f"/proc/{keeper.pid}/ns/pid").readlink()
     return f"""#!/bin/sh
@@ -169,7 +185,9 @@ case $host in
 {cases}
   *) echo "rsh: the lab has no host $host" >&2; exit 255 ;;
 esac
+if [ -e {GUEST_MARK} ]; then exec env -C / {shlex.quote(program)} "$host" "$address" /bin/sh -c "$*"; fi
 if [ "$(readlink /proc/self/ns/pid)" = '{namespace}' ]; then outside=; else outside='{outside}'; fi
+[ -z "$client" ] || exec $outside env -C / $client /bin/sh -c "$*"
 exec $outside nsenter -t "$pid" -m -u -i -n -- env -C / /bin/sh -c "$*"
 """
 

@@ -13,7 +13,11 @@ from fabriscope.lab import faults
 from fabriscope.model.lab import SwitchSpec
 
 MANAGEMENT_INTERFACE = "mgmt0"
-_MANAGEMENT_NET = 9
+MANAGEMENT_NET = 9
+_KEEPER_INDEX = 16_000
+"""The keeper's place in the management network, where it has one: beyond every host's."""
+_OUTER_NETS = 128
+"""Added to a network's number in the Ethernet address of a guest's cable: nobody is meant to answer there."""
 _FIRST_FABRIC_NET = 10
 _HOSTS_PER_OCTET = 250
 _STATIC_NEIGHBOURS_UP_TO = 64
@@ -53,12 +57,22 @@ def fabric_address(wiring: Wiring, host_index: int) -> str:
 
 def management_address(host_index: int) -> str:
     """Return a host's address on the management network."""
-    return address(_MANAGEMENT_NET, host_index)
+    return address(MANAGEMENT_NET, host_index)
 
 
 def hardware_address(network: int, host_index: int) -> str:
     """Return the Ethernet address of a host in a network (locally administered)."""
     return f"02:fa:b5:{network:02x}:{host_index >> 8:02x}:{host_index & 255:02x}"
+
+
+def fabric_hardware_address(wiring: Wiring, host_index: int) -> str:
+    """Return a host's Ethernet address on a fabric."""
+    return hardware_address(_FIRST_FABRIC_NET + wiring.index, host_index)
+
+
+def rdma_device(driver: str, wiring: Wiring) -> str:
+    """Return the name of the RDMA device that a driver makes of a fabric's interface: `rxe0` of eth0."""
+    return f"{driver}{wiring.index}"
 
 
 def hosts_file(names: Sequence[str]) -> str:
@@ -68,14 +82,16 @@ def hosts_file(names: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def keeper_script(wirings: Sequence[Wiring], host_pids: Sequence[int]) -> str:
+def keeper_script(
+    wirings: Sequence[Wiring], host_pids: Sequence[int], guest_indices: frozenset[int] = frozenset()
+) -> str:
     """Return the batch for `ip` in the keeper's namespace: bridges, and veth pairs into the hosts."""
-    return "\n".join(_keeper_lines(wirings, host_pids)) + "\n"
+    return "\n".join(_keeper_lines(wirings, host_pids, guest_indices)) + "\n"
 
 
-def _keeper_lines(wirings: Sequence[Wiring], host_pids: Sequence[int]) -> Iterator[str]:
+def _keeper_lines(wirings: Sequence[Wiring], host_pids: Sequence[int], guest_indices: frozenset[int]) -> Iterator[str]:
     yield "link set lo up"
-    bridges = [("mgmt", MANAGEMENT_INTERFACE, "mg", _MANAGEMENT_NET, 1500)]
+    bridges = [("mgmt", MANAGEMENT_INTERFACE, "mg", MANAGEMENT_NET, 1500)]
     bridges += [
         (f"br{one.index}", one.interface, f"f{one.index}", _FIRST_FABRIC_NET + one.index, one.switch.mtu_bytes)
         for one in wirings
@@ -85,13 +101,17 @@ def _keeper_lines(wirings: Sequence[Wiring], host_pids: Sequence[int]) -> Iterat
         yield f"link add {bridge} mtu {mtu_bytes} type bridge"
         yield f"link set {bridge} up"
         for index, pid in enumerate(host_pids):
-            yield from _pair(f"{prefix}h{index}", interface, pid, hardware_address(network, index), mtu_bytes)
+            own = hardware_address(network + (_OUTER_NETS if index in guest_indices else 0), index)
+            yield from _pair(f"{prefix}h{index}", interface, pid, own, mtu_bytes)
             yield f"link set {prefix}h{index} master {bridge}"
+    if guest_indices:
+        yield f"address add {management_address(_KEEPER_INDEX)}/16 dev mgmt"
     for one in wirings:
         if one.attachment != "packet":
             continue
         for index, pid in enumerate(host_pids):
-            own = hardware_address(_FIRST_FABRIC_NET + one.index, index)
+            network = _FIRST_FABRIC_NET + one.index
+            own = hardware_address(network + (_OUTER_NETS if index in guest_indices else 0), index)
             yield from _pair(one.peer(index), one.interface, pid, own, one.switch.mtu_bytes)
 
 
@@ -118,7 +138,7 @@ def host_script(wirings: Sequence[Wiring], host_index: int, host_count: int) -> 
 
 def _neighbours(wirings: Sequence[Wiring], host_index: int, host_count: int) -> Iterator[str]:
     """Yield permanent neighbours, so that no measurement ever waits for an address resolution."""
-    networks = [(MANAGEMENT_INTERFACE, _MANAGEMENT_NET)]
+    networks = [(MANAGEMENT_INTERFACE, MANAGEMENT_NET)]
     networks += [(one.interface, _FIRST_FABRIC_NET + one.index) for one in wirings]
     for interface, network in networks:
         for other in range(host_count):

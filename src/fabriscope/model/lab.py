@@ -46,6 +46,10 @@ class SwitchSpec:
         return self.preset != "local" or self != SwitchSpec(mtu_bytes=self.mtu_bytes)
 
 
+RDMA_DRIVERS = {"soft-roce": "rxe", "iwarp": "siw"}
+"""What a fabric that speaks verbs in software is called, and the kernel's driver of it."""
+
+
 @dataclass(frozen=True)
 class LabSpec:
     """A whole lab: host names, and one switch for each fabric name, in the order of eth0, eth1 ..."""
@@ -55,6 +59,12 @@ class LabSpec:
     congestion_control: str = "reno"
     """TCP's default on the hosts. Not the machine's own, which may be bbr: its pacing lets a ping-pong wait for
     milliseconds. cubic cannot be the default of a namespace, and acts as reno at a lab's round-trip times."""
+    guests: tuple[str, ...] = ()
+    """Those of the hosts that have a kernel of their own."""
+    guest_memory_bytes: int = 1 << 30
+    """Of each guest; taken from the machine as it is used."""
+    rdma: Mapping[str, str] = field(default_factory=dict)
+    """Fabric name to the kernel driver that makes an RDMA device of its interfaces on guests, one of RDMA_DRIVERS."""
 
 
 def fault_words(switch: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,182 @@
+"""Guests: hosts with a kernel of their own, on the same switches as the others; and that nothing is left of them.
+
+Skipped where no kernel has been built (`fabriscope lab kernel build`). FABRISCOPE_GUEST_BOOTS and
+FABRISCOPE_GUEST_KILLS say how often labs are built and killed: once or twice, where a campaign does it 30 and 10 times.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.lab.on_hosts import COMMAND_TIMEOUT_S, MakeLab, exchange, leave_sleeping, on, python
+from tests.lab.test_lab import GONE_TIMEOUT_S, outside, processes_of
+
+from fabriscope import lab
+from fabriscope.lab import guest_kernel
+from fabriscope.lab.presets import PRESETS
+from fabriscope.model.errors import LabError, ToolMissing
+from fabriscope.model.lab import LabSpec
+
+BOOTS = int(os.environ.get("FABRISCOPE_GUEST_BOOTS", "2"))
+KILLS = int(os.environ.get("FABRISCOPE_GUEST_KILLS", "1"))
+GIGE = PRESETS["gige"]
+
+OWNER = """
+import subprocess, sys, time
+from fabriscope import lab
+from fabriscope.lab.presets import PRESETS
+from fabriscope.model.lab import LabSpec
+built = lab.up(LabSpec(("a", "b"), {"gige": PRESETS["gige"]}, guests=("a", "b"), rdma={"gige": "rxe"}))
+busy = subprocess.Popen([*built.host("b").access, "sh", "-c", "while :; do :; done"])
+print(built.name, built.state.keeper.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel() -> None:
+    try:
+        guest_kernel.find()
+    except ToolMissing as error:
+        pytest.skip(str(error))
+
+
+def test_a_guest_runs_commands_as_any_host_does(make_lab: MakeLab) -> None:
+    built = make_lab(("a", "n"), ("a",), gige=GIGE)
+    assert built.host("a").kind == "guest"
+    assert on(built, "a", "hostname").stdout == "a\n"
+    assert on(built, "a", "uname", "-r").stdout != on(built, "n", "uname", "-r").stdout
+    assert on(built, "a", "pwd").stdout == f"{Path.cwd()}\n"
+    assert on(built, "a", "sh", "-c", "ls /sys/class/net").stdout.split() == ["dummy0", "eth0", "lo", "mgmt0", "sit0"]
+    done = on(built, "a", "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n", "err\n", 7)
+    assert on(built, "a", "sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
+    assert on(built, "a", "no-such-program").returncode == 127
+    argv = [*built.host("a").access, "sh", "-c", 'echo "$WORD"; wc -c']
+    data, env = b"x" * 3_000_000, {**os.environ, "WORD": "two words"}
+    told = subprocess.run(argv, input=data, env=env, capture_output=True, timeout=COMMAND_TIMEOUT_S, check=True)
+    assert told.stdout.split(b"\n")[:2] == [b"two words", str(len(data)).encode()]
+
+
+def test_what_a_guest_writes_stays_with_it(make_lab: MakeLab, tmp_path: Path) -> None:
+    built = make_lab(("a", "b"), ("a", "b"), gige=GIGE)
+    (tmp_path / "read").write_text("of the machine\n")
+    assert on(built, "a", "cat", str(tmp_path / "read")).stdout == "of the machine\n"
+    assert on(built, "a", "sh", "-c", f"echo changed > {tmp_path}/read; echo new > {tmp_path}/made").returncode == 0
+    assert on(built, "a", "cat", str(tmp_path / "read")).stdout == "changed\n"
+    assert on(built, "b", "cat", str(tmp_path / "read")).stdout == "of the machine\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["read"]
+
+
+def test_a_signal_reaches_the_program_and_its_end_ends_what_it_began(make_lab: MakeLab) -> None:
+    built = make_lab(("a",), ("a",), gige=GIGE)
+    script = 'trap "echo ended; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
+    argv = [*built.host("a").access, "sh", "-c", script]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        (program,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(program), signal.SIGTERM)  # nsenter waits for the one that hands signals on
+        assert process.stdout.readline() == "ended\n"
+        assert process.wait(COMMAND_TIMEOUT_S) == 3
+    with subprocess.Popen([*built.host("a").access, "sleep", "1000"]) as process:
+        time.sleep(0.3)
+        (program,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(program), signal.SIGKILL)
+    deadline = time.monotonic() + GONE_TIMEOUT_S
+    while "sleep" in on(built, "a", "ps", "-eo", "comm").stdout and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "sleep" not in on(built, "a", "ps", "-eo", "comm").stdout
+
+
+def test_one_switch_serves_both_kinds_of_hosts(make_lab: MakeLab) -> None:
+    built = make_lab(("a", "b", "n"), ("a", "b"), gige=GIGE, plain=PRESETS["local"])
+    for sender, receiver in (("a", "b"), ("a", "n"), ("n", "a")):
+        exchange(built, sender, receiver, "eth0")
+        exchange(built, sender, receiver, "eth1")
+        exchange(built, sender, receiver, "mgmt0")
+    ports = {port["host"]: port for port in built.counters()["ports"] if port["fabric"] == "gige"}
+    assert ports["a"]["up"]["frames"] == 40
+    assert ports["a"]["down"]["frames"] == 20
+    assert ports["n"]["up"]["bytes"] == 20 * 1442
+
+
+def test_every_host_reaches_every_other_by_the_stand_in_for_ssh(make_lab: MakeLab) -> None:
+    built = make_lab(("a", "b", "n"), ("a", "b"), gige=GIGE)
+    for where in ("a", "b", "n"):
+        for host in ("a", "b", "n"):
+            told = on(built, where, str(built.remote_shell), host, "hostname; echo $((6 * 7)); exit 5")
+            assert (told.stdout, told.returncode) == (f"{host}\n42\n", 5), (where, host, told.stderr)
+
+
+def test_guests_have_rdma_devices(make_lab: MakeLab) -> None:
+    built = make_lab(("a", "b"), ("a", "b"), {"roce": "rxe", "warp": "siw"}, roce=GIGE, warp=GIGE)
+    script = "cd /sys/class/infiniband; for d in *; do echo $d $(cat $d/ports/1/state); done"
+    assert on(built, "b", "sh", "-c", script).stdout == "rxe0 4: ACTIVE\nsiw1 4: ACTIVE\n"
+    with pytest.raises(LabError, match="n cannot speak verbs"):
+        make_lab(("a", "n"), ("a",), {"gige": "rxe"}, gige=GIGE)
+
+
+def test_a_panic_is_told_with_the_console_and_mended(make_lab: MakeLab) -> None:
+    built = make_lab(("a",), ("a",), gige=GIGE)
+    hog = "open('/proc/sys/vm/panic_on_oom', 'w').write('1'); hogs = [bytearray(1 << 28) for _ in range(64)]"
+    ended = python(built, "a", hog)
+    assert ended.returncode == 255
+    assert "Kernel panic" in ended.stderr, ended.stderr
+    assert on(built, "a", "true").returncode == 255
+    (sentence,) = built.mend()
+    assert "Kernel panic" in sentence
+    assert on(built, "a", "hostname").stdout == "a\n"
+    assert built.mend() == []
+
+
+def test_a_sweep_ends_a_guest_s_processes(make_lab: MakeLab) -> None:
+    built = make_lab(("a", "n"), ("a",), gige=GIGE)
+    leave_sleeping(built, "a")
+    assert "sleep" in on(built, "a", "ps", "-eo", "comm").stdout
+    for host in ("a", "n"):
+        built.sweep(host)
+    assert "sleep" not in on(built, "a", "ps", "-eo", "comm").stdout
+    assert on(built, "a", str(built.remote_shell), "n", "hostname").stdout == "n\n"  # the agents still serve
+
+
+@pytest.mark.timeout(1800)
+def test_nothing_is_left_of_guests_that_went_down() -> None:
+    before, shared = outside(), sorted(os.listdir("/dev/shm"))  # noqa: PTH208, S108
+    for _ in range(BOOTS):
+        built = lab.up(LabSpec(("a", "b"), {"gige": GIGE}, guests=("a", "b")))
+        namespace = Path(f"/proc/{built.state.keeper.pid}/ns/pid").readlink()
+        assert on(built, "b", "hostname").stdout == "b\n"
+        built.down()
+        assert processes_of(namespace) == []
+        assert not built.state.folder.exists()
+    assert (outside(), sorted(os.listdir("/dev/shm"))) == (before, shared)  # noqa: PTH208, S108
+    assert not (Path.home() / ".uml").exists()
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("victim", ["owner", "keeper"])
+def test_nothing_is_left_of_guests_whose_lab_was_killed(victim: str) -> None:
+    before, shared = outside(), sorted(os.listdir("/dev/shm"))  # noqa: PTH208, S108
+    for _ in range(KILLS):
+        with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
+            assert owner.stdout is not None
+            name, keeper = owner.stdout.readline().split()
+            namespace = Path(f"/proc/{keeper}/ns/pid").readlink()
+            record = next(record for record in lab.recorded() if record.name == name)
+            os.kill(owner.pid if victim == "owner" else int(keeper), signal.SIGKILL)
+            deadline = time.monotonic() + GONE_TIMEOUT_S
+            while processes_of(namespace) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert processes_of(namespace) == []
+            owner.kill()
+        assert record.is_left_over
+        lab.remove_left_overs()
+        assert not record.folder.exists()
+    assert (outside(), sorted(os.listdir("/dev/shm"))) == (before, shared)  # noqa: PTH208, S108
