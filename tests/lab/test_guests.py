@@ -125,7 +125,7 @@ def test_guests_have_rdma_devices(make_lab: MakeLab) -> None:
 
 def test_a_panic_is_told_with_the_console_and_mended(make_lab: MakeLab) -> None:
     built = make_lab(("a",), ("a",), gige=GIGE)
-    hog = "open('/proc/sys/vm/panic_on_oom', 'w').write('1'); hogs = [bytearray(1 << 28) for _ in range(64)]"
+    hog = "open('/proc/sys/vm/panic_on_oom', 'w').write('1'); hogs = [bytearray(b'x') * (1 << 28) for _ in range(64)]"
     ended = python(built, "a", hog)
     assert ended.returncode == 255
     assert "Kernel panic" in ended.stderr, ended.stderr
@@ -157,7 +157,7 @@ def test_nothing_is_left_of_guests_that_went_down() -> None:
         assert processes_of(namespace) == []
         assert not built.state.folder.exists()
     assert (outside(), sorted(os.listdir("/dev/shm"))) == (before, shared)  # noqa: PTH208, S108
-    assert not (Path.home() / ".uml").exists()
+    assert not (Path.home() / ".uml" / "a").exists()
 
 
 @pytest.mark.timeout(1800)

@@ -66,12 +66,14 @@ def up(
     from fabriscope.model.lab import RDMA_DRIVERS, LabSpec
 
     with_kernel = host_names(guests) if guests else ()
-    named = host_names(hosts or DEFAULT_HOSTS) if hosts or not guests else ()
+    named = host_names(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
     every = tuple(dict.fromkeys((*named, *with_kernel)))
     rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
     spec = LabSpec(every, fabrics_of(fabrics or (DEFAULT_FABRIC,)), guests=with_kernel, rdma=rdma)
     built = lab.up(spec, name=name, persistent=True)
-    click.echo(f"{built.name} stands: {', '.join(every)} on {', '.join(spec.fabrics)}")
+    click.echo(
+        f"{built.name} stands: {','.join(filter(None, (hosts, guests))) or DEFAULT_HOSTS} on {', '.join(spec.fabrics)}"
+    )
     click.echo(f"  fabriscope lab exec {built.hosts[0].name} -- COMMAND   runs a command on a host")
     click.echo(f"  {built.remote_shell}   stands in for ssh")
     click.echo(f"  fabriscope lab down {built.name}   removes it")

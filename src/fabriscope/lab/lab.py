@@ -127,10 +127,10 @@ class Lab:
         """End every process that runs on a host, a dead one too (what a broken launch left there). Raises LabError."""
         self.host(host_name)
         details = self.state.details
-        if host_name in details["guests"]:
+        if host_name in details.get("guests", {}):
             argv = [*self.keeper_words, *guests.end_all_words(self._guest(host_name), self.state.folder)]
         else:
-            kept = [details["pids"][host_name], *details["agents"].get(host_name, ())]
+            kept = [details["pids"][host_name], *details.get("agents", {}).get(host_name, ())]
             its_own = (" ".join(map(str, kept)), details["network_namespaces"][host_name])
             argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
         try:
@@ -140,10 +140,10 @@ class Lab:
 
     def consoles(self) -> dict[str, Path]:
         """Return the file that holds what each guest's kernel said."""
-        return {name: guests.console(self.state.folder, name) for name in self.state.details["guests"]}
+        return {name: guests.console(self.state.folder, name) for name in self.state.details.get("guests", {})}
 
     def _guest(self, name: str) -> guests.Guest:
-        return guests.Guest(**self.state.details["guests"][name])
+        return guests.Guest(**self.state.details.get("guests", {})[name])
 
     def mend(self) -> list[str]:
         """Start again what has died, guests and the switch; return what was wrong. Raises LabError.
@@ -155,7 +155,7 @@ class Lab:
 
     def _mend_guests(self) -> list[str]:
         folder = self.state.folder
-        dead = guests.dead(folder, list(self.state.details["guests"]))
+        dead = guests.dead(folder, list(self.state.details.get("guests", {})))
         if dead and not self.state.keeper.is_alive():
             raise LabError("its keeper is dead", where=self.name)
         for name in dead:
@@ -254,12 +254,15 @@ def _check(spec: LabSpec, name: str) -> None:
 def _host(
     name: str,
     access: Sequence[str],
-    client: Sequence[str],
     addresses: Mapping[str, str],
     management_interface: str,
     kind: str,
+    client: Sequence[str] = (),
 ) -> Host:
-    """Return a host as it is recorded; `client` are the words that hand commands on to a guest."""
+    """Return a host as it is recorded; `client` are the words that hand commands on to a guest.
+
+    A lab that an older version built records no such words, and has no guests.
+    """
     return Host(name, namespaces.in_working_folder(access, client), addresses, management_interface, kind)
 
 
