@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kGoneStatus = 255;
 constexpr int kConnectTimeoutMs = 10'000;
-constexpr std::size_t kConsoleLines = 6;
+constexpr std::size_t kConsoleLines = 3;
 constexpr std::array<int, 7> kPassedSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                             SIGUSR1, SIGUSR2, SIGCONT};
 
@@ -77,17 +77,20 @@ class Gone : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The line that says why its kernel gave up, if it did, and the last ones.
 std::string last_lines(const std::string& path) {
   std::ifstream file(path);
   std::deque<std::string> lines;
+  std::string cause;
   for (std::string line; std::getline(file, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.find("Kernel panic") != std::string::npos) cause = line + " | ";
     if (!line.empty()) lines.push_back(line);
     if (lines.size() > kConsoleLines) lines.pop_front();
   }
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : " | ") + line;
-  return text.empty() ? "" : "; its console ends with: " + text;
+  return text.empty() ? "" : "; its console says: " + cause + text;
 }
 
 // Returns a descriptor that becomes readable when the guest's kernel ends; -1 without a pid file.

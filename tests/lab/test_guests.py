@@ -123,17 +123,22 @@ def test_guests_have_rdma_devices(make_lab: MakeLab) -> None:
         make_lab(("a", "n"), ("a",), {"gige": "rxe"}, gige=GIGE)
 
 
-def test_a_panic_is_told_with_the_console_and_mended(make_lab: MakeLab) -> None:
-    built = make_lab(("a",), ("a",), gige=GIGE)
-    hog = "open('/proc/sys/vm/panic_on_oom', 'w').write('1'); hogs = [bytearray(b'x') * (1 << 28) for _ in range(64)]"
-    ended = python(built, "a", hog)
-    assert ended.returncode == 255
-    assert "Kernel panic" in ended.stderr, ended.stderr
-    assert on(built, "a", "true").returncode == 255
-    (sentence,) = built.mend()
-    assert "Kernel panic" in sentence
-    assert on(built, "a", "hostname").stdout == "a\n"
-    assert built.mend() == []
+def test_a_panic_is_told_with_the_console_and_mended() -> None:
+    built = lab.up(LabSpec(("a",), {"gige": GIGE}, guests=("a",), guest_memory_bytes=96 << 20))
+    try:
+        hog = (
+            "open('/proc/sys/vm/panic_on_oom', 'w').write('1'); hogs = [bytearray(b'x') * (1 << 22) for _ in range(64)]"
+        )
+        ended = python(built, "a", hog)
+        assert ended.returncode == 255
+        assert "Kernel panic" in ended.stderr, ended.stderr
+        assert on(built, "a", "true").returncode == 255
+        (sentence,) = built.mend()
+        assert "Kernel panic" in sentence
+        assert on(built, "a", "hostname").stdout == "a\n"
+        assert built.mend() == []
+    finally:
+        built.down()
 
 
 def test_a_sweep_ends_a_guest_s_processes(make_lab: MakeLab) -> None:

@@ -25,7 +25,7 @@ BOOT_TIMEOUT_S = 120.0
 READY = "fabriscope-agent: ready"
 ENDED = "fabriscope: its kernel has ended"
 _BOOT_POLL_S = 0.02
-_CONSOLE_LINES = 8
+_CONSOLE_LINES = 3
 _START = Path(__file__).with_name("_guest_start.py")
 
 # One core, and nothing that a guest's /sys could tell otherwise: Open MPI's hwloc finds no core at all.
@@ -63,13 +63,14 @@ def pid_file(folder: Path, name: str) -> Path:
 
 
 def last_lines(folder: Path, name: str) -> str:
-    """Return the end of a guest's console, in one line."""
+    """Return, in one line, why a guest's kernel gave up, if it did, and the end of its console."""
     try:
         text = console(folder, name).read_text(errors="replace")
     except OSError as error:
         return f"its console cannot be read: {error.strerror}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " | ".join(lines[-_CONSOLE_LINES:]) or "its console is empty"
+    panics = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
+    return " | ".join(panics[-1:] + lines[-_CONSOLE_LINES:]) or "its console is empty"
 
 
 def exec_words(folder: Path, name: str, address: str) -> list[str]:
