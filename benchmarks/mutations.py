@@ -72,8 +72,8 @@ def digit_of_text(name: str) -> Callable[[Path, random.Random], Mutation]:
     def change(run: Path, chance: random.Random) -> Mutation:
         path = run / name
         content = bytearray(path.read_bytes())
-        where = [at for at, byte in enumerate(content) if chr(byte).isdigit()] or range(len(content))
-        at = chance.choice(where)
+        where = [at for at, byte in enumerate(content) if chr(byte).isdigit()]
+        at = chance.choice(where or [at for at, byte in enumerate(content) if chr(byte).isalpha()])
         content[at] = ord(_other_digit(chr(content[at]), chance))
         path.write_bytes(content)
         line = content[:at].count(b"\n") + 1

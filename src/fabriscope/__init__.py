@@ -84,11 +84,15 @@ class Run:
         return self._launch_values
 
     def estimates(self) -> pl.DataFrame:
-        """Return one row for each case and metric: value, 95 % interval, spread, counts."""
+        """Return one row for each case and metric: value, 95 % interval, spread, counts, trust grade and reasons."""
+        from fabriscope.analysis.control import control_of
         from fabriscope.analysis.estimates import estimates_of
         from fabriscope.analysis.stopping import rules_of
+        from fabriscope.analysis.trust import Outside, with_trust
 
-        return estimates_of(self._launch_values, rules_of(self.data).method)
+        found = estimates_of(self._launch_values, rules_of(self.data).method)
+        control = control_of(self.comparisons())
+        return with_trust(self.data, found, Outside(control="it failed" if control and control.is_failed else None))
 
     def summary(self) -> pl.DataFrame:
         """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""

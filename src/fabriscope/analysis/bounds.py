@@ -63,9 +63,14 @@ def bound_bytes_per_s(
 def least_latency_ns(
     line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, layer: str, delay_ns: int = 0
 ) -> float | None:
-    """Return the time that the message's bits and the propagation take one way; None where there is no bound."""
+    """Return the time that the message's bits and the propagation take one way; None where there is no bound.
+
+    Where the line rate or the headers are not known, the propagation remains.
+    """
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer)
-    return None if rate is None else message_size_bytes * 1e9 / rate + delay_ns
+    if rate is None:
+        return delay_ns or None
+    return message_size_bytes * 1e9 / rate + delay_ns
 
 
 def metric_limit(

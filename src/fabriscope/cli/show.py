@@ -51,6 +51,9 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "summary": essence.summary.to_dicts(),
         "groups": essence.groups.to_dicts(),
         "findings": essence.findings,
+        "trust": essence.estimates.select(
+            "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
+        ).to_dicts(),
         "failures": essence.failures.to_dicts(),
     }
 
@@ -79,12 +82,30 @@ def _print(essence: Essence) -> None:
                 table.add_row(*(escape(row[key]) for key in COLUMNS))
         console.print(table)
     _print_groups(console, _tables.group_rows(essence))
+    _print_trust(console, _tables.trust_table(essence))
     failures = _tables.failure_rows(essence)
     if failures:
         console.print("\n[bold]Failures[/bold]")
     for row in failures:
         what = f"launch {row['launch']}, {row['what']}, {row['benchmark']}, {row['sizes']}"
         console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
+
+
+def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:
+    """Print how far the numbers can be trusted: all grades, and the worst curves with their reasons."""
+    from rich.markup import escape
+
+    from fabriscope.analysis.trust import MEANINGS
+
+    if not rows:
+        return
+    console.print("\n[bold]Trust[/bold]")
+    for grade in sorted({row["worst"][0] for row in rows}, reverse=True)[:2]:
+        some = [row for row in rows if row["worst"].startswith(grade)]
+        console.print(f"- {grade} ({MEANINGS[grade]}): the worst points of {len(some)} of {len(rows)} curves")
+        first = some[0]
+        where = f"{first['what']}, {first['placement']}, {first['metric']}, {first['worst'][2:]}"
+        console.print(f"  {escape(where)}: {escape(first['reasons'])}")
 
 
 def _print_groups(console: Console, rows: list[dict[str, str]]) -> None:

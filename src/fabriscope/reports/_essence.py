@@ -19,6 +19,7 @@ from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.stopping import Rules, rules_of
 from fabriscope.analysis.summary import summary
+from fabriscope.analysis.trust import Outside, with_trust
 from fabriscope.model.run_data import RunData
 
 
@@ -65,7 +66,8 @@ def _essence(run: RunData) -> Essence:
     table = summary(values, rules.method)
     shared = groups(run, values)
     failures = failures_frame(run)
-    estimates = estimates_of(values, rules.method)
+    outside = Outside(control=control.sentence() if control and control.is_failed else None)
+    estimates = with_trust(run, estimates_of(values, rules.method), outside)
     found = findings(all_ranges)
     failed = [control.sentence()] if control and control.is_failed else []
     passed = [control.sentence()] if control and not control.is_failed else []

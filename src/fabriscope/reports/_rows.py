@@ -109,6 +109,7 @@ def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
         "launches": f"{row['launch_count']}, {row['sample_count']} samples",
         "spread": "unknown" if spread is None else f"{spread:.1%}",
         "bound": value_text(row["limit"], metric_id),
+        "trust": f"{row['grade']}: {row['reasons']}" if row.get("grade") else "",
     }
 
 

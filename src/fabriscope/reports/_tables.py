@@ -10,6 +10,9 @@ from fabriscope.analysis.comparisons import KINDS
 from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.group_words import name_of, ranks_text
+from fabriscope.analysis.summary import CURVE as SUMMARY_CURVE
+from fabriscope.analysis.summary import RATE, SMALL_MESSAGE_BYTES
+from fabriscope.analysis.trust import trust_rows
 from fabriscope.analysis.words import (
     UNKNOWN,
     advantage_range_text,
@@ -21,6 +24,7 @@ from fabriscope.analysis.words import (
     value_text,
 )
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.metrics import METRICS
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
 
@@ -44,9 +48,37 @@ def summary_rows(essence: Essence) -> list[dict[str, str]]:
                 "latency": _number(row["latency_ns"], 1e-3),
                 "latency_interval": _interval(row, "latency_ns", 1e-3),
                 "launches": str(row["launch_count"] or 0),
+                "trust": _summary_grades(essence, row),
             }
         )
     return rows
+
+
+def _summary_grades(essence: Essence, row: dict[str, Any]) -> str:
+    """Return the grades of the two numbers of a row of the summary: of the bandwidth, and the worst of the latency."""
+    of_curve = essence.estimates.filter(
+        pl.col("benchmark") == "ping_pong", *(pl.col(name).eq_missing(pl.lit(row[name])) for name in SUMMARY_CURVE)
+    )
+    size = pl.col("message_size_bytes")
+    rate = of_curve.filter(pl.col("metric_id") == RATE, size == row["bandwidth_message_size_bytes"])
+    small = of_curve.filter(pl.col("metric_id") == "latency_ns", size.is_between(1, SMALL_MESSAGE_BYTES - 1))
+    grades = [part["grade"].drop_nulls().max() for part in (rate, small)]
+    return ", ".join(str(grade) if grade else UNKNOWN for grade in grades)
+
+
+def trust_table(essence: Essence) -> list[dict[str, str]]:
+    """Return how far the numbers of each curve can be trusted, and what speaks most against them."""
+    return [
+        {
+            "what": series_label(row),
+            "placement": PLACEMENT_NAMES[row["placement"]],
+            "metric": METRICS[row["metric_id"]].title if row["metric_id"] in METRICS else row["metric_id"],
+            "grades": ", ".join(f"{count} {grade}" for grade, count in row["counts"].items() if count),
+            "worst": f"{row['grade']} at {size_text(row['message_size_bytes'])}",
+            "reasons": row["reasons"],
+        }
+        for row in trust_rows(essence.estimates)
+    ]
 
 
 def _number(value: float | None, factor: float) -> str:

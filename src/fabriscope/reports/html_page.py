@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from fabriscope.analysis.trust import MEANINGS
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
@@ -70,6 +71,8 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
         shared=_tables.group_rows(essence),
         groups={group["kind"]: group for group in _tables.range_groups(essence)},
         failures=_tables.failure_rows(essence),
+        trust=_tables.trust_table(essence),
+        grades=MEANINGS,
         metrics=[metric for name, metric in METRICS.items() if name in set(essence.estimates["metric_id"])],
         margin=f"{essence.rules.margin * 100:g} %",
         rules=essence.rules,

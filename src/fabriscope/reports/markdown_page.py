@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fabriscope.analysis.trust import MEANINGS
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._essence import Essence, essence_of
@@ -17,7 +18,7 @@ PAGE_NAME = "report.md"
 SUMMARY = {
     "placement": "placement", "network": "network", "layer": "layer", "bandwidth": "largest bandwidth, Mb/s",
     "bandwidth_interval": "95 % interval", "share": "of the wire's", "size": "at message size", "bits": "in bits",
-    "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches",
+    "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches", "trust": "trust",
 }  # fmt: skip
 GROUPS = {
     "what": "what", "placement": "placement", "ranks": "ranks", "network": "network", "layer": "layer",
@@ -28,6 +29,10 @@ GROUPS = {
 RANGES = {
     "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
     "needed": "blocks to decide",
+}  # fmt: skip
+TRUST = {
+    "what": "what", "placement": "placement", "metric": "number", "grades": "points", "worst": "worst",
+    "reasons": "because",
 }  # fmt: skip
 FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reason")
 
@@ -62,6 +67,11 @@ def page_text(essence: Essence) -> str:
     floor = _facts.floor_table(essence)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
+    trust = _tables.trust_table(essence)
+    if trust:
+        meanings = "; ".join(f"{grade}: {meaning}" for grade, meaning in MEANINGS.items())
+        rows = [[row[name] for name in TRUST] for row in trust]
+        parts += ["## How far each number can be trusted", f"{meanings}.", _table(list(TRUST.values()), rows)]
     failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
     parts.append(made_of_line(essence.run))
