@@ -139,6 +139,6 @@ def test_a_control_that_failed_is_told_by_the_status(tmp_path: Path) -> None:
             patch.setattr(store, "open_run", lambda _, data=data: type("Folder", (), {"read": lambda _: data})())
             folders[name] = comparison.of([tmp_path], None, None, [], None)
     assert not folders["holds"].control_failed
-    assert any("control holds" in note for note in folders["holds"].notes)
+    assert any("control raises no alarm" in note for note in folders["holds"].notes)
     assert folders["fails"].control_failed
     assert "nothing of this can be trusted" in folders["fails"].conclusions()[-1]

@@ -188,3 +188,25 @@ def test_an_option_that_the_kernel_refuses_fails_its_case_and_the_rest_runs(runn
     ]
     assert reasons
     assert all("no-such-algorithm" in reason for reason in reasons)
+
+
+def test_a_run_that_goes_on_until_it_is_decided(runner: Runner) -> None:
+    """How much it decides depends on the machine; which launches it makes follows from what it has decided."""
+    wanted = "until: decided\ncompare: [fabric]\nlaunches: 6\ncontrol: gige\nbudget: 3s\n"
+    text = PLAN.replace("layers: [tcp, shm]", "layers: [tcp]").replace("placements: [inter, intra]\n", "")
+    text = text.replace("plain: {lab: local}", "slow: {lab: ethernet-100}")
+    runner.plan.write_text(text.replace("launches: 4\nbudget: 1600ms\n", wanted))
+    status, out, err = runner.finish("run", runner.plan, "-o", runner.run, "--json")
+    assert status == 0, err
+    said = [one["sentence"] for one in map(json.loads, out.splitlines()) if one["event"] == "said"]
+    assert said[0].startswith("until decided: 3 blocks at least")
+    assert said[-1].startswith(("everything is decided", "the budget is spent", "the blocks are spent"))
+    records = [json.loads(line) for line in runner.journal()]
+    blocks = {number: [one["entry_id"] for one in records if one["block"] == number] for number in range(1, 7)}
+    every = {"gige.tcp.inter", "gige.tcp.inter.again", "slow.tcp.inter", "null.intra"}
+    assert all(set(blocks[number]) == every for number in (1, 2, 3))
+    assert all(set(of_block) in (set(), every - {"null.intra"}) for number, of_block in blocks.items() if number > 3)
+    status, out, err = runner.finish("run", "--resume", runner.run, "--json")
+    assert status == 0, err
+    assert [json.loads(line) for line in runner.journal()] == records, "nothing is left that would decide"
+    assert "comparisons are decided" in runner.finish("show", runner.run)[1].replace("\n", " ")

@@ -18,6 +18,9 @@ class Progress(Protocol):
     def notice(self, what: str) -> None:
         """Something that takes time begins."""
 
+    def say(self, sentence: str) -> None:
+        """Something that a reader of the progress should know."""
+
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """The launches begin; `expected_ns` is about how long those that are left will take."""
 
@@ -38,6 +41,9 @@ class QuietProgress:
     """Says nothing."""
 
     def notice(self, what: str) -> None:
+        """See Progress."""
+
+    def say(self, sentence: str) -> None:
         """See Progress."""
 
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
@@ -76,6 +82,10 @@ class Unheard:
         """See Progress."""
         self._tell(lambda: self._told.notice(what))
 
+    def say(self, sentence: str) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.say(sentence))
+
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """See Progress."""
         self._tell(lambda: self._told.start(run_path, launch_count, done_count, expected_ns))
@@ -107,6 +117,10 @@ class JsonProgress(QuietProgress):
     def notice(self, what: str) -> None:
         """See Progress."""
         self._say("preparing", what=what)
+
+    def say(self, sentence: str) -> None:
+        """See Progress."""
+        self._say("said", sentence=sentence)
 
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """See Progress."""
@@ -153,6 +167,10 @@ class TerminalProgress(QuietProgress):
     def notice(self, what: str) -> None:
         """See Progress."""
         self._console.print(f"preparing {what}", style="dim", highlight=False)
+
+    def say(self, sentence: str) -> None:
+        """See Progress."""
+        self._console.print(sentence, highlight=False)
 
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """See Progress."""

@@ -17,6 +17,7 @@ from fabriscope import site as sites
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.casualties import Casualties
+from fabriscope.effort import Effort
 from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
@@ -132,13 +133,17 @@ def _execute(
     with folder.lock():
         done = folder.done()
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
-        expected_ns = sum(plans.expected_ns(launch, site.fabrics) for launch in left)
+        effort = Effort(plan, folder, progress)
+        expected_ns = sum(plans.expected_ns(launch, site.fabrics) for launch in left if effort.counts(launch))
         progress.start(str(folder.path), len(schedule.launches), len(done), expected_ns)
         hung = Counter(case_id for record in done.values() for case_id in record["details"].get("hung_case_ids", []))
         casualties = Casualties(site)
+        effort.announce()
         for launch in left:
             if cancel.is_set():
                 break
+            if not effort.wants(launch):
+                continue
             expected_ns = plans.expected_ns(launch, site.fabrics)
             progress.launch_started(launch, expected_ns)
             adapter = adapters.get(launch.entry.instrument)
@@ -150,8 +155,10 @@ def _execute(
             folder.append(record, blocks, outcomes)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
         if not cancel.is_set():
+            effort.end()
             folder.end()
-        return _summary(folder, len(schedule.launches))
+        is_decided = effort.is_adaptive and not cancel.is_set()
+        return _summary(folder, len(folder.done()) if is_decided else len(schedule.launches))
 
 
 def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:

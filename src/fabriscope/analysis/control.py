@@ -38,7 +38,7 @@ class Control:
             )
         undecided = self.size_count - self.equivalent_count
         return (
-            f"The A/A control holds: {self.label}, entered twice, is shown equivalent to itself at "
+            f"The A/A control raises no alarm: {self.label}, entered twice, is shown equivalent to itself at "
             f"{self.equivalent_count} of {self.size_count} points and undecided at {undecided}."
         )
 

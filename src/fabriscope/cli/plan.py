@@ -28,7 +28,9 @@ def check(plan: Path, as_json: bool) -> None:
     schedule = plans.expand(checked, fabrics, cores)
     run.check_specs(checked, schedule)
     expected = {launch.launch_id: plans.expected_ns(launch, fabrics) for launch in schedule.launches}
-    total_s = sum(expected.values()) / 1e9
+    is_adaptive = checked.section.until == "decided"
+    counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
+    total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     if as_json:
         launches = [
             {
@@ -55,6 +57,12 @@ def check(plan: Path, as_json: bool) -> None:
         click.echo(f"  {len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed")
     if checked.counts_cores:
         click.echo(f"  half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves")
+    if is_adaptive:
+        click.echo(
+            f"{len(schedule.cases)} cases, until comparisons are decided: at most {checked.section.launches} blocks,"
+            f" and about {total_s / 60:.1f} minutes"
+        )
+        return
     click.echo(
         f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
         f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"

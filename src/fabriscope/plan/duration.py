@@ -24,9 +24,13 @@ _OPERATIONS_PER_ROUND = 2
 
 def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long a launch takes: its start, and its budget or the least that one round takes."""
-    start_ns = MPI_START_NS if launch.entry.layer == "mpi" else START_NS
-    start_ns += RANK_START_NS * (len(launch.entry.hosts) - 2)
-    return start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
+    entry = launch.entry
+    return start_ns(entry.layer, len(entry.hosts)) + max(launch.budget_ns, round_ns(launch, fabrics))
+
+
+def start_ns(layer: str, rank_count: int) -> int:
+    """Return about how long it takes to start so many ranks of a layer."""
+    return (MPI_START_NS if layer == "mpi" else START_NS) + RANK_START_NS * (rank_count - 2)
 
 
 def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:

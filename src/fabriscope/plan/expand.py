@@ -18,6 +18,9 @@ from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts
 
 FLOOR_BUDGET_NS = 200_000_000
+TYPICAL_BLOCKS = 10
+"""The budget of a plan that goes on until it is decided is enough for so many blocks of all entries; what is decided
+early leaves its share to the others."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) 
     if twinned is not None:
         twin = replace(twinned, twin=True)
         entries[twin] = tuple(replace(case, entry=twin) for case in entries[twinned])
-    launch_budget_ns = plan.section.budget // (len(entries) * plan.section.launches)
+    blocks = plan.section.launches
+    if plan.section.until == "decided":
+        blocks = min(blocks, TYPICAL_BLOCKS)
+    launch_budget_ns = plan.section.budget // (len(entries) * blocks)
     if plan.section.floor and "engine" in plan.section.instruments:
         floor = Entry("null", None, "intra", (plan.hosts[0], plan.hosts[0]))
         entries[floor] = (Case(floor, "empty", 0), Case(floor, "ping_pong", 1))

@@ -13,6 +13,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import core_schema
 
@@ -22,6 +23,8 @@ from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, par
 from fabriscope.plan.sizes import parse_sizes
 
 MAX_RANKS = 4096
+MOST_LAUNCHES = 50
+"""Of a plan that goes on until it is decided and does not say how far."""
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
@@ -402,8 +405,18 @@ class PlanSection(Section):
     )
     benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)
     launches: int = Field(
-        5, description="process starts of every entry: the replicates of the statistics", ge=1, le=1000
+        5,
+        description="process starts of every entry: the replicates of the statistics; with until: decided the most, 50",
+        ge=1,
+        le=1000,
     )
+    until: Literal["launches", "decided"] = Field(
+        "launches",
+        description="decided: go on, block by block, until each comparison is decided or the budget is spent",
+    )
+    compare: tuple[
+        Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"], ...
+    ] = Field((), description="the kinds of comparison that are to be decided; all of them unless some are named")
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
     launcher: Literal["auto", "srun", "mpirun"] = Field(
@@ -417,6 +430,13 @@ class PlanSection(Section):
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
     seed: int = Field(1, description="makes every random order repeatable", ge=0)
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _most_launches(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("until") == "decided" and "launches" not in data:
+            return {**data, "launches": MOST_LAUNCHES}
+        return data
 
 
 def json_schema() -> dict[str, Any]:

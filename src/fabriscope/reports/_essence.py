@@ -10,6 +10,7 @@ import polars as pl
 from fabriscope.analysis.answer import answer
 from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.control import Control, control_of
+from fabriscope.analysis.decisions import state_of
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
@@ -17,7 +18,7 @@ from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
-from fabriscope.analysis.stopping import Rules, rules_of
+from fabriscope.analysis.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.summary import summary
 from fabriscope.analysis.trust import Outside, with_trust
 from fabriscope.model.run_data import RunData
@@ -57,6 +58,15 @@ def essence_of(run: RunData) -> Essence:
     return _last
 
 
+def _more_time(run: RunData) -> list[str]:
+    """Return what a run that goes on until it is decided has decided, and what more time would buy."""
+    plan = run.manifest.get("plan") or {}
+    if plan.get("until") != UNTIL_DECIDED or not run.journal:
+        return []
+    sentence = state_of(run, plan.get("compare") or ()).sentence()
+    return [f"{sentence[0].upper()}{sentence[1:]}."]
+
+
 def _essence(run: RunData) -> Essence:
     everything, rules = launch_values(run), rules_of(run)
     comparisons = compare_all(everything, rules)
@@ -89,6 +99,7 @@ def _essence(run: RunData) -> Essence:
             *failed,
             *([paper.sentence()] if paper else []),
             *answer(table, found, failures, estimates, shared),
+            *_more_time(run),
             *passed,
         ],
         control=control,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, rate_text, size_text, time_text
 from fabriscope.model.lab import fault_words
 from fabriscope.model.run_data import RunData
@@ -114,7 +115,9 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
             "Launches",
-            f"{ended} of {essence.launches.height}: every entry once in each of {blocks} blocks, in random order",
+            f"{ended} of at most {essence.launches.height}: in each block what still decided something, once"
+            if (manifest.get("plan") or {}).get("until") == UNTIL_DECIDED
+            else f"{ended} of {essence.launches.height}: every entry once in each of {blocks} blocks, in random order",
         ),
         ("Cases", f"{essence.cases.height}"),
         ("Samples", f"{essence.estimates.unique('case_id')['sample_count'].sum():,}".replace(",", "\N{THIN SPACE}")),
