@@ -142,3 +142,19 @@ def test_a_control_that_failed_is_told_by_the_status(tmp_path: Path) -> None:
     assert any("control raises no alarm" in note for note in folders["holds"].notes)
     assert folders["fails"].control_failed
     assert "nothing of this can be trusted" in folders["fails"].conclusions()[-1]
+
+
+def test_a_case_that_the_run_lost_fails_whatever_is_asked(tmp_path: Path) -> None:
+    shape = {**vars(SHAPE), "stacks": ("mpich-5.0.2",), "fabrics": ("gige",)}
+    everywhere = frozenset((block, 0) for block in range(1, SHAPE.launch_count + 1))
+    made_up.write_run(tmp_path / "whole", made_up.Shape(**shape))
+    made_up.write_run(tmp_path / "lost", made_up.Shape(**{**shape, "failing": everywhere}))
+    result = told(tmp_path / "whole", tmp_path / "lost", "--fail-if", "slower:40%")
+    assert result.exit_code == 11
+    assert "what the baseline has values of failed in the run, cases: 1" in result.stdout
+    assert told(tmp_path / "lost", tmp_path / "whole", "--fail-if", "slower:40%").exit_code == 0
+
+
+def test_runs_with_nothing_in_common_do_not_pass(runs: dict[str, Path]) -> None:
+    with pytest.raises(FabriscopeError, match="nothing can be compared"):
+        told(OLD_RUNS / "run-before-ranks", runs["before"], "--fail-if", "slower:5%")

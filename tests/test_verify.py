@@ -170,6 +170,12 @@ def test_a_report_of_another_run_is_refused(begun: store.RunFolder, whole: Path)
     assert verify(begun.path, whole / "nothing.html").findings
 
 
+def test_a_page_that_does_not_say_what_it_was_made_of_is_a_finding(whole: Path, tmp_path: Path) -> None:
+    page = tmp_path / "older.html"
+    page.write_text((whole / "report" / "report.html").read_text().replace("made-of", "made"))
+    assert any("older version made the report" in one.what for one in verify(whole, page).findings)
+
+
 @pytest.mark.parametrize("items", [1, 2, 1000])
 def test_marks_name_the_line_that_changed(items: int) -> None:
     locate = marks.locate_line

@@ -72,11 +72,13 @@ class Comparison:
     conditions: list[str]
     pairs: list[Pair] = field(default_factory=list)
     control_failed: bool = False
+    lost_count: int = 0
+    """Cases that the baseline has values of, and that the run tried without getting one."""
 
     @property
     def is_failed(self) -> bool:
-        """Return whether a condition is met anywhere."""
-        return bool(self._count(MET))
+        """Return whether a condition is met anywhere, or cannot be judged since the run lost what it tried."""
+        return bool(self._count(MET)) or bool(self.conditions and self.lost_count)
 
     def conclusions(self) -> list[str]:
         """Return what came of the conditions, in sentences."""
@@ -88,6 +90,8 @@ class Comparison:
             else:
                 rest = f"; at {undecided} the launches cannot rule it out" if undecided else ""
                 said.append(f"passed: {name} is met at none of {total} sizes{rest}.")
+        if self.conditions and self.lost_count:
+            said.append(f"FAILED: what the baseline has values of failed in the run, cases: {self.lost_count}.")
         if self.control_failed:
             said.append("The A/A control failed: nothing of this can be trusted.")
         return said
@@ -101,6 +105,7 @@ class Comparison:
             "notes": self.notes,
             "failed": self.is_failed,
             "control_failed": self.control_failed,
+            "lost_cases": self.lost_count,
             "conditions": {
                 name: {"met": self._count(MET, name), "open": self._count(OPEN, name), "sizes": self._count(None, name)}
                 for name in self.conditions
@@ -130,6 +135,9 @@ def of(
     values = [launch_values(run) for run in runs]
     controls = [_control(run, of_run) for run, of_run in zip(runs, values, strict=True)]
     found = _compared(paths, runs, values, left, right, wanted, margin)
+    if wanted and not found.pairs:
+        text = "nothing can be compared, so that no condition can be judged"
+        raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
@@ -181,7 +189,13 @@ def _of_two(
     found, refused = choices.runs_compared((runs[1], runs[0]), (values[1], values[0]), (names[0], names[1]), each)
     notes = [UNPAIRED, _rules_text(rules), *(f"not compared, since settings differ: {one}" for one in refused)]
     title = f"{names[0]} against {names[1]}"
-    return Comparison(title, rules, False, notes, [one.text() for one in wanted], _pairs(found, wanted, rules))
+    compared = Comparison(title, rules, False, notes, [one.text() for one in wanted], _pairs(found, wanted, rules))
+    return dataclasses.replace(compared, lost_count=len(_lost_cases(runs, values)))
+
+
+def _lost_cases(runs: list[RunData], values: list[pl.DataFrame]) -> set[str]:
+    baseline, run = (set(of_run["case_id"]) for of_run in values)
+    return (baseline & set(runs[1].manifest["cases"])) - run
 
 
 def _with_margin(rules: Rules, margin: float | None) -> Rules:

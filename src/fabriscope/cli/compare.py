@@ -42,7 +42,7 @@ def compare(
     fabriscope compare RUN --left gige --right ethernet-100    two of its entries
     fabriscope compare BASELINE RUN --fail-if slower:5%        is RUN slower than BASELINE was?
 
-    Exit code 11: a condition of --fail-if is met. 12: the run's A/A control failed.
+    Exit code 11: a condition of --fail-if is met, or a case of BASELINE failed in RUN. 12: the A/A control failed.
     """
     if len(baseline_or_run) > 2 or (len(baseline_or_run) == 2 and (left or right)) or bool(left) != bool(right):
         raise click.UsageError("give RUN, with both of --left and --right or neither; or BASELINE and RUN")

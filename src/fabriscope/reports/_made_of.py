@@ -52,7 +52,8 @@ def launches_meant(run: RunData, stated: dict[str, Any] | None) -> int:
     if stated is None:
         return len(run.journal)
     chains = [(line.get("seal") or {}).get("chain") for line in run.journal]
-    if stated.get("digest") in chains[::-1] and stated["digest"] not in (None, "None"):
-        return chains.index(stated["digest"]) + 1
+    digest = stated.get("digest")
+    if digest in chains and digest not in (None, "None"):
+        return chains.index(digest) + 1
     count = stated.get("launches")
     return min(count, len(run.journal)) if isinstance(count, int) and count >= 0 else len(run.journal)
