@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabriscope.launch import _rdma
 from fabriscope.launch.mpi_jobs import layout, processors_of, unit_of
 from fabriscope.model.errors import LaunchError
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.mpi import MpiJob
 from fabriscope.model.ranks import CYCLIC
 
@@ -86,6 +88,8 @@ def forced_transport(job: MpiJob, device: str) -> dict[str, str]:
     Shared memory is ch4's own between ranks of one host; the network is told to stay off the wire all the same.
     """
     interface = job.fabric_interface or ""
+    if job.transport in RDMA_TRANSPORTS:
+        return _forced_rdma(job, device)
     if "ofi" in device:
         forced = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
         return forced if job.transport == "shm" else {**forced, "FI_TCP_IFACE": interface}
@@ -94,6 +98,15 @@ def forced_transport(job: MpiJob, device: str) -> dict[str, str]:
             return {"UCX_TLS": "sm,self"}
         return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": interface}
     return {} if job.transport == "shm" else {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": interface}
+
+
+def _forced_rdma(job: MpiJob, device: str) -> dict[str, str]:
+    """Return the variables that force an RDMA port: by UCX where there is one, which does not speak iWARP."""
+    if "ucx" in device and job.transport != "iwarp":
+        return {**({"MPIR_CVAR_CH4_NETMOD": "ucx"} if "ofi" in device else {}), **_rdma.ucx(job)}
+    if "ofi" in device:
+        return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_rdma.libfabric(job)}
+    raise LaunchError(f"it is built on {device or 'we do not know what'}, which does not speak {job.transport}")
 
 
 def genv(variables: Mapping[str, str]) -> list[str]:

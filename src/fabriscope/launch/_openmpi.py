@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fabriscope.launch import _rdma
 from fabriscope.launch.mpi_jobs import check, layout, processors_of, unit_of
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.mpi import MpiJob, MpiStack
 from fabriscope.model.ranks import CYCLIC, Layout
 
@@ -37,12 +39,12 @@ def argv(
     check(job)
     hosts, ranks = layout(job.rank_hosts)
     words = [stack.mpirun]
-    if job.transport == "tcp":
+    if job.transport != "shm":
         if job.remote_shell:
             words += mca(remote_shell, job.remote_shell)
         if job.management_interface:
             words += [out_of_band_option, out_of_band, job.management_interface]
-    if job.transport == "tcp" or job.in_slurm:
+    if job.transport != "shm" or job.in_slurm:
         # Inside a Slurm job a host has as many slots as tasks were asked for, and its name must be the job's.
         beyond_slots = ":OVERSUBSCRIBE" if job.in_slurm else ""
         words += ["-H", ",".join(f"{host}:{ranks.ranks_per_host}" for host in hosts)]
@@ -52,7 +54,7 @@ def argv(
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
     words += _binding(job, carriers)
     words += [word for name, value in parameters(job, carriers).items() for word in mca(name, value)]
-    return (*words, *_exports(job.env), *_own_processor(job), *job.argv)
+    return (*words, *_exports({**_below(job), **job.env}), *_own_processor(job), *job.argv)
 
 
 def _binding(job: MpiJob, carriers: Carriers) -> list[str]:
@@ -88,12 +90,26 @@ def parameters(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     one_sided = {"osc": carriers.one_sided[job.transport]} if job.transport in carriers.one_sided else {}
     if job.transport == "tcp":
         return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or "", **one_sided}
+    if job.transport == "iwarp":  # UCX does not speak it
+        one_sided = {"osc": "pt2pt"} if carriers.one_sided.get("tcp") == "pt2pt" else {}
+        return {
+            **chosen, "pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": _rdma.PROVIDER, "btl": "self", **one_sided,
+        }  # fmt: skip
+    if job.transport in RDMA_TRANSPORTS:
+        return {**chosen, "pml": "ucx", "osc": "ucx"}
     return {**chosen, "btl": f"{carriers.shared_memory},self", **one_sided}
 
 
 def variables(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     """Return the same for a start without mpirun, as Open MPI reads it from the environment."""
-    return {f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}
+    return {**{f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}, **_below(job)}
+
+
+def _below(job: MpiJob) -> dict[str, str]:
+    """Return the variables of what Open MPI stands on, where that is told the RDMA port."""
+    if job.transport not in RDMA_TRANSPORTS:
+        return {}
+    return _rdma.libfabric(job) if job.transport == "iwarp" else _rdma.ucx(job)
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fabriscope.launch import _hydra
+from fabriscope.launch import _hydra, _rdma
 from fabriscope.launch.mpi_jobs import check, processors_of, unit_of
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.mpi import MpiJob, MpiStack
 
 
@@ -24,6 +25,8 @@ class IntelMpiLauncher:
         forced = _pinning(job) | ({"I_MPI_WAIT_MODE": "1"} if job.shares_cores else {})
         if job.transport == "shm":
             return {**forced, "I_MPI_FABRICS": "shm"}
+        if job.transport in RDMA_TRANSPORTS:
+            return {**forced, "I_MPI_FABRICS": "ofi", **_rdma.libfabric(job)}
         return {**forced, "I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": job.fabric_interface or ""}
 
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from fabriscope.launch import _rdma
 from fabriscope.launch.slurm import Slurm
 from fabriscope.model.command import Command
 from fabriscope.model.errors import LaunchError
-from fabriscope.model.fabric import Fabric
+from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric, RdmaPort
 from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi import MpiJob, MpiStack
 from fabriscope.model.ranks import Layout, layout_of
@@ -60,9 +61,10 @@ def wrap(
 ) -> Command:
     """Return the command that starts an MPI job with the stack's own launcher, on the host of its first rank.
 
-    A job with a fabric is forced onto its interface, on one host too; without one it uses shared memory. Where the
-    interface has another name on every host, each rank finds its own (`own_interface`). Inside a Slurm
-    job the command runs here, and enters the hosts by itself. Raises LaunchError.
+    A job with a fabric is forced onto its interface, on one host too; between hosts, over a fabric of verbs, onto its
+    RDMA port. Without a fabric it uses shared memory. Where the interface or port has another name on every host, each
+    rank finds its own (`own_interface`). Inside a Slurm job the command runs here, and enters the hosts by itself.
+    Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
     job = replace(job_of(command, hosts, fabric, remote_shell), bind=stack.bind)
@@ -86,12 +88,20 @@ def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, r
     is_inter = len(used) > 1
     management = {host.management_interface for host in used}
     interfaces = _interfaces(fabric, used) if is_inter or fabric is not None else {}
-    differ = len(set(interfaces.values())) > 1
+    ports = _rdma_ports(fabric, used, interfaces) if fabric is not None and is_inter else {}
+    first = next(iter(ports.values()), (None, None))[1]
+    own: tuple[str, ...] = ()
+    if len(set(ports.values()) or set(interfaces.values())) > 1:
+        own = _rdma.own_port(ports) if ports else own_interface(interfaces)
+    transport = fabric.transport if fabric is not None and ports else "tcp"
     return MpiJob(
-        argv=(*own_interface(interfaces), *command.argv) if differ else command.argv,
+        argv=(*own, *command.argv),
         rank_hosts=command.rank_hosts,
         fabric_interface=next(iter(interfaces.values()), None),
-        transport="tcp" if interfaces else "shm",
+        transport=transport if interfaces else "shm",
+        rdma_port=first,
+        service_level=fabric.service_level if fabric is not None and ports else 0,
+        traffic_class=fabric.traffic_class if fabric is not None and ports else 0,
         management_interface=management.pop() if is_inter and len(management) == 1 else None,
         remote_shell=remote_shell if is_inter else None,
         env=command.env,
@@ -116,6 +126,22 @@ def _interfaces(fabric: Fabric | None, hosts: Sequence[Host]) -> dict[str, str]:
                 fix="give the hosts names of their own (hostnamectl), or measure this fabric with the layer tcp",
             )
     return interfaces
+
+
+def _rdma_ports(
+    fabric: Fabric, hosts: Sequence[Host], interfaces: Mapping[str, str]
+) -> dict[str, tuple[str, RdmaPort]]:
+    """Return interface and RDMA port of every host, by what it calls itself; nothing for a fabric of TCP alone."""
+    if fabric.transport not in RDMA_TRANSPORTS:
+        return {}
+    ports = {}
+    for host in hosts:
+        port = fabric.rdma_ports.get(host.name)
+        if port is None:
+            raise LaunchError(f"no RDMA port is known for host {host.name!r}", where=fabric.name, fix="name its device")
+        node = host.node_name or host.name
+        ports[node] = (interfaces[node], RdmaPort(port.device, port.hca_port, port.gid_index))
+    return ports
 
 
 def own_interface(interfaces: Mapping[str, str]) -> tuple[str, ...]:
@@ -168,8 +194,10 @@ def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
 
 def check(job: MpiJob) -> None:
     """Raise LaunchError for a transport that no launcher can force, too few processors, and too much standard input."""
-    if job.transport not in ("tcp", "shm"):
+    if job.transport not in ("tcp", "shm", *RDMA_TRANSPORTS):
         raise LaunchError(f"no MPI launcher can force the transport {job.transport!r}", fix="use tcp or shm")
+    if job.transport in RDMA_TRANSPORTS:
+        _rdma.port_of(job)
     if job.transport == "tcp" and job.fabric_interface is None:
         raise LaunchError("the transport tcp needs the name of an interface")
     ranks_per_host = layout(job.rank_hosts)[1].ranks_per_host

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabriscope.model.fabric import RdmaPort
+
 BINDING_UNITS = ("core", "socket", "numa", "none")
 Bind = str | tuple[int, ...]
 """To what each rank is bound: to one unit of its own in turn, to nothing, or the first rank on every host to the first
@@ -41,7 +43,11 @@ class MpiJob:
     fabric_interface: str | None
     """Interface that must carry the bytes between hosts; None for shared memory inside one host."""
     transport: str
-    """`tcp` (forced onto the interface) or `shm`."""
+    """`tcp` (forced onto the interface), `shm`, or one of `model.fabric.RDMA_TRANSPORTS`."""
+    rdma_port: RdmaPort | None = None
+    """The RDMA port of the first host, for those."""
+    service_level: int = 0
+    traffic_class: int = 0
     management_interface: str | None = None
     remote_shell: str | None = None
     """Program used instead of ssh; None when the job stays on one host or uses ssh."""
