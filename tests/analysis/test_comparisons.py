@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,19 @@ def test_sentences(factor: Callable[[int], float], words: str) -> None:
     found = sentence(run_with(factor))
     assert words in found["text"]
     assert found["where"] == "ping-pong, TCP, between hosts"
+
+
+def test_the_lead_passes_between_the_two_nearest_verdicts() -> None:
+    found = sentence(run_with(lambda size: {8: 2.0, 64: 1.0, 1024: 0.5}[size]))
+    assert found["text"].endswith("; the lead passes to ethernet-100 between 8 B and 1 KiB, at about 91 B")
+    (change,) = found["crossovers"]
+    assert (change["above_bytes"], change["below_bytes"], change["leader"]) == (8, 1024, "ethernet-100")
+    assert not sentence(run_with(lambda _: 2.0))["crossovers"]
+    near = sentence(run_with(lambda size: {8: 2.0, 64: 0.8, 1024: 0.5}[size]))["crossovers"][0]
+    assert 8 < near["about_bytes"] < 64
+    assert math.log(near["about_bytes"] / 8) / math.log(64 / 8) == pytest.approx(
+        math.log(2.0) / math.log(2.0 / 0.8), abs=0.02
+    )
 
 
 def test_one_block_decides_nothing() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
 from fabriscope.analysis.comparisons import IDENTITY, KINDS
 from fabriscope.analysis.control import CONTROL
+from fabriscope.analysis.crossovers import crossover_text, crossovers
 from fabriscope.analysis.frames import LAYER_NAMES
 from fabriscope.analysis.ranges import PAIR
 from fabriscope.analysis.words import (
@@ -29,7 +31,8 @@ PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host"}
 
 
 def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return one finding for each pair of curves: `kind`, `where` it holds, and the sentence `text`."""
+    """Return one finding for each pair of curves: `kind`, `where` it holds, the sentence `text`, and where
+    the lead changes."""
     return [
         {
             "kind": rows[0]["kind"],
@@ -37,6 +40,7 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
             "placement": rows[0]["left_placement"],
             "where": where_text(rows[0]),
             "text": pair_text(rows),
+            "crossovers": [asdict(one) for one in crossovers(rows)],
         }
         for rows in (part.to_dicts() for part in all_ranges.partition_by(PAIR, maintain_order=True))
     ]
@@ -80,6 +84,11 @@ def _shared(row: dict[str, Any]) -> list[str]:
 def pair_text(rows: Iterable[dict[str, Any]]) -> str:
     """Return the sentence about one pair of curves from its ranges, smallest sizes first."""
     rows = list(rows)
+    changes = crossover_text(crossovers(rows))
+    return _ranges_text(rows) + (f"; {changes}" if changes else "")
+
+
+def _ranges_text(rows: list[dict[str, Any]]) -> str:
     if len(rows) == 1 or all(row["verdict"] == rows[0]["verdict"] for row in rows):
         return _range_text(rows[0], "at every size")
     if len(rows) > MOST_RANGES:

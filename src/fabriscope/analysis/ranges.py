@@ -19,12 +19,13 @@ def ranges(comparisons: pl.DataFrame) -> pl.DataFrame:
 
     Columns: those of the pair, `verdict`, `first_size_bytes`, `last_size_bytes`, `size_count`, `covers_all` (the pair
     has no other range), `least_ratio` and `most_ratio` of the centres, `low` and `high` around all intervals,
-    `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size of the range needs,
+    `ratio_at_first`, `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size of the range needs,
     and `block_count`, the fewest that one has.
     """
     rows = list(_ranges(comparisons))
     numbers = dict.fromkeys(
-        ("least_ratio", "most_ratio", "low", "high", "ratio_at_last", "low_at_last", "high_at_last"), pl.Float64
+        ("least_ratio", "most_ratio", "low", "high", "ratio_at_first", "ratio_at_last", "low_at_last", "high_at_last"),
+        pl.Float64,
     )
     counts = dict.fromkeys(
         ("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide", "block_count"), pl.Int64
@@ -51,6 +52,7 @@ def _ranges(comparisons: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "most_ratio": max(row["ratio"] for row in run),
                 "low": None if None in lows else min(lows),
                 "high": None if None in highs else max(highs),
+                "ratio_at_first": first["ratio"],
                 "ratio_at_last": last["ratio"],
                 "low_at_last": last["low"],
                 "high_at_last": last["high"],
