@@ -36,14 +36,14 @@ std::optional<std::string> PayloadPattern::mismatch(const unsigned char* data,
 }
 
 void PayloadCheck::compare(const unsigned char* data, std::size_t size_bytes, std::size_t message) {
-  std::optional<std::string> found = pattern_.mismatch(data, size_bytes, peer_, message);
-  if (found && !mismatch_) mismatch_ = std::move(found);
+  note(pattern_.mismatch(data, size_bytes, peer_, message));
   progress_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void PayloadCheck::send(std::size_t size_bytes) {
   sent_.resize(std::max<std::size_t>(size_bytes, 1));
   pattern_.fill(sent_.data(), size_bytes, rank_, 0);
+  const Use use(endpoint_, sent_);
   endpoint_.send(sent_.data(), size_bytes);
   progress_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -51,6 +51,7 @@ void PayloadCheck::send(std::size_t size_bytes) {
 void PayloadCheck::recv(std::size_t size_bytes) {
   // What was there before must not look right: a transport that writes nothing would pass.
   received_.assign(std::max<std::size_t>(size_bytes, 1), 0);
+  const Use use(endpoint_, received_);
   endpoint_.recv(received_.data(), size_bytes);
   compare(received_.data(), size_bytes, 0);
 }
@@ -63,6 +64,8 @@ void PayloadCheck::window(std::size_t size_bytes, std::size_t window_size, bool 
     const std::size_t count = std::min(at_once, window_size - first);
     if (receives) received_.assign(count * place, 0);
     if (sends) sent_.resize(count * place);
+    const Use use_sent(endpoint_, sent_);
+    const Use use_received(endpoint_, received_);
     for (std::size_t i = 0; receives && i < count; ++i) {
       endpoint_.post_recv(received_.data() + i * place, size_bytes);
     }

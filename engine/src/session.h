@@ -72,7 +72,10 @@ class Session {
   void resolve_cases();
   void resolve_case(std::size_t case_index);
   void open_endpoints();
-  void open_endpoint(const std::vector<std::size_t>& case_indexes);
+  void open_endpoint(const std::vector<std::size_t>& case_indexes, std::size_t buffer_bytes);
+  void fail_too_long_cases(const Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
+  void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
+                   std::size_t buffer_bytes);
   void report_endpoint(const CaseState& state, const Fields& effective,
                        const std::vector<std::size_t>& case_indexes);
   void report_rejected_connections();
@@ -118,10 +121,10 @@ class Session {
   Reporter* reporter_;
   Clock clock_;
   std::unique_ptr<Transport> transport_;
-  std::vector<std::unique_ptr<Endpoint>> endpoints_;
   MessageBuffer send_buffer_;
   MessageBuffer receive_buffer_;
-  std::vector<CaseState> cases_;  // after what their benchmarks use
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;  // after the memory that they know
+  std::vector<CaseState> cases_;                      // after what their benchmarks use
   std::vector<RoundPlanner> round_planners_;
   std::unique_ptr<CommonClock> common_clock_;  // null: no case is timed by it
   ClockAge clock_age_;

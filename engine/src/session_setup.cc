@@ -160,7 +160,9 @@ void Session::open_endpoints() {
   }
   send_buffer_ = MessageBuffer(largest_bytes);
   receive_buffer_ = MessageBuffer(largest_bytes);
-  for (const std::vector<std::size_t>& case_indexes : alike) open_endpoint(case_indexes);
+  for (const std::vector<std::size_t>& case_indexes : alike) {
+    open_endpoint(case_indexes, largest_bytes);
+  }
   report_rejected_connections();
 }
 
@@ -173,7 +175,8 @@ void Session::report_rejected_connections() {
   if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
 }
 
-void Session::open_endpoint(const std::vector<std::size_t>& case_indexes) {
+void Session::open_endpoint(const std::vector<std::size_t>& case_indexes,
+                            std::size_t buffer_bytes) {
   const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id, kOpeningNs);
   const CaseState& first = cases_[case_indexes.front()];
   const bool has_peer = peer_in(first) >= 0;
@@ -191,8 +194,39 @@ void Session::open_endpoint(const std::vector<std::size_t>& case_indexes) {
         request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
   }
   if (endpoint != nullptr) endpoint->reserve(request_count);
+  fail_too_long_cases(endpoint, case_indexes);
+  use_buffers(endpoint, case_indexes, buffer_bytes);
   report_endpoint(first, endpoint != nullptr ? endpoint->effective_options() : Fields(),
                   case_indexes);
+}
+
+// By rank 0's word: a rank without a peer has no endpoint to ask.
+void Session::fail_too_long_cases(const Endpoint* endpoint,
+                                  const std::vector<std::size_t>& case_indexes) {
+  const std::size_t own_bytes = endpoint != nullptr ? endpoint->maximum_message_bytes() : 0;
+  const std::size_t most_bytes =
+      std::stoull(rendezvous_.broadcast(rank() == 0 ? std::to_string(own_bytes) : std::string()));
+  for (const std::size_t index : case_indexes) {
+    if (spec_.cases[index].message_size_bytes <= most_bytes) continue;
+    fail_case(index, "the " + settings_.transport + " transport carries no message of more than " +
+                         std::to_string(most_bytes) + " bytes here");
+  }
+}
+
+void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
+                          std::size_t buffer_bytes) {
+  try {
+    agree(rendezvous_, [&]() -> std::string {
+      if (endpoint == nullptr) return {};
+      endpoint->use_memory(send_buffer_.data(), buffer_bytes);
+      endpoint->use_memory(receive_buffer_.data(), buffer_bytes);
+      return {};
+    });
+  } catch (const CaseError& error) {
+    for (const std::size_t index : case_indexes) {
+      if (!cases_[index].failed) fail_case(index, error.what());
+    }
+  }
 }
 
 void Session::report_endpoint(const CaseState& state, const Fields& effective,

@@ -54,6 +54,7 @@ class BurstTimer {
   }
 
   std::int64_t start_ticks() const { return start_ticks_; }
+  std::int64_t operation_count() const { return sample_count_ * operations_per_sample_; }
 
  private:
   // Behind a pointer, for what a group does takes far longer than a call: so a benchmark of two

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabriscope/transport.h"
@@ -38,11 +39,35 @@ class PayloadCheck {
   // A window by post_send() or post_recv() or both at once, in parts of a few MiB at a time.
   void window(std::size_t size_bytes, std::size_t window_size, bool sends, bool receives);
 
+  // For what is moved without send() and recv(): what this rank sends, and what has come of the
+  // peer's.
+  void fill(unsigned char* data, std::size_t size_bytes) const {
+    pattern_.fill(data, size_bytes, rank_, 0);
+  }
+  void compare(const unsigned char* data, std::size_t size_bytes, std::size_t message = 0);
+  void note(std::optional<std::string> wrong) {
+    if (wrong && !mismatch_) mismatch_ = std::move(wrong);
+  }
+
   // The first thing found wrong at this rank.
   const std::optional<std::string>& mismatch() const { return mismatch_; }
 
  private:
-  void compare(const unsigned char* data, std::size_t size_bytes, std::size_t message);
+  // Memory that messages come from or go to, known to the endpoint as long as this lives.
+  class Use {
+   public:
+    Use(Endpoint& endpoint, std::vector<unsigned char>& memory)
+        : endpoint_(endpoint), data_(memory.data()) {
+      endpoint_.use_memory(data_, memory.size());
+    }
+    ~Use() { endpoint_.release_memory(data_); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    Endpoint& endpoint_;
+    unsigned char* data_;
+  };
 
   Endpoint& endpoint_;
   int rank_;

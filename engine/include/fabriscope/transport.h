@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,8 @@
 #include "fabriscope/rendezvous.h"
 
 namespace fabriscope {
+
+class RemoteMemory;
 
 // Options asked of one endpoint, by name. What is absent is left at the system's default.
 using OptionSet = std::map<std::string, std::string>;
@@ -34,6 +37,21 @@ class Endpoint {
   virtual void post_send(const void* data, std::size_t size_bytes) = 0;
   virtual void post_recv(void* data, std::size_t size_bytes) = 0;
   virtual void wait_all() = 0;
+
+  // Set-up: messages will come from and go to this memory, until it is released. Other memory is
+  // good for messages of up to 64 bytes.
+  virtual void use_memory(void* /*data*/, std::size_t /*size_bytes*/) {}
+  virtual void release_memory(void* /*data*/) {}
+  // The next `count` receives that are not asked for yet will be of such a message: a transport
+  // whose receives must stand ready before the message comes makes them so. They are asked for by
+  // recv() or post_recv() all the same, and in this order.
+  virtual void expect(void* /*data*/, std::size_t /*size_bytes*/, std::size_t /*count*/) {}
+
+  virtual std::size_t maximum_message_bytes() const {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  // Null where the transport cannot work on the peer's memory.
+  virtual RemoteMemory* remote_memory() { return nullptr; }
 
   // What the system made of the options, as it says itself.
   virtual Fields effective_options() const { return {}; }

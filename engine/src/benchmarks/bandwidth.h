@@ -18,14 +18,19 @@ class Bandwidth : public Benchmark {
     unsigned char answer[kAnswerBytes] = {};
     if (first) {
       timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
+        endpoint.expect(answer, kAnswerBytes, 1);
         for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(buffer, size_bytes);
         endpoint.wait_all();
         endpoint.recv(answer, kAnswerBytes);
       });
     } else {
-      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
+      // The next window, before the answer to this one brings it.
+      std::int64_t left = timer.operation_count();
+      endpoint.expect(buffer, size_bytes, window_size);
+      timer.run([&endpoint, size_bytes, window_size, buffer, &answer, &left] {
         for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(buffer, size_bytes);
         endpoint.wait_all();
+        if (--left > 0) endpoint.expect(buffer, size_bytes, window_size);
         endpoint.send(answer, kAnswerBytes);
       });
     }

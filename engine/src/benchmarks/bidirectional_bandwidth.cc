@@ -18,19 +18,27 @@ class BidirectionalBandwidth : public Benchmark {
     const unsigned char* out = context.send_buffer;
     unsigned char* in = context.receive_buffer;
     unsigned char answer[kAnswerBytes] = {};
-    const auto exchange = [&endpoint, size_bytes, window_size, out, in] {
+    const auto receive = [&endpoint, size_bytes, window_size, in] {
       for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(in, size_bytes);
+    };
+    const auto exchange = [&endpoint, size_bytes, window_size, out] {
       for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(out, size_bytes);
       endpoint.wait_all();
     };
     if (context.rank == 0) {
-      timer.run([&exchange, &endpoint, &answer] {
+      timer.run([&receive, &exchange, &endpoint, &answer] {
+        receive();
+        endpoint.expect(answer, kAnswerBytes, 1);
         exchange();
         endpoint.recv(answer, kAnswerBytes);
       });
     } else {
-      timer.run([&exchange, &endpoint, &answer] {
+      // The next window, before the answer to this one brings it.
+      std::int64_t left = timer.operation_count();
+      timer.run([&receive, &exchange, &endpoint, &answer, &left, in, size_bytes, window_size] {
+        receive();
         exchange();
+        if (--left > 0) endpoint.expect(in, size_bytes, window_size);
         endpoint.send(answer, kAnswerBytes);
       });
     }

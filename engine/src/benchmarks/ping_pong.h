@@ -16,12 +16,17 @@ class PingPong : public Benchmark {
     unsigned char* ball = context.receive_buffer;
     if (first) {
       timer.run([&endpoint, size_bytes, ball] {
+        endpoint.expect(ball, size_bytes, 1);
         endpoint.send(ball, size_bytes);
         endpoint.recv(ball, size_bytes);
       });
     } else {
-      timer.run([&endpoint, size_bytes, ball] {
+      // The next ball, before the answer to this one brings it.
+      std::int64_t left = timer.operation_count();
+      endpoint.expect(ball, size_bytes, 1);
+      timer.run([&endpoint, size_bytes, ball, &left] {
         endpoint.recv(ball, size_bytes);
+        if (--left > 0) endpoint.expect(ball, size_bytes, 1);
         endpoint.send(ball, size_bytes);
       });
     }

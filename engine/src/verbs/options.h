@@ -1,0 +1,30 @@
+// What a case of the verbs transport can ask for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fabriscope/transport.h"
+
+namespace fabriscope {
+
+// What is absent is chosen by rule (device.h) or is the device's own.
+struct VerbsOptions {
+  std::string device;
+  std::optional<int> hca_port;
+  std::optional<int> gid_index;
+  std::optional<int> path_mtu_bytes;
+  int service_level = 0;
+  int traffic_class = 0;
+  int queue_depth = 128;  // of either queue
+  int signal_every = 64;  // so many sends have one completion
+  int inline_bytes =
+      236;  // up to which the message travels in the request; less where the device says so
+  bool by_event = false;    // wait for a completion's event, and do not poll
+  bool by_manager = false;  // connect by the connection manager, as iWARP always does
+};
+
+// Throws CaseError.
+VerbsOptions parse_verbs_options(const OptionSet& asked);
+
+}  // namespace fabriscope
