@@ -38,6 +38,15 @@ const std::map<std::string, Setter>& options_with_value() {
       {"--connect", [](Line& line, Text text) { line.settings.connect = text; }},
       {"--data-address", [](Line& line, Text text) { line.settings.data_address = text; }},
       {"--interface", [](Line& line, Text text) { line.settings.interface = text; }},
+      {"--rdma-device", [](Line& line, Text text) { line.settings.rdma_device = text; }},
+      {"--hca-port",
+       [](Line& line, Text text) {
+         line.settings.hca_port = static_cast<int>(parse_integer(text, "--hca-port", 1, 255));
+       }},
+      {"--gid-index",
+       [](Line& line, Text text) {
+         line.settings.gid_index = static_cast<int>(parse_integer(text, "--gid-index", 0, 255));
+       }},
       {"--spec", [](Line& line, Text text) { line.settings.spec_path = text; }},
       {"--output", [](Line& line, Text text) { line.settings.output_path = text; }},
       {"--clock", [](Line& line, Text text) { line.settings.clock = parse_clock(text); }},
@@ -123,6 +132,9 @@ std::string help_text() {
   --connect-timeout-s N     how long the ranks wait for each other (30)
   --data-address IP         where the transport is to be reached; else that of --interface
   --interface NAME          bind the data connections to it, unless the case names another
+  --rdma-device NAME        of the verbs transport, unless the case names another: rxe0, mlx5_0 (by rule)
+  --hca-port N              likewise, its port (1)
+  --gid-index N             likewise, the entry of the port's GID table (by rule)
   --spec FILE               what to measure, for rank 0; - is standard input
   --output FILE             instead of standard output
   --clock auto|steady|tsc   what to time with (auto)

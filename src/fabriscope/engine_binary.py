@@ -31,7 +31,7 @@ COMPILE_TIMEOUT_S = 900.0
 
 _PACKAGE = Path(__file__).parent
 _ERROR_LINES = 3
-_LIBRARIES = ("-lrt", "-pthread")
+_LIBRARIES = ("-lrt", "-ldl", "-pthread")
 _SOURCE_SUFFIXES = (".cc", ".h")
 
 

@@ -15,7 +15,7 @@ from fabriscope.adapters.engine import ADAPTER, spec_text
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
-from fabriscope.model.fabric import Fabric
+from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import RANK_OPERATION, RANK_START, Launch, ParsedLaunch
 from fabriscope.registry import discover
@@ -118,6 +118,19 @@ def test_the_spec_holds_every_case_with_the_options_that_are_set() -> None:
 
 def test_socket_options_are_for_tcp_alone() -> None:
     assert "tcp_nodelay" not in spec_text(launch("mpi"), CONTEXT)
+
+
+def test_over_verbs_each_rank_has_its_own_device() -> None:
+    ports = {"a": RdmaPort("rxe0", gid_index=1), "b": RdmaPort("mlx5_0", hca_port=2)}
+    fabric = replace(FABRIC, transport="roce", rdma_ports=ports, service_level=3)
+    first, second = argvs("verbs", ("a", "b"), replace(CONTEXT, fabric=fabric))
+    assert "--transport verbs" in first
+    assert "--rdma-device rxe0 --hca-port 1 --gid-index 1 --interface eth0" in first
+    assert "--rdma-device mlx5_0 --hca-port 2 --interface eth0" in second
+    spec = spec_text(launch("verbs"), replace(CONTEXT, fabric=fabric))
+    assert " service_level=3" in spec
+    assert "traffic_class" not in spec
+    assert "service_level" not in spec_text(launch("tcp"), replace(CONTEXT, fabric=fabric))
 
 
 def test_a_word_that_would_become_two_is_refused() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fabriscope.adapters.netpipe import repeat_count, visited_sizes
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
-from fabriscope.model.fabric import Fabric
+from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch
 from fabriscope.model.metrics import METRICS
@@ -27,12 +28,18 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.registry import discover
 
 DATA = Path(__file__).parent / "data"
-NAMES = ("netpipe", "sockperf", "qperf", "iperf3", "imb")
+NAMES = ("netpipe", "sockperf", "qperf", "iperf3", "imb", "perftest")
 PAIRS = sorted(path for name in NAMES for path in (DATA / name).glob("*.txt"))
+LAYERS = {"imb": "mpi", "perftest": "verbs"}
+"""Of the programs that measure something else than TCP."""
 HOSTS = {name: Host(name, addresses={"eth0": f"10.0.0.{place}"}) for place, name in enumerate(("a", "b"), start=1)}
 FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"}, line_rate_bits_per_s=10**9)
 PROGRAMS = {
-    name: f"/x/{name}" for name in ("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1")
+    name: f"/x/{name}"
+    for name in (
+        *("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1"),
+        *("ib_send_lat", "ib_write_bw", "ib_atomic_lat"),
+    )
 }
 MPICH = MpiStack("mpich-5", "mpich", "5.0.2", "/opt/mpich/bin/mpiexec", None)
 CONTEXT = AdapterContext(HOSTS, fabric=FABRIC, mpi=MPICH, programs=PROGRAMS)
@@ -115,7 +122,7 @@ def test_each_program_has_a_good_a_truncated_and_a_failed_output(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_that_was_not_started_fails_its_cases(name: str) -> None:
-    asked = launch(name, "mpi" if name == "imb" else "tcp", ping_pong(64, tcp_nodelay=name != "qperf"), bandwidth(1024))
+    asked = launch(name, LAYERS.get(name, "tcp"), ping_pong(64, tcp_nodelay=name != "qperf"), bandwidth(1024))
     parsed = ADAPTERS.get(name).parse(asked, [])
     assert parsed.blocks == ()
     assert {result.status for result in parsed.results} <= {"failed", "skipped"}
@@ -237,7 +244,7 @@ def test_a_layer_that_the_program_does_not_know(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_that_is_not_here(name: str) -> None:
-    layer = "mpi" if name == "imb" else "tcp"
+    layer = LAYERS.get(name, "tcp")
     cases = (ping_pong(64, tcp_nodelay=name != "qperf"), bandwidth(1024))
     with pytest.raises(ToolMissing):
         ADAPTERS.get(name).commands(launch(name, layer, *cases), AdapterContext(HOSTS, fabric=FABRIC, mpi=MPICH))
@@ -245,7 +252,54 @@ def test_a_program_that_is_not_here(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_started_where_no_case_can_be_measured(name: str) -> None:
-    layer = "mpi" if name == "imb" else "tcp"
+    layer = LAYERS.get(name, "tcp")
     asked = launch(name, layer, {"benchmark": "empty", "message_size_bytes": 0})
     assert ADAPTERS.get(name).commands(asked, CONTEXT) == ()
     assert [result.status for result in ADAPTERS.get(name).parse(asked, []).results] == ["skipped"]
+
+
+def test_perftest_has_a_server_and_a_client_for_each_case() -> None:
+    """One end may have another device than the other one; what the case asks for comes before the fabric."""
+    ports = {"a": RdmaPort("rxe0", gid_index=1), "b": RdmaPort("mlx5_0", hca_port=2, gid_index=3)}
+    context = replace(CONTEXT, fabric=replace(FABRIC, transport="roce", rdma_ports=ports, traffic_class=96))
+    asked = launch(
+        "perftest",
+        "verbs",
+        ping_pong(64),
+        {"benchmark": "write_bandwidth", "message_size_bytes": 65536, "parameters": (("queue_depth", "32"),)},
+        {
+            "benchmark": "fetch_add_latency",
+            "message_size_bytes": 8,
+            "parameters": (("gid_index", "0"), ("completion", "event")),
+        },
+    )
+    commands = ADAPTERS.get("perftest").commands(asked, context)
+    assert [f"{command.host}: {' '.join(command.argv)}" for command in commands] == [
+        "b: stdbuf -oL /x/ib_send_lat -F -n 21758 -s 64 -p 18815 -d mlx5_0 -i 2 -x 3 --tclass 96",
+        "a: /x/ib_send_lat -F -n 21758 -s 64 -p 18815 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
+        "b: stdbuf -oL /x/ib_write_bw -F -n 972 -s 65536 -t 32 -p 18816 -d mlx5_0 -i 2 -x 3 --tclass 96",
+        "a: /x/ib_write_bw -F -n 972 -s 65536 -t 32 -p 18816 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
+        "b: stdbuf -oL /x/ib_atomic_lat -F -n 22163 -A FETCH_AND_ADD -x 0 -e -p 18817 -d mlx5_0 -i 2 --tclass 96",
+        "a: /x/ib_atomic_lat -F -n 22163 -A FETCH_AND_ADD -x 0 -e -p 18817 -d rxe0 -i 1 --tclass 96 10.0.0.2",
+    ]
+    assert all(command.is_server == (command.host == "b") for command in commands)
+
+
+def test_perftest_over_iwarp_connects_by_the_manager() -> None:
+    ports = {name: RdmaPort("siw0") for name in ("a", "b")}
+    context = replace(CONTEXT, fabric=replace(FABRIC, transport="iwarp", rdma_ports=ports))
+    commands = ADAPTERS.get("perftest").commands(launch("perftest", "verbs", ping_pong(64)), context)
+    assert all("-R" in command.argv for command in commands)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ((("queue_depth", "8"),), "ib_send_lat cannot set queue_depth"),
+        ((("datatype", "float"),), "perftest cannot set datatype"),
+    ],
+)
+def test_what_perftest_cannot_be_asked_for(parameters: tuple[tuple[str, str], ...], reason: str) -> None:
+    asked = launch("perftest", "verbs", {**ping_pong(64), "parameters": parameters})
+    (result,) = ADAPTERS.get("perftest").parse(asked, []).results
+    assert (result.status, result.reason) == ("skipped", reason)

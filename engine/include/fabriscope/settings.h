@@ -18,9 +18,12 @@ struct Settings {
   std::string connect;       // ADDR:PORT of the tcp rendezvous, the other ranks
   std::string data_address;  // where the transport is to be reached
   std::string interface;     // unless the case names another
-  std::string spec_path;     // "-": standard input
-  std::string output_path;   // empty: standard output
-  std::string token;         // from FABRISCOPE_TOKEN
+  std::string rdma_device;   // this rank's own, unless the case names another; empty: by rule
+  int hca_port = -1;         // likewise; -1: by rule
+  int gid_index = -1;
+  std::string spec_path;    // "-": standard input
+  std::string output_path;  // empty: standard output
+  std::string token;        // from FABRISCOPE_TOKEN
   std::int64_t connect_timeout_ns = 30'000'000'000;
   ClockChoice clock = ClockChoice::kAutomatic;
   bool die_with_parent = false;

@@ -9,7 +9,7 @@ namespace fabriscope {
 
 class RdmaAtomic : public Rdma {
  public:
-  enum class Kind { kFetchAdd, kCompareSwap };
+  enum class Kind { kFetchAdd, kFetchAddWindow, kCompareSwap };
   explicit RdmaAtomic(Kind kind) : kind_(kind) {}
 
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
@@ -19,9 +19,10 @@ class RdmaAtomic : public Rdma {
     }
     RemoteMemory& remote = aimed(context);
     auto* found = reinterpret_cast<std::uint64_t*>(context.send_buffer);
-    if (kind_ == Kind::kFetchAdd) {
-      timer.run([&remote, found] {
-        remote.fetch_add(found, 1);
+    if (kind_ != Kind::kCompareSwap) {
+      const std::size_t count = kind_ == Kind::kFetchAddWindow ? context.window_size : 1;
+      timer.run([&remote, found, count] {
+        for (std::size_t i = 0; i < count; ++i) remote.fetch_add(found, 1);
         remote.flush();
       });
     } else {
@@ -75,7 +76,7 @@ class RdmaAtomic : public Rdma {
   // Comes to kStart + kNumber at the other rank.
   void work(RemoteMemory& remote, std::uint64_t* found, PayloadCheck& check) const {
     *found = 0;
-    if (kind_ == Kind::kFetchAdd) {
+    if (kind_ != Kind::kCompareSwap) {
       remote.fetch_add(found, kNumber);
       remote.flush();
       require(*found, kStart, "what fetch_add found", check);

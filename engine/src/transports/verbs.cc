@@ -14,13 +14,17 @@ namespace {
 class VerbsTransport : public Transport {
  public:
   explicit VerbsTransport(const Settings& settings)
-      : place_{settings.interface, settings.data_address} {}
+      : place_{settings.interface, settings.data_address} {
+    own_.device = settings.rdma_device;
+    if (settings.hca_port >= 0) own_.hca_port = settings.hca_port;
+    if (settings.gid_index >= 0) own_.gid_index = settings.gid_index;
+  }
 
   std::unique_ptr<Endpoint> open(Rendezvous& rendezvous, int peer,
                                  const OptionSet& asked) override {
     VerbsOptions options;
     agree(rendezvous, [&]() -> std::string {
-      options = parse_verbs_options(asked);
+      options = parse_verbs_options(asked, own_);
       return {};
     });
     std::unique_ptr<Connection> connection = connect_verbs(rendezvous, peer, options, place_);
@@ -42,6 +46,7 @@ class VerbsTransport : public Transport {
 
  private:
   VerbsPlace place_;
+  VerbsOptions own_;
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ void Connection::make_resources(ibv_context* context, const CreateQueuePair& cre
   cq_ = held(library_.create_cq(context, 2 * options_.queue_depth, nullptr, channel_.get(), 0),
              library_.destroy_cq, "completion queue", device);
   // Devices say what they grant only by refusing what they do not.
-  for (int inline_bytes = options_.inline_bytes; qp_ == nullptr; inline_bytes /= 2) {
+  for (int inline_bytes = options_.inline_limit; qp_ == nullptr; inline_bytes /= 2) {
     ibv_qp_init_attr attributes{};
     attributes.send_cq = cq_.get();
     attributes.recv_cq = cq_.get();
@@ -160,7 +160,7 @@ void Connection::make_resources(ibv_context* context, const CreateQueuePair& cre
                            std::to_string(options_.queue_depth) + " on " + device);
     }
     inline_bytes_ = std::min(static_cast<std::size_t>(attributes.cap.max_inline_data),
-                             static_cast<std::size_t>(options_.inline_bytes));
+                             static_cast<std::size_t>(options_.inline_limit));
   }
 }
 

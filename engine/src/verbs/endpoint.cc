@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -198,7 +199,7 @@ std::uint64_t VerbsEndpoint::submit(ibv_send_wr& request, bool signals) {
   request.wr_id = number;
   ibv_send_wr* bad = nullptr;
   if (const int error = ibv_post_send(qp_, &request, &bad)) {
-    errno = error;
+    errno = std::abs(error);  // siw returns it negative
     throw RunError(system_failure("post a request to " + connection_->port().device).what());
   }
   return number;
@@ -221,13 +222,11 @@ void VerbsEndpoint::post_receive(void* data, std::size_t size_bytes) {
                    " bytes is not known to the verbs transport");
   }
   ibv_recv_wr request{};
-  if (size_bytes > 0) {
-    request.sg_list = &piece;
-    request.num_sge = 1;
-  }
+  request.sg_list = &piece;  // siw wants one even for a message of 0 bytes
+  request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
   if (const int error = ibv_post_recv(qp_, &request, &bad)) {
-    errno = error;
+    errno = std::abs(error);
     throw RunError(system_failure("post a receive to " + connection_->port().device).what());
   }
   ++posted_;
@@ -304,12 +303,12 @@ template <typename Condition>
 void VerbsEndpoint::wait_until(Condition holds) {
   if (holds()) return;
   progress();
-  // The peer may be waiting for our count as we wait for its message.
-  if (!holds() && told_ != static_cast<std::uint32_t>(posted_)) tell_count();
   idle_looks_ = 0;
   while (!holds()) {
     if (progress()) {
       idle_looks_ = 0;
+    } else if (owes_count()) {
+      tell_count();
     } else {
       idle();
     }

@@ -99,6 +99,11 @@ class VerbsEndpoint : public Endpoint, public RemoteMemory {
   void pump(bool to_the_end);
 
   bool may_send() const { return static_cast<std::int32_t>(peer_posted_ - sent_) > 0; }
+  // The peer has used up what it was told, or soon will have.
+  bool owes_count() const {
+    const auto untold = static_cast<std::uint32_t>(posted_) - told_;
+    return untold > 0 && (static_cast<std::uint32_t>(arrived_) == told_ || untold >= depth_ / 4);
+  }
   bool has_send_room() const { return submitted_ - submitted_done_ < depth_; }
   bool has_receive_room() const { return posted_ - arrived_ < depth_; }
   Landing& landing(std::uint64_t number) { return landings_[number % depth_]; }

@@ -16,35 +16,33 @@
 namespace fabriscope {
 namespace {
 
-void* load(const char* file, const char* package) {
-  void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+void* open_library(const std::string& file, const std::string& package) {
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;
   const char* reason = ::dlerror();
-  throw CaseError(std::string("the verbs transport needs ") + file + " (package " + package +
+  throw CaseError("the verbs transport needs " + file + " (package " + package +
                   "): " + (reason != nullptr ? reason : "it cannot be loaded"));
 }
 
 template <typename Function>
-void find(void* library, const char* file, const char* name, Function& function) {
+void find(void* library, const std::string& file, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr) throw CaseError(std::string(file) + " has no " + name);
+  if (function == nullptr) throw CaseError(file + " has no " + name);
 }
 
-constexpr char kVerbsFile[] = "libibverbs.so.1";
+}  // namespace
 
-VerbsLibrary load_verbs() {
-  void* library = load(kVerbsFile, "libibverbs1");
+VerbsLibrary VerbsLibrary::load(const std::string& file) {
+  void* library = open_library(file, "libibverbs1");
   VerbsLibrary calls;
-#define FABRISCOPE_FIND(member, name) find(library, kVerbsFile, #name, calls.member);
+#define FABRISCOPE_FIND(member, name) find(library, file, #name, calls.member);
   FABRISCOPE_VERBS_CALLS(FABRISCOPE_FIND)
 #undef FABRISCOPE_FIND
   return calls;
 }
 
-}  // namespace
-
 const VerbsLibrary& VerbsLibrary::get() {
-  static const VerbsLibrary library = load_verbs();
+  static const VerbsLibrary library = load("libibverbs.so.1");
   return library;
 }
 
@@ -55,7 +53,7 @@ namespace {
 constexpr char kRdmaCmFile[] = "librdmacm.so.1";
 
 RdmaCmLibrary load_rdma_cm() {
-  void* library = load(kRdmaCmFile, "librdmacm1");
+  void* library = open_library(kRdmaCmFile, "librdmacm1");
   RdmaCmLibrary calls;
 #define FABRISCOPE_FIND(member, name) find(library, kRdmaCmFile, #name, calls.member);
   FABRISCOPE_RDMA_CM_CALLS(FABRISCOPE_FIND)

@@ -12,10 +12,10 @@
 #endif
 
 #include <memory>
+#include <string>
 
 namespace fabriscope {
 
-// What verbs.h calls ibv_get_device_list is a macro for the first of these.
 // X(member, name of the function)
 #define FABRISCOPE_VERBS_CALLS(X)              \
   X(get_device_list, ibv_get_device_list)      \
@@ -45,7 +45,9 @@ struct VerbsLibrary {
 #define FABRISCOPE_DECLARE(member, name) decltype(&::name) member = nullptr;
   FABRISCOPE_VERBS_CALLS(FABRISCOPE_DECLARE)
 
-  // Loaded once and never unloaded. Throws CaseError with the linker's own words.
+  // Throws CaseError with the linker's own words.
+  static VerbsLibrary load(const std::string& file);
+  // Loaded once and never unloaded.
   static const VerbsLibrary& get();
 };
 

@@ -37,8 +37,8 @@ int parse_mtu(const std::string& key, const std::string& value) {
 
 }  // namespace
 
-VerbsOptions parse_verbs_options(const OptionSet& asked) {
-  VerbsOptions options;
+VerbsOptions parse_verbs_options(const OptionSet& asked, const VerbsOptions& own) {
+  VerbsOptions options = own;
   using Setter = std::function<void(const std::string& key, const std::string& value)>;
   const auto whole = [](auto& place, int least, int most) -> Setter {
     return [&place, least, most](const std::string& key, const std::string& value) {
@@ -56,7 +56,7 @@ VerbsOptions parse_verbs_options(const OptionSet& asked) {
       {"device", [&](const std::string&, const std::string& value) { options.device = value; }},
       {"gid_index", whole(options.gid_index, 0, 255)},
       {"hca_port", whole(options.hca_port, 1, 255)},
-      {"inline_bytes", whole(options.inline_bytes, 0, 1024)},
+      {"inline_limit", whole(options.inline_limit, 0, 1024)},
       {"path_mtu_bytes",
        [&](const std::string& key, const std::string& value) {
          options.path_mtu_bytes = parse_mtu(key, value);

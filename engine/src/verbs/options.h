@@ -18,13 +18,13 @@ struct VerbsOptions {
   int traffic_class = 0;
   int queue_depth = 128;  // of either queue
   int signal_every = 64;  // so many sends have one completion
-  int inline_bytes =
-      236;  // up to which the message travels in the request; less where the device says so
+  int inline_limit =
+      236;  // bytes of a message that travels in the request; less where the device says so
   bool by_event = false;    // wait for a completion's event, and do not poll
   bool by_manager = false;  // connect by the connection manager, as iWARP always does
 };
 
-// Throws CaseError.
-VerbsOptions parse_verbs_options(const OptionSet& asked);
+// `own`: what holds at this rank where the case does not say. Throws CaseError.
+VerbsOptions parse_verbs_options(const OptionSet& asked, const VerbsOptions& own);
 
 }  // namespace fabriscope

@@ -20,6 +20,7 @@ from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 SPEC_VERSION = 1
@@ -33,7 +34,7 @@ _WATCHDOG_SAID = re.compile(r"case (\S+): no progress for")
 
 
 class EngineAdapter:
-    """Runs fabriscope-engine over tcp, shm, null, mpi, or whatever transport was added to it."""
+    """Runs fabriscope-engine over tcp, verbs, shm, null, mpi, or whatever transport was added to it."""
 
     name = "engine"
 
@@ -89,6 +90,8 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
         argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
         if entry.layer != "shm":
             argv += ["--data-address", context.data_address(host)]
+        if entry.layer == "verbs":
+            argv += _rdma_words(context.fabric, host)
         if is_inter and context.fabric is not None:
             # Inside a host the same address is reached through loopback, which binding would cut off.
             argv += ["--interface", context.interface(host)]
@@ -106,6 +109,15 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
     return tuple(commands)
 
 
+def _rdma_words(fabric: Fabric | None, host: str) -> list[str]:
+    """Return which device, port and GID a rank takes, where the fabric says; the engine has a rule of its own."""
+    port = fabric.rdma_ports.get(host) if fabric is not None else None
+    if port is None:
+        return []
+    words = ["--rdma-device", port.device, "--hca-port", str(port.hca_port)]
+    return words + (["--gid-index", str(port.gid_index)] if port.gid_index is not None else [])
+
+
 def spec_text(launch: Launch, context: AdapterContext) -> str:
     """Return the spec that rank 0 reads from standard input."""
     head = {
@@ -119,12 +131,12 @@ def spec_text(launch: Launch, context: AdapterContext) -> str:
         "verify": int(context.verify),
     }
     lines = [f"{key} {value}" for key, value in head.items()]
-    lines += [_case_line(case) for case in launch.cases]
+    lines += [_case_line(case, context.fabric) for case in launch.cases]
     lines.append("end")  # Open MPI 5 hands on the text, but not its end
     return "\n".join(lines) + "\n"
 
 
-def _case_line(case: Case) -> str:
+def _case_line(case: Case, fabric: Fabric | None) -> str:
     words: dict[str, object] = {
         "id": case.case_id,
         "benchmark": case.benchmark,
@@ -134,6 +146,9 @@ def _case_line(case: Case) -> str:
     words |= case.parameter_map
     if case.entry.layer == "tcp":
         words |= _socket_words(case.socket)
+    if case.entry.layer == "verbs" and fabric is not None:
+        of_fabric = {"service_level": fabric.service_level, "traffic_class": fabric.traffic_class}
+        words |= {key: value for key, value in of_fabric.items() if value and key not in words}
     for key, value in words.items():
         if len(str(value).split()) != 1:
             raise LaunchError(f"{key} must be one word, not {value!r}", where=f"case {case.case_id}")

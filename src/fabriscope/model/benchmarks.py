@@ -65,6 +65,8 @@ class BenchmarkKind:
     """Its element type unless a case names one."""
     is_reduction: bool = False
     needs_mpi: bool = False
+    needs_verbs: bool = False
+    """One rank works on the other's memory by RDMA."""
     unchecked_metrics: tuple[str, ...] = ()
     """With `far_check=0`: until the origin was told that its operation is complete, wherever the data are by then."""
 
@@ -124,6 +126,26 @@ _ONE_SIDED = (
 )
 
 
+def _rdma(name: str, title: str, metric_id: str, **more: Any) -> BenchmarkKind:
+    """Return an RDMA operation; those of atomics have one size."""
+    has_window = name.endswith(("bandwidth", "rate"))
+    return BenchmarkKind(
+        name, title, metrics=(metric_id,), has_window=has_window, least_size=1, needs_verbs=True, **more
+    )
+
+
+_ATOMIC: dict[str, Any] = {"datatype": "int64", "is_of_one_element": True}
+_RDMA = (
+    _rdma("write_latency", "RDMA write", "put_latency_ns"),
+    _rdma("read_latency", "RDMA read", "get_latency_ns"),
+    _rdma("fetch_add_latency", "RDMA fetch-and-add", "fetch_and_op_latency_ns", **_ATOMIC),
+    _rdma("compare_swap_latency", "RDMA compare-and-swap", "compare_and_swap_latency_ns", **_ATOMIC),
+    _rdma("write_bandwidth", "RDMA write bandwidth", "put_local_bandwidth_bytes_per_s"),
+    _rdma("read_bandwidth", "RDMA read bandwidth", "get_bandwidth_bytes_per_s"),
+    _rdma("fetch_add_rate", "RDMA fetch-and-add rate", "fetch_and_op_rate_per_s", **_ATOMIC),
+)
+
+
 BENCHMARKS: dict[str, BenchmarkKind] = {
     kind.name: kind
     for kind in (
@@ -142,6 +164,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         *(_neighbours(name) for name in ("sendrecv", "exchange")),
         *(kind for name in COLLECTIVES for kind in _collective(name)),
         *_ONE_SIDED,
+        *_RDMA,
     )
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fabriscope.model.ranks import layout_of
 
-_LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}
+_LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "verbs": "verbs"}
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,31 @@ _BASE = (
         "time, whether they arrived or not (sockperf)",
     ),
     Metric(
+        "bidirectional_stream_bandwidth_bytes_per_s", "Bidirectional stream bandwidth", "bytes_per_s", True,
+        "as stream_bandwidth_bytes_per_s, both ways at once: the bytes of both directions (perftest)",
+    ),
+    Metric(
+        "put_latency_ns_mean", "Mean put latency", "ns", False,
+        "as put_latency_ns, as the mean over a launch's operations (perftest)",
+    ),
+    Metric(
+        "get_latency_ns_mean", "Mean get latency", "ns", False,
+        "as get_latency_ns, as the mean over a launch's operations (perftest)",
+    ),
+    Metric(
+        "put_stream_bandwidth_bytes_per_s", "Put stream bandwidth", "bytes_per_s", True,
+        "puts one after another, so many under way at a time and never none: their bytes over the time until the last "
+        "is known to be complete (perftest)",
+    ),
+    Metric(
+        "get_stream_bandwidth_bytes_per_s", "Get stream bandwidth", "bytes_per_s", True,
+        "as put_stream_bandwidth_bytes_per_s, with gets (perftest)",
+    ),
+    Metric(
+        "fetch_and_op_stream_rate_per_s", "Fetch-and-op stream rate", "per_s", True,
+        "as put_stream_bandwidth_bytes_per_s, with fetch_and_ops: their number over the time (perftest)",
+    ),
+    Metric(
         "operation_time_ns", "Time per operation", "ns", False,
         "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
     ),
@@ -171,6 +196,10 @@ _ONE_SIDED = (
     Metric(
         "compare_and_swap_latency_ns", "Compare-and-swap latency", "ns", False,
         "compare_and_swap of one element, which succeeds, and synchronization until rank 0 has what stood there",
+    ),
+    Metric(
+        "fetch_and_op_rate_per_s", "Fetch-and-op rate", "per_s", True,
+        "window_size fetch_and_ops of one element: their number over the time until rank 0 has what all of them found",
     ),
     Metric(
         "put_bandwidth_bytes_per_s", "Put bandwidth", "bytes_per_s", True,
@@ -267,7 +296,9 @@ _WINDOWS_PER_OPERATION = {
     "put_bidirectional_bandwidth_bytes_per_s": 2,
     "put_bidirectional_local_bandwidth_bytes_per_s": 2,
 }
-MEAN_METRICS = (*_WINDOWS_PER_OPERATION, "multi_pair_bandwidth_bytes_per_s", "message_rate_per_s")
+MEAN_METRICS = (
+    *_WINDOWS_PER_OPERATION, "multi_pair_bandwidth_bytes_per_s", "message_rate_per_s", "fetch_and_op_rate_per_s",
+)  # fmt: skip
 """All bytes over all time (harmonic mean); all others are taken from the median over the burst medians."""
 
 
@@ -288,6 +319,7 @@ def metric_value(
         **{name: count * message_size_bytes * window_size for name, count in _WINDOWS_PER_OPERATION.items()},
         "multi_pair_bandwidth_bytes_per_s": pair_count * message_size_bytes * window_size,
         "message_rate_per_s": pair_count * window_size,
+        "fetch_and_op_rate_per_s": window_size,
     }[base]
     return moved * 1e9 / operation_ns if operation_ns > 0 else float("nan")
 

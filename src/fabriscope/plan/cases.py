@@ -27,7 +27,8 @@ def cases(
     """Yield the cases of an entry whose ranks are laid out for benchmarks of these patterns."""
     for name, section in benchmarks.items():
         kind = kind_of(name)
-        if kind.pattern not in patterns or (kind.needs_mpi and entry.layer != "mpi"):
+        needed = "mpi" if kind.needs_mpi else "verbs" if kind.needs_verbs else entry.layer
+        if kind.pattern not in patterns or entry.layer != needed:
             continue
         yield from dict.fromkeys(_cases(section, kind, entry, fabrics))
 
