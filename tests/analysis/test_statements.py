@@ -115,3 +115,12 @@ def test_a_claim_that_holds_is_seldom_refused() -> None:
         held += all_of(family).verdict == HOLDS
     assert refused / 400 < 0.06
     assert held == 0, "ten ratios of 1 are never all below 1"
+
+
+def test_a_run_that_may_still_go_on_takes_more_to_hold() -> None:
+    values = [0.10, 0.13, 0.08, 0.11]
+    fixed, anytime = (inside(values, 0.03, method=method) for method in ("fixed", "anytime"))
+    assert fixed.verdict == HOLDS
+    assert anytime.p_holds > fixed.p_holds
+    assert anytime.high - anytime.low > fixed.high - fixed.low
+    assert above(values, method="anytime").p_holds > above(values).p_holds

@@ -156,22 +156,22 @@ def _pairwise(part: _Part, claim: Claim, curve: Curve, other: Curve | None, test
             part.add(place, text, statement)
 
 
-def _direction(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve | None) -> None:
+def _direction(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     test = below if claim["expect"]["sign"] < 0 else above
-    _pairwise(part, claim, curve, other, lambda logs: test(logs, _margin(claim)))
+    _pairwise(part, claim, curve, other, lambda logs: test(logs, _margin(claim), method=pool.method))
 
 
-def _ratio(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve | None) -> None:
+def _ratio(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     low, high = _bounds(claim["expect"], math.log)
-    _pairwise(part, claim, curve, other, lambda logs: inside(logs, low, high))
+    _pairwise(part, claim, curve, other, lambda logs: inside(logs, low, high, method=pool.method))
 
 
-def _equal(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve | None) -> None:
+def _equal(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     edge = math.log1p(_margin(claim))
-    _pairwise(part, claim, curve, other, lambda logs: inside(logs, -edge, edge))
+    _pairwise(part, claim, curve, other, lambda logs: inside(logs, -edge, edge, method=pool.method))
 
 
-def _difference(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve | None) -> None:
+def _difference(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     if other is None:
         raise ValueError("a difference is one of two")
     expect = claim["expect"]
@@ -181,16 +181,16 @@ def _difference(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Cur
         first, second = curve.points[place], other.points[place]
         shared = sorted(first.keys() & second.keys())
         if shared:
-            statement = inside([first[block] - second[block] for block in shared], low, high)
+            statement = inside([first[block] - second[block] for block in shared], low, high, method=pool.method)
             means = [math.fsum(one[block] for block in shared) / len(shared) for one in (first, second)]
             text = words.difference_evidence(claim["metric_id"], (means[0], means[1]), statement)
             part.add(place, text, statement)
 
 
-def _value(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | None) -> None:
+def _value(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     low, high = _bounds(claim["expect"], math.log)
     for place, blocks in curve.points.items():
-        statement = inside([math.log(value) for value in blocks.values()], low, high)
+        statement = inside([math.log(value) for value in blocks.values()], low, high, method=pool.method)
         part.add(place, words.value_evidence(claim["metric_id"], statement), statement)
 
 
@@ -201,34 +201,36 @@ def _share(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | 
         return
     low, high = _bounds(claim["expect"], math.log)
     for place, blocks in curve.points.items():
-        statement = inside([math.log(value * 8 / rate) for value in blocks.values()], low, high)
+        statement = inside([math.log(value * 8 / rate) for value in blocks.values()], low, high, method=pool.method)
         part.add(place, words.share_evidence(rate, statement), statement)
 
 
-def _monotonic(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | None) -> None:
+def _monotonic(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Grows (or falls): no step goes the other way by more than the margin, and the whole way does go."""
     sign = claim["expect"]["sign"]
     edge = math.log1p(_margin(claim))
     places = sorted(curve.points)
     for before, after in pairwise(places):
-        statement = inside([sign * log for log in _logs(curve.points[after], curve.points[before])], -edge)
+        steps = [sign * log for log in _logs(curve.points[after], curve.points[before])]
+        statement = inside(steps, -edge, method=pool.method)
         part.add(after, words.step_evidence(claim, curve, before, after), statement)
     if len(places) > 1:
         first, last = places[0], places[-1]
-        statement = above([sign * log for log in _logs(curve.points[last], curve.points[first])], _margin(claim))
+        rises = [sign * log for log in _logs(curve.points[last], curve.points[first])]
+        statement = above(rises, _margin(claim), method=pool.method)
         part.add(None, words.step_evidence(claim, curve, first, last), statement)
 
 
-def _steady(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | None) -> None:
+def _steady(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Stays the same: every point lies within the margin of the first."""
     edge = math.log1p(_margin(claim))
     places = sorted(curve.points)
     for place in places[1:]:
-        statement = inside(_logs(curve.points[place], curve.points[places[0]]), -edge, edge)
+        statement = inside(_logs(curve.points[place], curve.points[places[0]]), -edge, edge, method=pool.method)
         part.add(place, words.step_evidence(claim, curve, places[0], place), statement)
 
 
-def _dip(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | None) -> None:
+def _dip(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Lies below both neighbours: at one place, or (`any`) at some place."""
     places = sorted(curve.points)
     at = claim["expect"].get("at")
@@ -236,11 +238,11 @@ def _dip(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | N
         if at is not None and place != at:
             continue
         here = curve.points[place]
-        sides = [below(_logs(here, curve.points[side]), _margin(claim)) for side in (before, after)]
+        sides = [below(_logs(here, curve.points[side]), _margin(claim), method=pool.method) for side in (before, after)]
         part.add(place, words.dip_evidence(claim, curve, (before, place, after)), all_of(sides))
 
 
-def _best(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | None) -> None:
+def _best(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Nowhere else is it better by more than the margin."""
     at, sign = claim["expect"]["at"], words.better_sign(claim["metric_id"])
     edge = math.log1p(_margin(claim))
@@ -249,11 +251,12 @@ def _best(part: _Part, claim: Claim, _pool: Pool, curve: Curve, _other: Curve | 
         return
     for place in sorted(curve.points):
         if place != at:
-            statement = inside([sign * log for log in _logs(curve.points[at], curve.points[place])], -edge)
+            leads = [sign * log for log in _logs(curve.points[at], curve.points[place])]
+            statement = inside(leads, -edge, method=pool.method)
             part.add(place, words.step_evidence(claim, curve, place, at), statement)
 
 
-def _widens(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve | None) -> None:
+def _widens(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     """The distance between the two is larger at the last point than at the first."""
     if other is None:
         raise ValueError("a gap is between two")
@@ -269,7 +272,7 @@ def _widens(part: _Part, claim: Claim, _pool: Pool, curve: Curve, other: Curve |
         return
     sign = 1 if math.fsum(gaps[1].values()) >= 0 else -1
     steps = [sign * (gaps[1][block] - gaps[0][block]) for block in sorted(gaps[0].keys() & gaps[1].keys())]
-    statement = inside(steps, 0.0)
+    statement = inside(steps, 0.0, method=pool.method)
     part.add(None, words.gap_evidence(claim, places, gaps, sign), statement)
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from fabriscope.analysis.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean, half_width, t_quantile
+from fabriscope.analysis.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean, half_width
 
-__all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "MARGIN", "LogRatio", "log_ratio", "t_quantile"]
+__all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "MARGIN", "LogRatio", "log_ratio"]
 
 MARGIN = 0.03
 """Two things that differ by less than this share are called equivalent, unless the plan says otherwise."""

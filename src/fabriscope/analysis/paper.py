@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from fabriscope.analysis.claims import Finding, judge
-from fabriscope.analysis.intervals import t_quantile
+from fabriscope.analysis.evidence import Mean
 from fabriscope.analysis.selections import Curve, Pool
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
+from fabriscope.analysis.stopping import rules_of
 from fabriscope.model.run_data import RunData
 
 
@@ -86,7 +87,7 @@ def paper_of(run: RunData, values: pl.DataFrame) -> Paper | None:
     about = run.manifest.get("paper")
     if not about:
         return None
-    pool = Pool(values, run.manifest)
+    pool = Pool(values, run.manifest, rules_of(run).method)
     return Paper(
         {name: value for name, value in about.items() if name not in ("figures", "tables", "claims")},
         tuple(_figure(one, pool) for one in about["figures"]),
@@ -129,10 +130,8 @@ def _cell(cell: Mapping[str, Any], column: Mapping[str, Any], pool: Pool) -> Cel
     if column["show"] == "size":
         size = curve.sizes.get(place)
         return Cell(cell["paper"], None if size is None else size * factor)
-    logs = np.log(list(blocks.values()))
-    centre = float(logs.mean())
-    if len(logs) < 2:
-        return Cell(cell["paper"], math.exp(centre) * factor)
-    half = t_quantile(len(logs)) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
-    value, low, high = (math.exp(end) * factor for end in (centre, centre - half, centre + half))
+    mean = Mean(np.log(list(blocks.values())), pool.method)
+    value, low, high = (math.exp(end) * factor for end in (mean.centre, *mean.interval()))
+    if math.isnan(low):
+        return Cell(cell["paper"], value)
     return Cell(cell["paper"], value, low, high)

@@ -19,8 +19,8 @@ def ranges(comparisons: pl.DataFrame) -> pl.DataFrame:
 
     Columns: those of the pair, `verdict`, `first_size_bytes`, `last_size_bytes`, `size_count`, `covers_all` (the pair
     has no other range), `least_ratio` and `most_ratio` of the centres, `low` and `high` around all intervals,
-    `ratio_at_first`, `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size of the range needs,
-    and `block_count`, the fewest that one has.
+    `ratio_at_first`, `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size
+    of the range needs, and `block_count`, the fewest that one has.
     """
     rows = list(_ranges(comparisons))
     numbers = dict.fromkeys(

@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from fabriscope.analysis.evidence import FIXED
+
 SIZE = "message_size_bytes"
 DEFAULTS: dict[str, Any] = {
     "send_buffer_bytes": None,
@@ -58,7 +60,8 @@ class Curve:
 class Pool:
     """The launch values of a run, to pick from."""
 
-    def __init__(self, values: pl.DataFrame, manifest: Mapping[str, Any]) -> None:
+    def __init__(self, values: pl.DataFrame, manifest: Mapping[str, Any], method: str = FIXED) -> None:
+        self.method = method
         self._cases = {case_id: attributes(case) for case_id, case in manifest["cases"].items()}
         self._values: dict[tuple[str, str], Blocks] = {}
         sound = values.filter(~pl.col("impossible"), pl.col("value") > 0)

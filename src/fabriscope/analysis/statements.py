@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriscope.analysis.evidence import CONFIDENCE, Mean, half_width
+from fabriscope.analysis.evidence import CONFIDENCE, FIXED, Mean, half_width
 from fabriscope.analysis.intervals import MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
@@ -47,9 +47,11 @@ class Statement:
 NOTHING = Statement(math.nan, math.nan)
 
 
-def inside(values: Sequence[float], least: float = -math.inf, most: float = math.inf) -> Statement:
-    """Return whether the mean of the values, one for each block, lies between `least` and `most` (Student's t)."""
-    spot = Mean(values)
+def inside(
+    values: Sequence[float], least: float = -math.inf, most: float = math.inf, *, method: str = FIXED
+) -> Statement:
+    """Return whether the mean of the values, one for each block, lies between `least` and `most`."""
+    spot = Mean(values, method)
     edges = [edge for edge in (least, most) if math.isfinite(edge)]
     if not spot.count or not edges:
         return NOTHING
@@ -58,12 +60,12 @@ def inside(values: Sequence[float], least: float = -math.inf, most: float = math
     return _statement(spot, within, without, min(abs(spot.centre - edge) for edge in edges))
 
 
-def below(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
+def below(log_ratios: Sequence[float], margin: float = MARGIN, *, method: str = FIXED) -> Statement:
     """Return whether a ratio, given as its logarithm in each block, is below 1.
 
     A ratio that is shown to lie within the margin of 1 is equal to it, and not below.
     """
-    spot = Mean(log_ratios)
+    spot = Mean(log_ratios, method)
     if not spot.count:
         return NOTHING
     edge = math.log1p(margin)
@@ -73,9 +75,9 @@ def below(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
     return _statement(spot, spot.p_below(0.0), spot.p_above(0.0), abs(spot.centre))
 
 
-def above(log_ratios: Sequence[float], margin: float = MARGIN) -> Statement:
+def above(log_ratios: Sequence[float], margin: float = MARGIN, *, method: str = FIXED) -> Statement:
     """Return whether a ratio, given as its logarithm in each block, is above 1; see `below`."""
-    mirrored = below([-value for value in log_ratios], margin)
+    mirrored = below([-value for value in log_ratios], margin, method=method)
     low, high = -mirrored.high, -mirrored.low
     return Statement(
         mirrored.p_holds, mirrored.p_fails, -mirrored.centre, low, high, mirrored.block_count, mirrored.needed
