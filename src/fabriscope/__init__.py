@@ -94,6 +94,12 @@ class Run:
         control = control_of(self.comparisons())
         return with_trust(self.data, found, Outside(control="it failed" if control and control.is_failed else None))
 
+    def fits(self) -> pl.DataFrame:
+        """Return time over size in pieces: one row for each piece of each ping-pong curve."""
+        from fabriscope.analysis.fits import fits
+
+        return fits(self._launch_values)
+
     def summary(self) -> pl.DataFrame:
         """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""
         from fabriscope.analysis.stopping import rules_of

@@ -51,6 +51,7 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "summary": essence.summary.to_dicts(),
         "groups": essence.groups.to_dicts(),
         "findings": essence.findings,
+        "fits": essence.fits.to_dicts(),
         "trust": essence.estimates.select(
             "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
         ).to_dicts(),
@@ -82,6 +83,7 @@ def _print(essence: Essence) -> None:
                 table.add_row(*(escape(row[key]) for key in COLUMNS))
         console.print(table)
     _print_groups(console, _tables.group_rows(essence))
+    _print_fits(console, essence)
     _print_trust(console, _tables.trust_table(essence))
     failures = _tables.failure_rows(essence)
     if failures:
@@ -89,6 +91,20 @@ def _print(essence: Essence) -> None:
     for row in failures:
         what = f"launch {row['launch']}, {row['what']}, {row['benchmark']}, {row['sizes']}"
         console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
+
+
+def _print_fits(console: Console, essence: Essence) -> None:
+    """Print time over size of each curve between hosts, in words."""
+    from rich.markup import escape
+
+    from fabriscope.analysis.comparisons import IDENTITY
+    from fabriscope.analysis.fits import fit_words
+
+    parts = essence.fits.filter(essence.fits["placement"] == "inter").partition_by(IDENTITY, maintain_order=True)
+    if parts:
+        console.print("\n[bold]Half a round trip over the message size, in pieces[/bold]")
+    for part in parts:
+        console.print(f"- {escape(fit_words(part.to_dicts()))}")
 
 
 def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:

@@ -13,6 +13,7 @@ from fabriscope.analysis.control import Control, control_of
 from fabriscope.analysis.decisions import state_of
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
+from fabriscope.analysis.fits import fits
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
 from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
@@ -39,6 +40,8 @@ class Essence:
     ranges: pl.DataFrame
     summary: pl.DataFrame
     groups: pl.DataFrame
+    fits: pl.DataFrame
+    """Time over size in pieces."""
     findings: list[dict[str, Any]]
     answer: list[str]
     control: Control | None = None
@@ -94,6 +97,7 @@ def _essence(run: RunData) -> Essence:
         ranges=all_ranges,
         summary=table,
         groups=shared,
+        fits=fits(values),
         findings=found,
         answer=[
             *failed,

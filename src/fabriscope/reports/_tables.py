@@ -17,6 +17,7 @@ from fabriscope.analysis.words import (
     UNKNOWN,
     advantage_range_text,
     interval_text,
+    rate_text,
     ratio_text,
     significant,
     size_text,
@@ -79,6 +80,28 @@ def trust_table(essence: Essence) -> list[dict[str, str]]:
         }
         for row in trust_rows(essence.estimates)
     ]
+
+
+def fit_rows(essence: Essence) -> list[dict[str, str]]:
+    """Return the pieces of the models of time over size."""
+    rows = []
+    for row in essence.fits.iter_rows(named=True):
+        is_first, slope = row["piece"] == 1, row["ns_per_byte"]
+        errors = (row["held_out_error"], row["noise_floor"]) if is_first else (None, None)
+        rows.append(
+            {
+                "what": series_label(row),
+                "placement": PLACEMENT_NAMES[row["placement"]],
+                "sizes": f"{size_text(row['first_size_bytes'])} to {size_text(row['last_size_bytes'])}",
+                "latency": time_text(row["latency_ns"]),
+                "bandwidth": rate_text(1e9 / slope) if slope > 0 else UNKNOWN,
+                "gap": significant(slope) if slope > 0 else UNKNOWN,
+                "message_gap": time_text(row["message_gap_ns"]) if is_first else "",
+                "error": "" if errors[0] is None else f"{errors[0]:.1%}",
+                "floor": "" if errors[1] is None else f"{errors[1]:.1%}",
+            }
+        )
+    return rows
 
 
 def _number(value: float | None, factor: float) -> str:

@@ -27,6 +27,7 @@ def table_texts(essence: Essence) -> dict[str, str]:
         "summary": essence.summary,
         "estimates": essence.estimates,
         "groups": essence.groups,
+        "fits": essence.fits,
         "launch-values": essence.values,
         "comparisons": essence.comparisons,
         "ranges": essence.ranges,

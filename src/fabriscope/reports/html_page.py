@@ -71,6 +71,7 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
         shared=_tables.group_rows(essence),
         groups={group["kind"]: group for group in _tables.range_groups(essence)},
         failures=_tables.failure_rows(essence),
+        fits=_tables.fit_rows(essence),
         trust=_tables.trust_table(essence),
         grades=MEANINGS,
         metrics=[metric for name, metric in METRICS.items() if name in set(essence.estimates["metric_id"])],

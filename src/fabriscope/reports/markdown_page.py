@@ -30,6 +30,10 @@ RANGES = {
     "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
     "needed": "blocks to decide",
 }  # fmt: skip
+FITS = {
+    "what": "what", "placement": "placement", "sizes": "sizes", "latency": "latency", "bandwidth": "bandwidth",
+    "gap": "G, ns/B", "message_gap": "g", "error": "held-out error", "floor": "noise floor",
+}  # fmt: skip
 TRUST = {
     "what": "what", "placement": "placement", "metric": "number", "grades": "points", "worst": "worst",
     "reasons": "because",
@@ -67,6 +71,9 @@ def page_text(essence: Essence) -> str:
     floor = _facts.floor_table(essence)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
+    fits = [[row[name] for name in FITS] for row in _tables.fit_rows(essence)]
+    if fits:
+        parts += ["## Time over size in pieces", _table(list(FITS.values()), fits)]
     trust = _tables.trust_table(essence)
     if trust:
         meanings = "; ".join(f"{grade}: {meaning}" for grade, meaning in MEANINGS.items())
