@@ -12,7 +12,7 @@ from tests.analysis.made_up import Shape, write_run
 from fabriscope.analysis.fits import Floats, fit_words, fits, pieces_of, predicted
 from fabriscope.analysis.launch_values import launch_values
 
-SIZES: Floats = 2.0 ** np.arange(21)
+SIZES: Floats = np.exp2(np.arange(21, dtype=np.float64))
 noise = np.random.default_rng(3)
 
 
