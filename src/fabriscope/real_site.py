@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabriscope import engine_binary, fleet
+from fabriscope import engine_binary, fleet, rdma_ports
 from fabriscope.fleet import Fleet, Program
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
@@ -45,7 +45,7 @@ def prepare(plan: Plan, site: Site, notice: Notice) -> Iterator[Site]:
             opened = stack.enter_context(fleet.connected(words))
             site = _furnished(plan, site, opened, far, notice)
         _check_interfaces(plan, site)
-        yield site
+        yield dataclasses.replace(site, fabrics=rdma_ports.found(site.fabrics, site.hosts))
 
 
 def is_here(name: str) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fabriscope import engine_binary
+from fabriscope import engine_binary, rdma_ports
 from fabriscope.launch.slurm import Slurm
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
-from fabriscope.model.lab import LabSpec, SwitchSpec
+from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
@@ -83,7 +83,8 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
     built = lab.up(lab_spec(plan))
     try:
         hosts = {host.name: host for host in built.hosts}
-        yield Site(hosts, planned_fabrics(plan), stacks, engine, mpi_engines, programs, str(built.remote_shell), built)
+        fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
+        yield Site(hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell), built)
     finally:
         built.down()
 
@@ -93,7 +94,9 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
     fabrics = {}
     for index, (name, section) in enumerate(plan.section.fabrics.items()):
         if section.lab is None:
-            fabrics[name] = Fabric(name, _interfaces(section, plan), line_rate_bits_per_s=section.line_rate)
+            fabrics[name] = Fabric(
+                name, _interfaces(section, plan), line_rate_bits_per_s=section.line_rate, **_verbs(section)
+            )
             continue
         switch = switch_spec(section.lab)
         fabrics[name] = Fabric(
@@ -102,6 +105,7 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
             line_rate_bits_per_s=switch.rate_bits_per_s or None,
             mtu_bytes=switch.mtu_bytes,
             settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
+            **_verbs(section),
         )
     return fabrics
 
@@ -109,7 +113,18 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
 def lab_spec(plan: Plan) -> LabSpec:
     """Return the lab that the plan asks for; raises PlanError if a lab cannot have such hosts."""
     switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
-    return LabSpec(plan.hosts, switches)
+    drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
+    return LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers)
+
+
+def _verbs(section: FabricSection) -> dict[str, Any]:
+    """Return what a fabric that speaks verbs has beside its interfaces; its ports are found once hosts stand."""
+    transport = {None: "tcp", "soft-roce": "roce"}.get(section.rdma, section.rdma)
+    return {
+        "transport": transport,
+        "service_level": section.service_level,
+        "traffic_class": section.traffic_class,
+    }
 
 
 def switch_spec(section: LabFabricSection) -> SwitchSpec:

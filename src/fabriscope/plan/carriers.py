@@ -24,6 +24,6 @@ def carriers(section: PlanSection, placement: str, layer: str) -> Iterator[tuple
 
 def _fabrics(section: PlanSection, placement: str, layer: str) -> list[str | None]:
     if placement == "inter":
-        return list(section.fabrics)
+        return [name for name, fabric in section.fabrics.items() if layer != "verbs" or fabric.rdma]
     addressed: list[str | None] = list(section.intra_fabrics) if layer in ("tcp", "mpi") else []
     return [None, *addressed] if layer == "mpi" or not addressed else addressed

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError
+from fabriscope.model.lab import RDMA_DRIVERS
 from fabriscope.plan import paper_names, ranks, schema
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
@@ -52,6 +53,12 @@ class Plan:
         """Return whether the number of a host's cores decides what is launched."""
         words = {*self.section.pairs, *self.section.ranks_per_host, *self.section.ranks}
         return bool(words & {"half", "all"})
+
+    @property
+    def guests(self) -> tuple[str, ...]:
+        """Return the hosts that have a kernel of their own, in the order of the hosts."""
+        named = _named_guests(self.section.guests, self.hosts)
+        return tuple(host for host in self.hosts if host in named)
 
     @property
     def wants_allocation(self) -> bool:
@@ -134,6 +141,37 @@ def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
     return hosts
 
 
+def _named_guests(text: str, hosts: tuple[str, ...]) -> frozenset[str]:
+    from ClusterShell.NodeSet import NodeSet
+
+    return frozenset(hosts if text == "all" else NodeSet(text))
+
+
+def _guest_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> Iterator[tuple[Place, str, str]]:
+    from ClusterShell.NodeSet import NodeSetException
+
+    try:
+        guests = _named_guests(plan.guests, hosts)
+    except NodeSetException as error:
+        yield ("guests",), f"the host list {plan.guests!r} cannot be read: {error}", "write it like node[1-4], or all"
+        return
+    unknown = sorted(guests - set(hosts))
+    if unknown:
+        yield ("guests",), f"{', '.join(unknown[:4])} is none of the plan's hosts", "name guests among the hosts too"
+    in_lab = any(fabric.lab is not None for fabric in plan.fabrics.values())
+    if guests and not in_lab:
+        yield ("guests",), "guests are of the lab, and the plan has none of its fabrics", "leave them out"
+    speaking = [name for name, fabric in plan.fabrics.items() if fabric.rdma]
+    for name in speaking:
+        fabric, place = plan.fabrics[name], ("fabrics", name, "rdma")
+        if fabric.lab is not None and fabric.rdma not in RDMA_DRIVERS:
+            yield place, f"the lab has no {fabric.rdma}", f"choose {' or '.join(RDMA_DRIVERS)}"
+        elif fabric.lab is not None and guests != set(hosts):
+            yield place, "in the lab, only guests speak verbs", "add `guests: all`"
+    if "verbs" in plan.layers and not speaking:
+        yield ("layers",), "the layer verbs needs a fabric that speaks it", "add for example `rdma: soft-roce` to one"
+
+
 def hosts_to_come(count: int) -> tuple[str, ...]:
     """Return names for the hosts of a batch job that has yet to begin."""
     return tuple(f"node-{number}-of-the-job" for number in range(1, count + 1))
@@ -155,6 +193,7 @@ def _contradictions(
 ) -> Iterator[tuple[Place, str, str]]:
     yield from _unknown_names(plan, words)
     yield from _fabric_contradictions(plan, hosts)
+    yield from _guest_contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
         yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:

@@ -256,6 +256,11 @@ class FabricSection(Section):
     line_rate: RateBitsPerS | None = Field(
         None, description="line rate, for the bound in plots; read from the host if absent"
     )
+    rdma: Literal["soft-roce", "iwarp", "roce", "ib"] | None = Field(
+        None, description="it speaks verbs: in software (in the lab, on guests), or by the hosts' own devices"
+    )
+    service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
+    traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
 
 
 def _bind(value: Any) -> Any:
@@ -369,6 +374,9 @@ class PlanSection(Section):
     hosts: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
         " or @allocation (or slurm, pbs, lsf, flux): the hosts of the batch job that the plan runs in"
+    )
+    guests: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
+        "", description="those of the hosts that have a kernel of their own in the lab, or all; docs/guests.md"
     )
     ssh: Annotated[SshSection, BeforeValidator(_ssh), _or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
