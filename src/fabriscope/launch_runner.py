@@ -185,6 +185,7 @@ class LaunchRunner:
             "mishaps": self._mishaps,
             "stand_ins": self._stand_ins,
             "fabric_counters": counters,
+            "consoles": self._site.lab.consoles() if self._site.lab is not None else {},
         }
 
 

@@ -26,6 +26,7 @@ READY = "fabriscope-agent: ready"
 ENDED = "fabriscope: its kernel has ended"
 _BOOT_POLL_S = 0.02
 _CONSOLE_LINES = 3
+_KEPT_CONSOLE_CHARACTERS = 1 << 15
 _START = Path(__file__).with_name("_guest_start.py")
 
 # One core, and nothing that a guest's /sys could tell otherwise: Open MPI's hwloc finds no core at all.
@@ -62,13 +63,17 @@ def pid_file(folder: Path, name: str) -> Path:
     return folder / f"{name}.pid"
 
 
-def last_lines(folder: Path, name: str) -> str:
-    """Return, in one line, why a guest's kernel gave up, if it did, and the end of its console."""
+def said(folder: Path, name: str) -> str:
+    """Return the text of a guest's console, of a very long one the end."""
     try:
-        text = console(folder, name).read_text(errors="replace")
+        return console(folder, name).read_text(errors="replace")[-_KEPT_CONSOLE_CHARACTERS:]
     except OSError as error:
         return f"its console cannot be read: {error.strerror}"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def last_lines(folder: Path, name: str) -> str:
+    """Return, in one line, why a guest's kernel gave up, if it did, and the end of its console."""
+    lines = [line.strip() for line in said(folder, name).splitlines() if line.strip()]
     panics = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
     return " | ".join(panics[-1:] + lines[-_CONSOLE_LINES:]) or "its console is empty"
 
@@ -161,14 +166,14 @@ def await_ready(folder: Path, names: Sequence[str]) -> None:
     deadline = time.monotonic() + BOOT_TIMEOUT_S
     waiting = list(names)
     while waiting:
-        said = {name: console(folder, name).read_text(errors="replace") for name in waiting}
-        for name, text in said.items():
+        texts = {name: said(folder, name) for name in waiting}
+        for name, text in texts.items():
             if ENDED in text:
                 raise LabError(f"its kernel ended while it booted: {last_lines(folder, name)}", where=f"host {name}")
             if time.monotonic() > deadline:
                 what = f"it did not boot within {BOOT_TIMEOUT_S:.0f} s: {last_lines(folder, name)}"
                 raise LabError(what, where=f"host {name}")
-        waiting = [name for name, text in said.items() if READY not in text]
+        waiting = [name for name, text in texts.items() if READY not in text]
         time.sleep(_BOOT_POLL_S if waiting else 0)
 
 
@@ -234,8 +239,8 @@ def start_agent(run: Callable[..., str], folder: Path, name: str, host_pid: int,
     log = folder / f"{name}.agent.log"
     pid = run(f"{shlex.join(words)} </dev/null >{shlex.quote(str(log))} 2>&1 & echo $!")
     deadline = time.monotonic() + BOOT_TIMEOUT_S
-    while READY not in (said := log.read_text()):
-        if time.monotonic() > deadline or "fabriscope-agent:" in said:
-            raise LabError(f"its agent did not start: {said.strip() or 'no reason given'}", where=f"host {name}")
+    while READY not in (text := log.read_text()):
+        if time.monotonic() > deadline or "fabriscope-agent:" in text:
+            raise LabError(f"its agent did not start: {text.strip() or 'no reason given'}", where=f"host {name}")
         time.sleep(_BOOT_POLL_S)
     return [int(pid)]

@@ -138,9 +138,9 @@ class Lab:
         except subprocess.TimeoutExpired:
             raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
 
-    def consoles(self) -> dict[str, Path]:
-        """Return the file that holds what each guest's kernel said."""
-        return {name: guests.console(self.state.folder, name) for name in self.state.details.get("guests", {})}
+    def consoles(self) -> dict[str, str]:
+        """Return what each guest's kernel has said since it was booted, of very long ones the end."""
+        return {name: guests.said(self.state.folder, name) for name in self.state.details.get("guests", {})}
 
     def _guest(self, name: str) -> guests.Guest:
         return guests.Guest(**self.state.details.get("guests", {})[name])
