@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.analysis import made_up
 
+from fabriscope.cli._junit import junit_text
 from fabriscope.cli.compare import compare
 from fabriscope.model.errors import FabriscopeError
 
@@ -142,6 +144,11 @@ def test_a_control_that_failed_is_told_by_the_status(tmp_path: Path) -> None:
     assert any("control raises no alarm" in note for note in folders["holds"].notes)
     assert folders["fails"].control_failed
     assert "nothing of this can be trusted" in folders["fails"].conclusions()[-1]
+    assert 'failures="0"' in junit_text(folders["holds"])
+    assert 'name="A/A control"' in junit_text(folders["fails"])
+    lost = replace(folders["holds"], conditions=["slower:5%"], pairs=[], lost_count=2)
+    assert "failed in the run: 2" in junit_text(lost)
+    assert 'failures="1"' in junit_text(lost)
 
 
 def test_a_case_that_the_run_lost_fails_whatever_is_asked(tmp_path: Path) -> None:

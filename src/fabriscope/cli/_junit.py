@@ -27,9 +27,26 @@ def junit_text(found: Comparison) -> str:
                 )
                 _answer(case, name, pair.answers[name][index] if name else "", text)
         _count(suite)
+    _of_the_run(root, found)
     _count(root)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _of_the_run(root: ElementTree.Element, found: Comparison) -> None:
+    """Add what is wrong with a whole run: a reader of the file alone must not take it for passed."""
+    wrong = []
+    if found.conditions and found.lost_count:
+        wrong.append(
+            ("nothing is lost", f"cases with values in the baseline that failed in the run: {found.lost_count}")
+        )
+    if found.control_failed:
+        wrong.append(("A/A control", "the control failed: nothing of this can be trusted"))
+    for name, why in wrong:
+        suite = ElementTree.SubElement(root, "testsuite", name="the run")
+        case = ElementTree.SubElement(suite, "testcase", classname="the run", name=name)
+        ElementTree.SubElement(case, "failure", message=why)
+        _count(suite)
 
 
 def _answer(case: ElementTree.Element, name: str, answer: str, text: str) -> None:
