@@ -11,7 +11,7 @@ and variance; the evidence against the mean m is the likelihood ratio of a norma
 
 a test martingale under m: by Ville's inequality it ever reaches 1/a with probability at most a. All m whose evidence
 stays below 1/a are the confidence sequence, 1/E is a p-value at any time. (Lai 1976; with this mixture: Wang and
-Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance", 2023, section 4.)
+Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance", 2023.)
 """
 
 from __future__ import annotations
