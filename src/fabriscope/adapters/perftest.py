@@ -29,9 +29,9 @@ from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_ITERATIONS = 100
 MOST_ITERATIONS = 1_000_000
-ASSUMED_START_NS = 30_000
+ASSUMED_START_NS = 100_000
 ASSUMED_NS_PER_BYTE = 10
-"""What a message is taken to need when the iterations are chosen: that of software RDMA."""
+"""What a message is taken to need when the iterations are chosen: more than software RDMA takes on an idle machine."""
 LARGEST_MESSAGE_BYTES = 1 << 30
 
 
