@@ -21,7 +21,7 @@ ROCE = replace(
 )
 IWARP = replace(ROCE, transport="iwarp", rdma_port=RdmaPort("siw0"), service_level=0, traffic_class=0)
 IB = replace(IWARP, transport="ib", rdma_port=RdmaPort("mlx5_0", 2))
-UCX = ["UCX_TLS=rc,self", "UCX_NET_DEVICES=rxe0:1", "UCX_IB_GID_INDEX=3", "UCX_IB_SL=2", "UCX_IB_TRAFFIC_CLASS=96"]
+UCX = ["UCX_TLS=rc,self", "UCX_NET_DEVICES=rxe0:1", "UCX_IB_GID_INDEX=0", "UCX_IB_SL=2", "UCX_IB_TRAFFIC_CLASS=96"]
 OFI = ["FI_PROVIDER=verbs;ofi_rxm", "FI_VERBS_IFACE=eth0", "FI_UNIVERSE_SIZE=2", "FI_OFI_RXM_MSG_TX_SIZE=128"]
 OFI.append("FI_OFI_RXM_MSG_RX_SIZE=128")
 ON_A_AND_B = {
@@ -34,6 +34,10 @@ OVER_RDMA = [
     ("openmpi4", None, ROCE, " --mca pml ucx --mca osc ucx", UCX),
     ("openmpi5", None, ROCE, " --mca pml ucx --mca osc ucx", UCX),
     ("openmpi5", None, IB, " --mca pml ucx --mca osc ucx", ["UCX_TLS=rc,self", "UCX_NET_DEVICES=mlx5_0:2"]),
+    (
+        "openmpi5", None, replace(IB, transport="roce", rdma_port=RdmaPort("mlx5_0", 1, 3)),
+        " --mca pml ucx --mca osc ucx", ["UCX_TLS=rc,self", "UCX_NET_DEVICES=mlx5_0:1", "UCX_IB_GID_INDEX=3"],
+    ),
     ("openmpi4", None, IWARP, f"{BY_CM} --mca osc pt2pt", OFI),
     ("openmpi5", None, IWARP, BY_CM, OFI),
     ("mpich", "ch4:ucx", ROCE, "", UCX),
@@ -106,4 +110,4 @@ def test_a_rank_finds_the_rdma_port_of_its_host() -> None:
     )
     job = mpi_jobs.job_of(Command(("sh", "-c", said), "a", rank_hosts=("a", "b")), hosts, fabric, None)
     done = subprocess.run(job.argv, capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout == "rxe0:1 1 eth0 rxe0 1 1\n", done.stderr
+    assert done.stdout == "rxe0:1 0 eth0 rxe0 1 1\n", done.stderr

@@ -114,6 +114,8 @@ def boot_script(spec: LabSpec, wirings: Sequence[Wiring], index: int) -> str:
     for one in wirings:
         if (driver := spec.rdma.get(one.name)) is not None:
             lines += [f"rdma link add {network.rdma_device(driver, one)} type {driver} netdev {one.interface}"]
+            # The address of its link-local GID, the one that UCX can use over Soft RoCE (launch/_rdma.py).
+            lines += [f"echo 0 > /proc/sys/net/ipv6/conf/{one.interface}/disable_ipv6"]
     return "\n".join(lines) + "\n"
 
 

@@ -27,13 +27,21 @@ def ucx(job: MpiJob) -> dict[str, str]:
     """Return UCX's variables: reliable connections of this port, and nothing else between two ranks."""
     port = port_of(job)
     chosen = {"UCX_TLS": "rc,self", "UCX_NET_DEVICES": f"{port.device}:{port.hca_port}"}
-    if port.gid_index is not None:
-        chosen["UCX_IB_GID_INDEX"] = str(port.gid_index)
+    if (gid_index := _ucx_gid_index(port)) is not None:
+        chosen["UCX_IB_GID_INDEX"] = str(gid_index)
     if job.service_level:
         chosen["UCX_IB_SL"] = str(job.service_level)
     if job.traffic_class:
         chosen["UCX_IB_TRAFFIC_CLASS"] = str(job.traffic_class)
     return chosen
+
+
+def _ucx_gid_index(port: RdmaPort) -> int | None:
+    """Return the GID that UCX is told: the chosen one, but of Soft RoCE's the first, which is link-local.
+
+    UCX 1.13 finds its peers by datagrams (UD), and over an IPv4 GID of rxe none of them is ever answered.
+    """
+    return 0 if port.device.startswith("rxe") else port.gid_index
 
 
 def libfabric(job: MpiJob) -> dict[str, str]:
@@ -60,11 +68,11 @@ def own_port(ports: Mapping[str, tuple[str, RdmaPort]]) -> tuple[str, ...]:
     """Return words before a rank's program that name the port of the host it finds itself on (see own_interface)."""
     cases = []
     for node, (interface, port) in ports.items():
-        gid = "" if port.gid_index is None else str(port.gid_index)
-        words = f"i={shlex.quote(interface)} d={shlex.quote(port.device)} p={port.hca_port} g={gid}"
+        gid, ucx_gid = ("" if one is None else str(one) for one in (port.gid_index, _ucx_gid_index(port)))
+        words = f"i={shlex.quote(interface)} d={shlex.quote(port.device)} p={port.hca_port} g={gid} u={ucx_gid}"
         cases.append(f"{shlex.quote(node)}) {words} ;;")
     lost = 'echo "no RDMA port of the fabric is named for a host that calls itself $(uname -n)" >&2; exit 3'
     exports = "export UCX_NET_DEVICES=$d:$p FI_VERBS_IFACE=$i MV2_IBA_HCA=$d MV2_DEFAULT_PORT=$p"
-    gids = '[ -z "$g" ] || export UCX_IB_GID_INDEX=$g MV2_DEFAULT_GID_INDEX=$g'
+    gids = '[ -z "$g" ] || export UCX_IB_GID_INDEX=$u MV2_DEFAULT_GID_INDEX=$g'
     script = f'case $(uname -n) in {" ".join(cases)} *) {lost} ;; esac; {exports}; {gids}; exec "$@"'
     return ("/bin/sh", "-c", script, "sh")
