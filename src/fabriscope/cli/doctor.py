@@ -57,6 +57,7 @@ def COMMAND(as_json: bool, wanted: tuple[str, ...], no_mpi: bool) -> None:  # no
 def _checks(notice: Callable[[str], None], wanted: Sequence[str], *, may_compile: bool) -> Iterator[Check]:
     from fabriscope import lab
     from fabriscope.cli import _health as health
+    from fabriscope.cli import _health_rdma
     from fabriscope.model.errors import FabriscopeError
 
     yield from health.machine()
@@ -90,6 +91,7 @@ def _checks(notice: Callable[[str], None], wanted: Sequence[str], *, may_compile
     finally:
         if built is not None:
             built.down()
+    yield from _health_rdma.ways()
     yield from health.tools(found)
 
 

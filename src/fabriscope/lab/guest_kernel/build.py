@@ -23,7 +23,7 @@ from fabriscope.model.errors import LabError, ToolMissing
 Notice = Callable[[str], None]
 BUILD_TIMEOUT_S = 7200.0
 NEEDED_BYTES = 3 << 30
-_STEPS = 1480
+_STEPS = 1618
 """Lines that a build of 6.1 prints, for the share that is done."""
 _NOTICE_PERIOD_S = 5.0
 _ERROR_LINES = 3
