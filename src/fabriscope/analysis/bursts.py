@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fabriscope.model.measurement import RANK_OPERATION, RANK_START
+from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.run_data import RunData
 
 BATCHES = 24
+STEPS = 2**16
+"""Logs are added up as whole numbers of such steps, so that the order of adding changes no digit."""
 LEAST_SHIFT = 0.05
 """A level that moves by less is no drift that matters."""
 CRITICAL = 1.95
@@ -50,15 +52,16 @@ def bursts(run: RunData) -> pl.DataFrame:
 
 def _bursts_of(samples: pl.LazyFrame) -> pl.DataFrame:
     log = (pl.col("value") / pl.col("operations_per_sample")).log()
+    steps = (log * STEPS).round().cast(pl.Int64)
     kept = samples.filter(
-        (pl.col("phase") == "measure") & ~pl.col("quantity").is_in([RANK_OPERATION, RANK_START]),
+        (pl.col("phase") == "measure") & ~pl.col("quantity").is_in(list(PARTIAL)),
         pl.col("value").is_finite() & (pl.col("value") > 0),
     )
     grouped = kept.group_by("launch_id", "case_id", "quantity", "burst").agg(
         log.median().alias("log_median"),
         pl.col("value").median().alias("sample"),
-        log.sum().alias("log_sum"),
-        (log * log).sum().alias("log_square_sum"),
+        (steps.sum().cast(pl.Float64) / STEPS).alias("log_sum"),
+        ((steps * steps).sum().cast(pl.Float64) / STEPS**2).alias("log_square_sum"),
         pl.len().cast(pl.Int64).alias("sample_count"),
     )
     return grouped.sort("launch_id", "burst", "case_id", "quantity").collect(engine="streaming")

@@ -10,7 +10,7 @@ import polars as pl
 
 from fabriscope.analysis.bounds import is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
-from fabriscope.model.measurement import RANK_OPERATION, RANK_START
+from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
 from fabriscope.model.run_data import RunData
 
@@ -85,16 +85,14 @@ def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
     keys = ["launch_id", "case_id", "quantity"]
     bursts = (
         samples.filter(
-            (pl.col("phase") == "measure")
-            & ~pl.col("quantity").is_in([RANK_OPERATION, RANK_START])
-            & pl.col("value").is_finite()
+            (pl.col("phase") == "measure") & ~pl.col("quantity").is_in(list(PARTIAL)) & pl.col("value").is_finite()
         )
         .group_by(*keys, "burst")
         .agg(
             pl.col("block").first(),
             (pl.col("value") / pl.col("operations_per_sample")).median().alias("median"),
             pl.col("value").sum().alias("total"),
-            (1 / pl.col("value")).sum().alias("inverse_total"),
+            (1 / pl.col("value")).sort().sum().alias("inverse_total"),
             pl.col("operations_per_sample").sum().alias("operations"),
             pl.len().alias("samples"),
         )
@@ -105,7 +103,7 @@ def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
             pl.col("block").first(),
             pl.col("median").median(),
             (pl.col("total").sum() / pl.col("operations").sum()).alias("mean"),
-            (pl.col("samples").sum() / pl.col("inverse_total").sum()).alias("harmonic_mean"),
+            (pl.col("samples").sum() / pl.col("inverse_total").sort().sum()).alias("harmonic_mean"),
             pl.col("samples").sum().cast(pl.Int64).alias("sample_count"),
             pl.len().cast(pl.Int64).alias("burst_count"),
         )
@@ -137,6 +135,11 @@ def _metrics(
             value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], pairs)
         if math.isfinite(value):
             yield metric_id, value
+
+
+def limits_of(manifest: Mapping[str, Any]) -> _Limits:
+    """Return what physics allows: `.of(metric_id, row of cases_frame)`, in the metric's unit or None."""
+    return _Limits(manifest)
 
 
 class _Limits:

@@ -177,9 +177,14 @@ def _record_cost_ns(record: Mapping[str, Any]) -> float | None:
 def _trends(frame: pl.DataFrame, records: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
     """Return the entries whose launches became slower or faster one after the other (Kendall's tau, 1 %)."""
     keys = ("case_id", "quantity")
-    cases = frame.group_by("launch_id", *keys).agg(pl.col("log_median").median())
+    cases = frame.group_by("launch_id", *keys, maintain_order=True).agg(pl.col("log_median").median())
     level = pl.col("log_median") - pl.col("log_median").median().over(keys)
-    launches = cases.with_columns(level).group_by("launch_id").agg(pl.col("log_median").mean()).sort("launch_id")
+    launches = (
+        cases.with_columns(level)
+        .group_by("launch_id", maintain_order=True)
+        .agg(pl.col("log_median").mean())
+        .sort("launch_id")
+    )
     found: dict[str, list[float]] = {}
     for launch_id, value in launches.iter_rows():
         found.setdefault(str(records[launch_id].get("entry_id")), []).append(value)

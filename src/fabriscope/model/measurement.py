@@ -11,6 +11,10 @@ RANK_OPERATION = "rank_operation_ns"
 """Quantity: how long one rank was inside the operation."""
 RANK_START = "rank_start_offset_ns"
 """Quantity: how long after the first rank this one began."""
+PAIR_OPERATION = "pair_operation_ns"
+"""Quantity: the round trip between two ranks, where every one plays with every other (columns rank and peer)."""
+PARTIAL = (RANK_OPERATION, RANK_START, PAIR_OPERATION)
+"""Quantities that are of one rank or pair, and no value of their case."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class SampleBlock:
     """Start of the burst on the launch's own clock."""
     rank: int | None = None
     """The rank whose share this is; None for what is true of the operation as a whole."""
+    peer: int | None = None
+    """The other rank, for PAIR_OPERATION."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ SAMPLE_COLUMNS = (
     "block",  # Int32, every block launches every entry once
     "case_id",  # String
     "rank",  # Int32, null for what is true of all ranks together
+    "peer",  # Int32, the other rank of pair_operation_ns, else null
     "quantity",  # String, operation_ns, a share of one rank (model.measurement), or a metric id
     "phase",  # String, warmup or measure
     "round",  # Int32

@@ -17,6 +17,7 @@ from fabriscope.analysis.fits import fits
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
 from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.stopping import UNTIL_DECIDED, Rules, rules_of
@@ -40,6 +41,8 @@ class Essence:
     ranges: pl.DataFrame
     summary: pl.DataFrame
     groups: pl.DataFrame
+    pairs: list[PairMatrix]
+    """Every rank against every other."""
     fits: pl.DataFrame
     """Time over size in pieces."""
     findings: list[dict[str, Any]]
@@ -97,6 +100,7 @@ def _essence(run: RunData) -> Essence:
         ranges=all_ranges,
         summary=table,
         groups=shared,
+        pairs=pair_matrices(run, cases_frame(run)),
         fits=fits(values),
         findings=found,
         answer=[

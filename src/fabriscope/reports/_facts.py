@@ -28,15 +28,19 @@ MAIN_FACTS = {
 }
 """What a paper would tell of a host, in its order and words; the page folds the other facts away."""
 
+MOST_HOSTS = 16
+"""So many hosts have columns of their own."""
+
 Table = dict[str, Any]
 
 
 def host_table(run: RunData) -> Table:
     """Return the facts of all hosts: `columns`, and `rows` of a name and one value for each column.
 
-    Hosts that agree in a fact share its cell; `main` marks the rows that a reader looks for first.
+    Hosts that agree in a fact share its cell, of many hosts those that agree in all facts a column; `main` marks
+    the rows that a reader looks for first.
     """
-    facts = {host: _facts_of(about) for host, about in run.manifest["hosts"].items()}
+    facts = _merged({host: _facts_of(about) for host, about in run.manifest["hosts"].items()})
     found = dict.fromkeys(name for of_host in facts.values() for name in of_host)
     names = [*(name for name in MAIN_FACTS if name in found), *(name for name in found if name not in MAIN_FACTS)]
     rows = []
@@ -45,6 +49,23 @@ def host_table(run: RunData) -> Table:
         label = MAIN_FACTS.get(name, name)
         rows.append({"name": label, "cells": cells, "same": len(set(cells)) == 1, "main": name in MAIN_FACTS})
     return {"columns": list(facts), "rows": rows}
+
+
+def _merged(facts: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the facts by host; of more than MOST_HOSTS by groups of hosts that agree in all, the largest first."""
+    if len(facts) <= MOST_HOSTS:
+        return facts
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for host, of_host in facts.items():
+        groups.setdefault(tuple(of_host.items()), []).append(host)
+    largest = sorted(groups.items(), key=lambda group: -len(group[1]))
+    named = {_group_name(hosts): dict(of_all) for of_all, hosts in largest[:MOST_HOSTS]}
+    left = sum(len(hosts) for _, hosts in largest[MOST_HOSTS:])
+    return named | ({f"{left} more hosts, each otherwise": {}} if left else {})
+
+
+def _group_name(hosts: list[str]) -> str:
+    return hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts: {hosts[0]} to {hosts[-1]}"
 
 
 def _facts_of(about: Mapping[str, Any]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import polars as pl
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of
+from fabriscope.reports._pairs import worst_pairs
 from fabriscope.reports.base import Options, Report
 
 
@@ -28,6 +29,7 @@ def table_texts(essence: Essence) -> dict[str, str]:
         "estimates": essence.estimates,
         "groups": essence.groups,
         "fits": essence.fits,
+        "worst-pairs": worst_pairs(essence),
         "launch-values": essence.values,
         "comparisons": essence.comparisons,
         "ranges": essence.ranges,

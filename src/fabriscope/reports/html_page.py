@@ -23,6 +23,7 @@ from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._figures import curve_figures, ratio_figures
 from fabriscope.reports._made_of import made_of_json
+from fabriscope.reports._pairs import pair_rows
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures
 from fabriscope.reports._style import Style, style_of
@@ -71,6 +72,7 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
         shared=_tables.group_rows(essence),
         groups={group["kind"]: group for group in _tables.range_groups(essence)},
         failures=_tables.failure_rows(essence),
+        pairs=_with_markup(pair_rows(essence)),
         fits=_tables.fit_rows(essence),
         trust=_tables.trust_table(essence),
         grades=MEANINGS,
@@ -85,6 +87,10 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
         script=_inlined("script.js"),
         bundle=bundle,
     )
+
+
+def _with_markup(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "picture": Markup(row["picture"])} for row in rows]  # noqa: S704 - numbers and colours alone
 
 
 def _drawn(figure: Figure, style: Style) -> dict[str, Any]:

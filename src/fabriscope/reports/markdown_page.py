@@ -11,6 +11,7 @@ from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of_line
+from fabriscope.reports._pairs import pair_rows
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports.base import Options, Report
 
@@ -29,6 +30,11 @@ GROUPS = {
 RANGES = {
     "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
     "needed": "blocks to decide",
+}  # fmt: skip
+PAIRS = {
+    "what": "what", "size": "size", "pairs": "pairs", "launches": "launches", "least": "least", "p1": "1 %",
+    "p50": "median", "p99": "99 %", "most": "most", "noise": "between launches", "worst": "slowest pairs",
+    "hosts": "slowest hosts, times the median",
 }  # fmt: skip
 FITS = {
     "what": "what", "placement": "placement", "sizes": "sizes", "latency": "latency", "bandwidth": "bandwidth",
@@ -71,6 +77,9 @@ def page_text(essence: Essence) -> str:
     floor = _facts.floor_table(essence)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
+    pairs = [[row[name] for name in PAIRS] for row in pair_rows(essence)]
+    if pairs:
+        parts += ["## Every host against every other", _table(list(PAIRS.values()), pairs)]
     fits = [[row[name] for name in FITS] for row in _tables.fit_rows(essence)]
     if fits:
         parts += ["## Time over size in pieces", _table(list(FITS.values()), fits)]

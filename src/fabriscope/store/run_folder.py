@@ -15,7 +15,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import StoreError
@@ -23,6 +23,9 @@ from fabriscope.model.measurement import SampleBlock
 from fabriscope.model.run_data import RunData
 from fabriscope.store import journal, manifest, marks, samples, seal
 from fabriscope.store.files import sync_folder, to_json, write_whole
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PLAN_NAME = "plan.yaml"
 JOURNAL_NAME = "journal.jsonl"
@@ -103,12 +106,13 @@ class RunFolder:
             os.close(descriptor)
 
     def append(
-        self, record: Mapping[str, Any], blocks: Sequence[SampleBlock] = (), raw: Sequence[Outcome] = ()
+        self, record: Mapping[str, Any], blocks: Sequence[SampleBlock] | pl.DataFrame = (), raw: Sequence[Outcome] = ()
     ) -> None:
         """Store one launch: what every process said, its samples, then its line of the journal.
 
         `record` holds at least `launch_id` and `block`; `samples` is set here, and `commands` from `raw` where it is
-        missing. Raises StoreError if the launch is recorded already, or if the disk is full; what was there stays.
+        missing. Very many samples may come as a frame with the columns of the store. Raises StoreError if the launch is
+        recorded already, or if the disk is full; what was there stays.
         """
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
@@ -118,9 +122,9 @@ class RunFolder:
             line = {"commands": [_command(outcome) for outcome in raw], **record, "samples": None}
             try:
                 files = self._write_raw(launch_id, raw)
-                if any(len(one.values) for one in blocks):
+                frame = samples.frame_of(launch_id, block, blocks)
+                if frame.height:
                     line["samples"] = f"{SAMPLES_NAME}/launch-{launch_id:04d}.parquet"
-                    frame = samples.frame_of(launch_id, block, blocks)
                     content = samples.encode(frame)
                     write_whole(self.path / line["samples"], content)
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}

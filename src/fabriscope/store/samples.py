@@ -14,7 +14,7 @@ from fabriscope.model.measurement import SampleBlock
 if TYPE_CHECKING:
     import polars as pl
 
-ADDED_COLUMNS = ("rank",)
+ADDED_COLUMNS = ("rank", "peer")
 """Columns that the first files of version 1 lack."""
 
 
@@ -27,6 +27,7 @@ def schema() -> dict[str, Any]:
         "block": pl.Int32,
         "case_id": pl.String,
         "rank": pl.Int32,
+        "peer": pl.Int32,
         "quantity": pl.String,
         "phase": pl.String,
         "round": pl.Int32,
@@ -37,10 +38,13 @@ def schema() -> dict[str, Any]:
     }
 
 
-def frame_of(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> pl.DataFrame:
+def frame_of(launch_id: int, block: int, blocks: Sequence[SampleBlock] | pl.DataFrame) -> pl.DataFrame:
     """Return the samples of one launch; blocks without values leave no trace."""
     import numpy as np
     import polars as pl
+
+    if isinstance(blocks, pl.DataFrame):
+        return blocks.select(pl.col(name).cast(kind) for name, kind in schema().items())
 
     kept = [one for one in blocks if len(one.values) > 0]
     about_blocks = pl.DataFrame(
@@ -49,6 +53,7 @@ def frame_of(launch_id: int, block: int, blocks: Sequence[SampleBlock]) -> pl.Da
             "block": [block] * len(kept),
             "case_id": [one.case_id for one in kept],
             "rank": [one.rank for one in kept],
+            "peer": [one.peer for one in kept],
             "quantity": [one.quantity for one in kept],
             "phase": [one.phase for one in kept],
             "round": [one.round for one in kept],
