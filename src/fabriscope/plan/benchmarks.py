@@ -23,6 +23,12 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
                 f"{name} is an operation of MPI, and the plan does not measure the layer mpi",
                 "write for example `layers: [mpi]` and `mpi: [mpich]`",
             )
+        if kind.needs_verbs and "verbs" not in plan.layers:
+            yield (
+                ("benchmarks", name),
+                f"{name} is an operation of RDMA, and the plan does not measure the layer verbs",
+                "write for example `layers: [verbs]`, over a fabric that speaks verbs",
+            )
         if "inter" in plan.placements and "intra" not in plan.placements and section.pairing:
             yield from _pairs_on_one_host(plan, section, kind)
         if 0 in section.sizes and len(section.sizes) == 1 and "tcp" in plan.layers and not kind.needs_mpi:
