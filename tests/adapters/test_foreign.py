@@ -275,12 +275,12 @@ def test_perftest_has_a_server_and_a_client_for_each_case() -> None:
     )
     commands = ADAPTERS.get("perftest").commands(asked, context)
     assert [f"{command.host}: {' '.join(command.argv)}" for command in commands] == [
-        "b: stdbuf -oL /x/ib_send_lat -F -n 6624 -s 64 -p 18815 -d mlx5_0 -i 2 -x 3 --tclass 96",
-        "a: /x/ib_send_lat -F -n 6624 -s 64 -p 18815 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
+        "b: stdbuf -oL /x/ib_send_lat -F -n 5000 -s 64 -p 18815 -d mlx5_0 -i 2 -x 3 --tclass 96",
+        "a: /x/ib_send_lat -F -n 5000 -s 64 -p 18815 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
         "b: stdbuf -oL /x/ib_write_bw -F -n 882 -s 65536 -t 32 -p 18816 -d mlx5_0 -i 2 -x 3 --tclass 96",
         "a: /x/ib_write_bw -F -n 882 -s 65536 -t 32 -p 18816 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
-        "b: stdbuf -oL /x/ib_atomic_lat -F -n 6661 -A FETCH_AND_ADD -x 0 -e -p 18817 -d mlx5_0 -i 2 --tclass 96",
-        "a: /x/ib_atomic_lat -F -n 6661 -A FETCH_AND_ADD -x 0 -e -p 18817 -d rxe0 -i 1 --tclass 96 10.0.0.2",
+        "b: stdbuf -oL /x/ib_atomic_lat -F -n 5000 -A FETCH_AND_ADD -x 0 -e -p 18817 -d mlx5_0 -i 2 --tclass 96",
+        "a: /x/ib_atomic_lat -F -n 5000 -A FETCH_AND_ADD -x 0 -e -p 18817 -d rxe0 -i 1 --tclass 96 10.0.0.2",
     ]
     assert all(command.is_server == (command.host == "b") for command in commands)
 

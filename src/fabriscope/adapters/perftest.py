@@ -28,7 +28,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_ITERATIONS = 100
-MOST_ITERATIONS = 1_000_000
+MOST_ITERATIONS = 5_000
+"""A launch is the replicate: more of them in one launch would say no more, and on a busy machine take for ever."""
 ASSUMED_START_NS = 100_000
 ASSUMED_NS_PER_BYTE = 10
 """What a message is taken to need when the iterations are chosen: more than software RDMA takes on an idle machine."""
