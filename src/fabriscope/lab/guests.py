@@ -115,7 +115,9 @@ def boot_script(spec: LabSpec, wirings: Sequence[Wiring], index: int) -> str:
         if (driver := spec.rdma.get(one.name)) is not None:
             lines += [f"rdma link add {network.rdma_device(driver, one)} type {driver} netdev {one.interface}"]
             # The address of its link-local GID, the one that UCX can use over Soft RoCE (launch/_rdma.py).
-            lines += [f"echo 0 > /proc/sys/net/ipv6/conf/{one.interface}/disable_ipv6"]
+            # It asks neither for routers nor after others of its address; four frames tell of its groups (MLD).
+            knobs = ("accept_ra", "router_solicitations", "dad_transmits", "disable_ipv6")
+            lines += [f"echo 0 > /proc/sys/net/ipv6/conf/{one.interface}/{knob}" for knob in knobs]
     return "\n".join(lines) + "\n"
 
 
