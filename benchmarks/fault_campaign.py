@@ -171,9 +171,15 @@ def _incomplete(run: Run) -> Iterator[str]:
         yield "the resumed run has no manifest"
         return
     planned = [one["launch_id"] for one in json.loads(path.read_text())["schedule"]]
-    made = sorted(json.loads(line)["launch_id"] for line in run.journal())
-    if made != sorted(planned):
-        yield f"launches {made} were made of {planned}"
+    made: dict[int, dict[str, Any]] = {}
+    for line in run.journal():
+        record = json.loads(line)
+        before = made.get(record["launch_id"])
+        if before and not any(one["status"] == "failed" for one in before["results"].values()):
+            yield f"launch {record['launch_id']} was made again, though nothing in it had failed"
+        made[record["launch_id"]] = record
+    if sorted(made) != sorted(planned):
+        yield f"launches {sorted(made)} were made of {planned}"
 
 
 def _outcome(status: int, failed: Sequence[str], mishaps: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,14 @@ def test_a_host_that_came_back_is_used_again_in_the_next_block(tmp_path: Path) -
     with pytest.raises(HostError):
         casualties.place(launch("a", "b"))
     assert casualties.place(launch("a", "b", block=2))[0].entry.hosts == ("a", "b")
+
+
+def test_hosts_that_were_absent_from_the_beginning_are_told_once_and_not_asked_again() -> None:
+    casualties = Casualties(replace(site(a=THERE, b=THERE, c=THERE), absent={"b": "it cannot be reached"}))
+    assert casualties.place(launch("a", "b"))[1] == {"b": "c"}
+    assert casualties.place(launch("a", "b", block=2))[1] == {"b": "c"}
+    assert casualties.tell() == ["host b is gone: it cannot be reached"]
+    assert casualties.tell() == []
 
 
 class Hanging:

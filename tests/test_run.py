@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -69,6 +70,16 @@ class Runner:
                 continue
         return found
 
+    def engines(self) -> dict[int, str]:
+        """Return pid and command line of the engines that were started for this run."""
+        found = {}
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if "fabriscope-engine" in words and self._mark.encode() in (path / "environ").read_bytes():
+                    found[int(path.name)] = words
+        return found
+
     def wait_until_clean(self) -> None:
         deadline = time.monotonic() + 20
         while self.processes():
@@ -106,6 +117,56 @@ def test_a_run_from_plan_to_report(runner: Runner) -> None:
     status, out, _ = runner.finish("show", runner.run)
     assert status == 0
     assert "gige" in out
+
+
+DYING = """
+name: dying
+hosts: node[1-2]
+fabrics: {gige: {lab: gige}}
+layers: [tcp]
+benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
+floor: false
+launches: 2
+budget: 8s
+"""
+
+
+def _end_the_host_of_rank_1(runner: Runner) -> None:
+    """Kill every process in the network namespace of the engine's rank 1, its host's init too."""
+    deadline = time.monotonic() + 60
+    while not (ranks := [pid for pid, words in runner.engines().items() if "--rank 1" in words]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    namespace = Path(f"/proc/{ranks[0]}/ns/net").readlink()
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (path / "ns" / "net").readlink() == namespace:
+                os.kill(int(path.name), signal.SIGKILL)
+
+
+def test_launches_of_a_host_that_died_are_made_again_when_it_is_back(runner: Runner) -> None:
+    runner.plan.write_text(DYING)
+    process = runner.start("run", runner.plan, "-o", runner.run, "-q")
+    _end_the_host_of_rank_1(runner)
+    process.communicate(timeout=200)
+    assert process.returncode == 10
+    first = runner.journal()
+    assert [json.loads(line)["status"] for line in first] == ["failed", "failed"]
+    assert runner.finish("run", "--resume", runner.run, "--keep-failed", "-q")[0] == 10
+    assert runner.journal() == first
+    status, _, err = runner.finish("run", "--resume", runner.run, "-q")
+    assert status == 0, err
+    assert runner.journal()[:2] == first
+    again = [json.loads(line) for line in runner.journal()[2:]]
+    assert [(one["launch_id"], one["attempt"], one["status"]) for one in again] == [(1, 2, "ok"), (2, 2, "ok")]
+    assert runner.finish("run", "--resume", runner.run, "-q")[0] == 0
+    assert len(runner.journal()) == 4  # nothing is left to be made again
+    assert runner.finish("report", runner.run, "--format", "markdown")[0] == 0
+    report = next((runner.run / "report").glob("*.md")).read_text()
+    assert "Launch 1 was made again" in report
+    assert "attempt 1 does not count: 2 of 2 measurements failed" in report
+    status, out, err = runner.finish("verify", runner.run)
+    assert status == 0, out + err
 
 
 @pytest.mark.timeout(1800)

@@ -20,6 +20,17 @@ class Casualties:
     gone: dict[str, str] = field(default_factory=dict)
     """Host name to why nothing can be run there."""
     _block: int | None = None
+    _untold: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Count the hosts that are absent from the beginning: nothing was put on them, so they are not asked again."""
+        self.gone.update(self.site.absent)
+        self._untold = [f"host {name} is gone: {why}" for name, why in sorted(self.site.absent.items())]
+
+    def tell(self) -> list[str]:
+        """Return a sentence for each host that was gone before the first launch, once."""
+        told, self._untold = self._untold, []
+        return told
 
     def look(self, names: Iterable[str]) -> list[str]:
         """Return a sentence for each thing that a failed launch on these hosts turns out to have met."""
@@ -37,7 +48,8 @@ class Casualties:
         Hosts that are gone are asked again once in every block. Raises HostError where too few are left.
         """
         if self.gone and self._block != launch.block:
-            self.gone = dict(reach.gone(self.site.hosts[name] for name in self.gone))
+            asked = [self.site.hosts[name] for name in self.gone if name not in self.site.absent]
+            self.gone = {**self.site.absent, **reach.gone(asked)}
         self._block = launch.block
         missing = [name for name in dict.fromkeys(launch.entry.hosts) if name in self.gone]
         spare = self._spare(launch)

@@ -119,7 +119,9 @@ class Fleet:
         )
 
     def host(self, name: str) -> Host:
-        """Return the host as launches know it."""
+        """Return the host as launches know it; of one that could not be reached no more than how to try."""
+        if name not in self.seen:
+            return Host(name, access=self._ssh.to(name))
         seen = self.seen[name]
         return Host(
             name,
@@ -221,6 +223,10 @@ def _archive() -> bytes:
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name in ("include", "src"):
             archive.add(source / name, arcname=name)
+        for name, text in engine_binary.units(source, "..").items():
+            entry = tarfile.TarInfo(f"units/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
     return buffer.getvalue()
 
 

@@ -182,7 +182,7 @@ class LaunchRunner:
             "started_unix_ns": started_unix_ns,
             "elapsed_ns": elapsed_ns,
             "details": self._details,
-            "mishaps": self._mishaps,
+            "mishaps": [*self._casualties.tell(), *self._mishaps],
             "stand_ins": self._stand_ins,
             "fabric_counters": counters,
             "consoles": self._site.lab.consoles() if self._site.lab is not None else {},

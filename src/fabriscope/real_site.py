@@ -8,7 +8,7 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabriscope import engine_binary, fleet, rdma_ports
@@ -16,7 +16,7 @@ from fabriscope.fleet import Fleet, Program
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
 from fabriscope.model.errors import HostError, PlanError
-from fabriscope.model.host import Host
+from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.site import Notice, Site
@@ -27,10 +27,11 @@ _COMPILERS = ("c++", "g++", "clang++", "icpx")
 
 
 @contextlib.contextmanager
-def prepare(plan: Plan, site: Site, notice: Notice) -> Iterator[Site]:
+def prepare(plan: Plan, site: Site, notice: Notice, known: Mapping[str, list[Fact]] | None = None) -> Iterator[Site]:
     """Yield the site with its hosts, each of which has what it needs; connections end with it.
 
-    Raises HostError with a sentence for every host that cannot be used, and PlanError for a missing interface.
+    With `known` facts, of a run that goes on, hosts that cannot be reached are absent and have these. Raises HostError
+    with a sentence for every host that cannot be used, and PlanError for a missing interface.
     """
     near = [name for name in plan.hosts if is_here(name)]
     far = [name for name in plan.hosts if name not in near]
@@ -38,12 +39,12 @@ def prepare(plan: Plan, site: Site, notice: Notice) -> Iterator[Site]:
     words = job or ssh_of(plan)
     hosts = {name: _local_host(name, words) for name in near}
     with contextlib.ExitStack() as stack:
-        known = {name: facts.collect(host) for name, host in hosts.items()}
-        site = dataclasses.replace(site, hosts=hosts, facts=known, slurm=job)
+        collected = {name: facts.collect(host) for name, host in hosts.items()}
+        site = dataclasses.replace(site, hosts=hosts, facts={**(known or {}), **collected}, slurm=job)
         if far:
             notice(f"{len(far)} hosts {'by srun' if job else 'over ssh'}")
             opened = stack.enter_context(fleet.connected(words))
-            site = _furnished(plan, site, opened, far, notice)
+            site = _furnished(plan, site, opened, far, notice, may_lack=known is not None)
         _check_interfaces(plan, site)
         yield dataclasses.replace(site, fabrics=rdma_ports.found(site.fabrics, site.hosts))
 
@@ -70,8 +71,8 @@ def ssh_of(plan: Plan) -> ssh.Ssh:
     return ssh.chosen(section.command, section.between_hosts)
 
 
-def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice: Notice) -> Site:
-    """Return the site with the hosts that are reached over ssh."""
+def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice: Notice, *, may_lack: bool) -> Site:
+    """Return the site with the hosts that are reached over ssh; some of them absent if it `may_lack` hosts."""
     engine = _engine(Path(site.engine))
     mpi_engines = {name: _mpi_engine(site.mpi[name], Path(path)) for name, path in site.mpi_engines.items()}
     wrappers = [Program(_MPI_SSH)] if site.mpi else []
@@ -79,7 +80,9 @@ def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice
     opened.look(
         far, programs=[engine, *mpi_engines.values(), *wrappers], wanted=sorted(site.wanted_programs), asked=asked
     )
-    opened.check()
+    if not (may_lack and opened.seen):
+        opened.check()
+    absent = dict(opened.problems)
     others = {name: _other_version(stack, opened) for name, stack in site.mpi.items()}
     notice(f"what {len(far)} hosts need")
     has_near = bool(site.hosts)
@@ -89,6 +92,7 @@ def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice
         _check_homes(paths[program], opened)
     return dataclasses.replace(
         site,
+        absent=absent,
         hosts={name: site.hosts.get(name) or opened.host(name) for name in plan.hosts},
         facts={**site.facts, **{name: seen.facts for name, seen in opened.seen.items()}},
         engine=paths[engine],
@@ -100,12 +104,12 @@ def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice
 
 
 def _engine(path: Path) -> Program:
-    words = engine_binary.compile_words(engine_binary.engine_source(), Path(), with_mpi=False)
+    words = engine_binary.compile_words(engine_binary.engine_source(), with_mpi=False)
     return Program(path, ("{program}", "--list"), compile_words=tuple(words), compilers=_COMPILERS)
 
 
 def _mpi_engine(stack: MpiStack, path: Path) -> Program:
-    words = engine_binary.compile_words(engine_binary.engine_source(), Path(), with_mpi=True)
+    words = engine_binary.compile_words(engine_binary.engine_source(), with_mpi=True)
     return Program(path, ("{program}", "--list"), tuple(stack.env.items()), tuple(words), (stack.mpicxx or "mpicxx",))
 
 
@@ -184,7 +188,7 @@ def _check_interfaces(plan: Plan, site: Site) -> None:
         ).sentence()
         for fabric in site.fabrics.values()
         for name, interface in fabric.interfaces.items()
-        if name in site.hosts and interface not in site.hosts[name].addresses
+        if name in site.hosts and name not in site.absent and interface not in site.hosts[name].addresses
     ]
     if problems:
         raise PlanError("\n".join(dict.fromkeys(problems)))

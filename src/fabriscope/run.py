@@ -22,6 +22,7 @@ from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.errors import HostError, PlanError, StoreError
+from fabriscope.model.host import Fact
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.site import Site
@@ -68,13 +69,18 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
         return _execute(plan, schedule, folder, site, progress, cancel)
 
 
-def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
-    """Go on with a run folder: the launches that its journal lacks are made. Raises FabriscopeError."""
+def resume(path: Path, progress: Progress, cancel: threading.Event, *, keep_failed: bool = False) -> RunSummary:
+    """Go on with a run folder: launches that its journal lacks are made, and failed ones again unless `keep_failed`.
+
+    Hosts that cannot be reached are casualties, as those are that a run loses on its way. Raises FabriscopeError.
+    """
     folder = store.open_run(path)
-    if len(folder.done()) == len(folder.manifest["schedule"]) > 0:
-        return _summary(folder, len(folder.done()))  # whatever became of its hosts
+    kept = _kept(folder, keep_failed)
+    if len(kept) == len(folder.manifest["schedule"]) > 0:
+        return _summary(folder, len(kept))  # whatever became of its hosts
     plan = _on_the_same_hosts(plans.load(path / store.PLAN_NAME, vocabulary()), folder)
-    with progress, sites.prepare(plan, progress.notice) as site:
+    known = {name: [Fact(**fact) for fact in host.get("facts", ())] for name, host in folder.manifest["hosts"].items()}
+    with progress, sites.prepare(plan, progress.notice, known) as site:
         schedule = _schedule(plan, site)
         if _planned(schedule) != folder.manifest["schedule"]:
             raise StoreError(
@@ -82,7 +88,12 @@ def resume(path: Path, progress: Progress, cancel: threading.Event) -> RunSummar
                 where=str(path),
                 fix=f"resume it with fabriscope {folder.manifest['fabriscope_version']}, or start a new run",
             )
-        return _execute(plan, schedule, folder, site, progress, cancel)
+        return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed)
+
+
+def _kept(folder: store.RunFolder, keep_failed: bool) -> dict[int, dict[str, Any]]:
+    """Return the records, by launch id, of launches that need not be made again."""
+    return {key: record for key, record in folder.done().items() if keep_failed or not _failures(record)}
 
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
@@ -128,10 +139,12 @@ def _execute(
     site: Site,
     progress: Progress,
     cancel: threading.Event,
+    *,
+    keep_failed: bool = False,
 ) -> RunSummary:
     adapters = discover("adapters", "ADAPTER")
     with folder.lock():
-        done = folder.done()
+        done = _kept(folder, keep_failed)
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
         effort = Effort(plan, folder, progress)
         expected_ns = sum(plans.expected_ns(launch, site.fabrics) for launch in left if effort.counts(launch))
@@ -152,7 +165,7 @@ def _execute(
             if cancel.is_set():
                 break  # what was interrupted is measured again on resume
             hung.update(record["details"].get("hung_case_ids", []))
-            folder.append(record, blocks, outcomes)
+            folder.append(record, blocks, outcomes, again=True)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
         if not cancel.is_set():
             effort.end()

@@ -45,6 +45,8 @@ class Site:
     """The fabriscope.fleet.Fleet of the hosts that are reached over ssh, or None."""
     facts: Mapping[str, list[Fact]] = dataclasses.field(default_factory=dict)
     """What was collected already, by host."""
+    absent: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Hosts of the plan that were gone before the first launch, and why: nothing was put on them."""
     wanted_programs: frozenset[str] = frozenset()
     """Names of the other programs that the plan's instruments start."""
 
@@ -57,9 +59,11 @@ class Site:
 
 
 @contextlib.contextmanager
-def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
+def prepare(plan: Plan, notice: Notice, known: Mapping[str, list[Fact]] | None = None) -> Iterator[Site]:
     """Build what the plan runs on, and take it down again; `notice` is told what takes time.
 
+    `known` are the facts of the hosts from the time when the run began, for one that goes on: then a host that cannot
+    be reached is `absent`, and where all can be done without it nothing is raised.
     Raises LabError, HostError, ToolMissing, LaunchError or PlanError.
     """
     engine = str(engine_binary.find_engine())
@@ -74,7 +78,7 @@ def prepare(plan: Plan, notice: Notice) -> Iterator[Site]:
         from fabriscope import real_site
 
         bare = Site({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
-        with real_site.prepare(plan, bare, notice) as site:
+        with real_site.prepare(plan, bare, notice, known) as site:
             yield site
         return
     from fabriscope import lab

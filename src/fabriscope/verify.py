@@ -17,7 +17,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.measurement import Launch, SampleBlock
-from fabriscope.model.run_data import RunData
+from fabriscope.model.run_data import RunData, launch_name
 from fabriscope.registry import discover
 from fabriscope.reports._again import check_reports
 from fabriscope.store import samples
@@ -39,7 +39,8 @@ def verify(path: Path, report: Path | None = None) -> Account:
     if account.findings:
         return account + Account(notes=("what rests on this folder (values, reports) was not compared",))
     try:
-        run = store.open_run(path).read()
+        folder = store.open_run(path)
+        run = folder.read()
         account += Account(tuple(contradictions(run)), checked=("manifest, journal and samples against each other",))
     except (FabriscopeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         return account + Account((Finding(str(path), "", str(error)),))
@@ -50,7 +51,7 @@ def verify(path: Path, report: Path | None = None) -> Account:
     place = report or path / REPORT_FOLDER
     if account.findings or (report is None and not place.is_dir()):
         return account
-    return account + check_reports(run, place)
+    return account + check_reports(run, place, folder.read)
 
 
 def against_raw(run: RunData) -> Account:
@@ -97,7 +98,7 @@ def _parsed(adapter: Adapter, launch: Launch, outcomes: Sequence[Outcome]) -> It
 
 def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome]:
     """Return what the processes of a launch did, as far as it is stored."""
-    raw = folder / "raw" / f"launch-{record['launch_id']:04d}"
+    raw = folder / "raw" / launch_name(record)
     outcomes = []
     for number, said in enumerate(record.get("commands") or ()):
         streams: list[bytes] = []

@@ -59,8 +59,11 @@ Switchboard::Switchboard(const Settings& settings)
     const auto fabric = by_name.find(port.fabric);
     if (fabric == by_name.end())
       throw std::invalid_argument("a port names no known fabric: " + port.fabric);
+    // The vector owns the port, which the analyzer does not see.
+    // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
     attachments_.push_back(
         {port, open_port(port), fabric->second, next_index[port.fabric]++, 0, true});
+    // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
     watch(epoll_.get(), EPOLL_CTL_ADD, attachments_.back().port->descriptor(),
           attachments_.size() - 1, true);
   }

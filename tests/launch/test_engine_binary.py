@@ -57,15 +57,19 @@ def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     steps, link = engine_binary.compile_steps("/x/mpicxx", source, Path("/out"))
     flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
     assert steps == [
-        ["/x/mpicxx", *flags, "-c", f"{source}/src/main.cc", "-o", "/out/0-main.o"],
-        ["/x/mpicxx", *flags, "-c", f"{source}/src/transports/mpi.cc", "-o", "/out/1-mpi.o"],
+        ["/x/mpicxx", *flags, "-c", "/out/src.unit.cc", "-o", "/out/src.o"],
+        ["/x/mpicxx", *flags, "-c", "/out/transports.unit.cc", "-o", "/out/transports.o"],
     ]
-    objects = ["/out/0-main.o", "/out/1-mpi.o"]
-    assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-pthread"]
-    assert engine_binary.compile_words(source, Path(), with_mpi=False) == [
+    objects = ["/out/src.o", "/out/transports.o"]
+    assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
+    assert engine_binary.compile_words(source, with_mpi=False) == [
         "{compiler}", "-std=c++17", "-O2", "-I", "include",
-        "src/main.cc", "src/transports/mpi.cc", "-o", "{output}", "-lrt", "-pthread",
+        "units/src.unit.cc", "units/transports.unit.cc", "-o", "{output}", "-lrt", "-ldl", "-pthread",
     ]  # fmt: skip
+    assert engine_binary.units(source, "..") == {
+        "src.unit.cc": '#include "../src/main.cc"\n',
+        "transports.unit.cc": '#include "../src/transports/mpi.cc"\n',
+    }
 
 
 def test_it_is_compiled_once(tmp_path: Path, stack: MpiStack) -> None:

@@ -183,7 +183,7 @@ def test_nothing_stays_on_the_hosts_when_we_are_ended(apart: Cluster, how: signa
 def test_a_cut_cable_ends_what_runs_behind_it(apart: Cluster) -> None:
     """The host that is cut off cannot hear of our end: it takes silence for it, and we say what happened."""
     run = apart.folder / "run"
-    plan = write_plan(apart, "[tcp]", budget="600s")
+    plan = write_plan(apart, "[tcp]", budget="12s")
     plan.write_text(plan.read_text().replace("[inter, intra]", "[inter]") + "floor: false\n")
     with subprocess.Popen(
         apart.fabriscope("run", plan, "-o", run, "-q"),
@@ -192,13 +192,33 @@ def test_a_cut_cable_ends_what_runs_behind_it(apart: Cluster) -> None:
         while not any("--rank 1" in words for words in left_on(apart, "node2")):
             assert ours.poll() is None, ours.communicate()
             time.sleep(0.05)
-        cut = apart.on("node2", "ip", "link", "set", "mgmt0", "down")
+        cut = apart.on("node2", "sh", "-c", "ip link set mgmt0 down; ip link set ens3 down")
         assert cut.returncode == 0, cut.stderr
         ours.communicate(timeout=TIMEOUT_S)
     (record,) = records(run)
     (mishap,) = record["mishaps"]
     assert mishap.startswith("host node2 is gone: it cannot be entered")
     wait_until_clean(apart)
+    # A run that goes on does what it can without the host, and with it once it is back.
+    assert resumed(apart, run) == 10
+    (_, record) = records(run)
+    assert record["mishaps"][0].startswith("host node2 is gone: it cannot be reached")
+    assert "it is gone, and no other host is left to stand in" in record["reason"]
+    mended = apart.on("node2", "sh", "-c", "ip link set mgmt0 up; ip link set ens3 up")
+    assert mended.returncode == 0, mended.stderr
+    assert resumed(apart, run) == 0
+    failed = [any(one["status"] == "failed" for one in record["results"].values()) for record in records(run)]
+    assert failed == [True, True, False]
+    wait_until_clean(apart)
+
+
+def resumed(one: Cluster, run: Path) -> int:
+    done = subprocess.run(
+        one.fabriscope("run", "--resume", run, "-q"),
+        env=environment(one), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 10), done.stderr
+    return done.returncode
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

@@ -91,6 +91,35 @@ def test_what_went_in_comes_back(folder: store.RunFolder) -> None:
     assert (folder.path / "plan.yaml").read_text() == "name: test\n"
 
 
+def failed(launch_id: int) -> dict[str, Any]:
+    results = {CASE.case_id: {"status": "failed", "reason": "gone"}}
+    return {**record(launch_id), "status": "failed", "reason": "gone", "results": results}
+
+
+def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_stay(folder: store.RunFolder) -> None:
+    folder.append(failed(1), blocks()[:1], [outcome()])
+    before = (folder.path / "journal.jsonl").read_bytes()
+    with pytest.raises(StoreError, match="launch 1 is recorded already"):
+        folder.append(record(1), blocks(), [outcome()])
+    folder.append(record(1), blocks(), [outcome()], again=True)
+    folder.append(failed(1), [], [], again=True)  # one that fared worse takes nothing away
+    assert (folder.path / "journal.jsonl").read_bytes().startswith(before)
+    run = store.open_run(folder.path).read()
+    assert [(one["status"], one["attempt"]) for one in run.journal] == [("ok", 2)]
+    assert [(one["status"], one["attempt"]) for one in run.superseded] == [("failed", 1), ("failed", 3)]
+    assert folder.done()[1]["status"] == "ok"
+    assert run.samples.collect()["value"].to_list() == [5, 6, 7, 8, 9]
+    for name in ("samples/launch-0001.parquet", "samples/launch-0001-attempt-2.parquet"):
+        assert (folder.path / name).exists()
+    assert {path.name for path in (folder.path / "raw").iterdir()} == {"launch-0001", "launch-0001-attempt-2"}
+
+
+def test_of_two_attempts_that_failed_the_last_one_counts(folder: store.RunFolder) -> None:
+    folder.append(failed(1))
+    folder.append({**failed(1), "reason": "still gone"}, again=True)
+    assert folder.done()[1]["reason"] == "still gone"
+
+
 def test_the_schedule_comes_back_as_launches(folder: store.RunFolder) -> None:
     assert store.launches_of(store.open_run(folder.path).manifest) == LAUNCHES
 

@@ -80,8 +80,13 @@ class Registry {
 
 // The one macro: at the end of a plug-in's file. `name` and `factory`, and for a plug-in that was
 // built without what it needs, the reason.
-#define FABRISCOPE_REGISTER(registry, name, ...)                \
-  namespace {                                                   \
-  [[maybe_unused]] const bool fabriscope_registered =           \
-      ::fabriscope::registry().add_at_start(name, __VA_ARGS__); \
+#define FABRISCOPE_REGISTER(registry, name, ...) \
+  FABRISCOPE_AT_START(::fabriscope::registry().add_at_start(name, __VA_ARGS__))
+
+// Evaluates something before main; several times in one translation unit too.
+#define FABRISCOPE_AT_START(...) FABRISCOPE_AT_START_AS(__COUNTER__, __VA_ARGS__)
+#define FABRISCOPE_AT_START_AS(number, ...) FABRISCOPE_AT_START_NAMED(number, __VA_ARGS__)
+#define FABRISCOPE_AT_START_NAMED(number, ...)                                \
+  namespace {                                                                 \
+  [[maybe_unused]] const bool fabriscope_registered_##number = (__VA_ARGS__); \
   }

@@ -128,19 +128,15 @@ class Collective : public Benchmark {
 
 }  // namespace fabriscope
 
-#define FABRISCOPE_REGISTER_COLLECTIVE(name, Type)                                               \
-  namespace {                                                                                    \
-  [[maybe_unused]] const bool fabriscope_registered = ::fabriscope::register_collective(         \
-      name,                                                                                      \
-      [](bool is_nonblocking) { return std::make_unique<::fabriscope::Type>(is_nonblocking); }); \
-  }
+#define FABRISCOPE_REGISTER_COLLECTIVE(name, Type)                                      \
+  FABRISCOPE_AT_START(::fabriscope::register_collective(name, [](bool is_nonblocking) { \
+    return std::make_unique<::fabriscope::Type>(is_nonblocking);                        \
+  }))
 
 #else
 
-#define FABRISCOPE_REGISTER_COLLECTIVE(name, Type)                                       \
-  namespace {                                                                            \
-  [[maybe_unused]] const bool fabriscope_registered = ::fabriscope::register_collective( \
-      name, [](bool) { return nullptr; }, "this program was built without MPI");         \
-  }
+#define FABRISCOPE_REGISTER_COLLECTIVE(name, Type)       \
+  FABRISCOPE_AT_START(::fabriscope::register_collective( \
+      name, [](bool) { return nullptr; }, "this program was built without MPI"))
 
 #endif

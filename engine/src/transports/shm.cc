@@ -64,13 +64,13 @@ class SharedMemory {
   SharedRings* rings_ = nullptr;
 };
 
-struct SendRequest {
+struct RingSend {
   const unsigned char* next;
   std::size_t left_bytes;
   bool announced;
 };
 
-struct RecvRequest {
+struct RingRecv {
   unsigned char* next;
   std::size_t left_bytes;
   bool announced;
@@ -84,7 +84,7 @@ class ShmEndpoint : public Endpoint {
         reader_(memory_.reader(lower_rank ? 1 : 0)) {}
 
   void send(const void* data, std::size_t size_bytes) override {
-    SendRequest request{static_cast<const unsigned char*>(data), size_bytes, false};
+    RingSend request{static_cast<const unsigned char*>(data), size_bytes, false};
     for (Backoff backoff; !done(request);) {
       if (push(request)) {
         backoff = Backoff();
@@ -95,7 +95,7 @@ class ShmEndpoint : public Endpoint {
   }
 
   void recv(void* data, std::size_t size_bytes) override {
-    RecvRequest request{static_cast<unsigned char*>(data), size_bytes, false};
+    RingRecv request{static_cast<unsigned char*>(data), size_bytes, false};
     for (Backoff backoff; !done(request);) {
       if (pull(request)) {
         backoff = Backoff();
@@ -146,7 +146,7 @@ class ShmEndpoint : public Endpoint {
   }
 
   // One part further, or false where the ring is full.
-  bool push(SendRequest& request) {
+  bool push(RingSend& request) {
     if (!request.announced) {
       if (!writer_.has_room(sizeof(std::uint64_t) + 1)) return false;
       const std::uint64_t size_bytes = request.left_bytes;
@@ -165,7 +165,7 @@ class ShmEndpoint : public Endpoint {
   }
 
   // One part further, or false where the ring is empty.
-  bool pull(RecvRequest& request) {
+  bool pull(RingRecv& request) {
     if (!request.announced) {
       if (!reader_.has_bytes(sizeof(std::uint64_t))) return false;
       std::array<unsigned char, sizeof(std::uint64_t)> head;
@@ -190,8 +190,8 @@ class ShmEndpoint : public Endpoint {
   SharedMemory memory_;
   RingWriter writer_;
   RingReader reader_;
-  std::vector<SendRequest> sends_;
-  std::vector<RecvRequest> recvs_;
+  std::vector<RingSend> sends_;
+  std::vector<RingRecv> recvs_;
 };
 
 // A name in /dev/shm that nobody can guess, gone with this object.

@@ -22,12 +22,12 @@ namespace {
 constexpr std::int64_t kConnectLimitNs = 10'000'000'000;
 constexpr char kPurpose[] = "data";
 
-struct SendRequest {
+struct SocketSend {
   const unsigned char* next;
   std::size_t left_bytes;
 };
 
-struct RecvRequest {
+struct SocketRecv {
   unsigned char* next;
   std::size_t left_bytes;
 };
@@ -54,9 +54,9 @@ class TcpEndpoint : public Endpoint {
 
   void wait_all() override {
     if (recvs_.empty()) {
-      for (const SendRequest& request : sends_) send(request.next, request.left_bytes);
+      for (const SocketSend& request : sends_) send(request.next, request.left_bytes);
     } else if (sends_.empty()) {
-      for (const RecvRequest& request : recvs_) recv(request.next, request.left_bytes);
+      for (const SocketRecv& request : recvs_) recv(request.next, request.left_bytes);
     } else {
       exchange();
     }
@@ -81,7 +81,7 @@ class TcpEndpoint : public Endpoint {
     }
   }
 
-  bool push(SendRequest& request) {
+  bool push(SocketSend& request) {
     const ssize_t count =
         ::send(fd_.get(), request.next, request.left_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count < 0) return nothing_yet("send to the peer");
@@ -90,7 +90,7 @@ class TcpEndpoint : public Endpoint {
     return true;
   }
 
-  bool pull(RecvRequest& request) {
+  bool pull(SocketRecv& request) {
     const ssize_t count = ::recv(fd_.get(), request.next, request.left_bytes, MSG_DONTWAIT);
     if (count < 0) return nothing_yet("receive from the peer");
     if (count == 0) throw RunError("the peer closed its connection");
@@ -111,8 +111,8 @@ class TcpEndpoint : public Endpoint {
   }
 
   UniqueFd fd_;
-  std::vector<SendRequest> sends_;
-  std::vector<RecvRequest> recvs_;
+  std::vector<SocketSend> sends_;
+  std::vector<SocketRecv> recvs_;
 };
 
 class TcpTransport : public Transport {

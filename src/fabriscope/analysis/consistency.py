@@ -9,7 +9,7 @@ import polars as pl
 
 from fabriscope.model.case import case_of, entry_of
 from fabriscope.model.finding import Finding
-from fabriscope.model.run_data import RunData
+from fabriscope.model.run_data import RunData, launch_name
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 PHASES = ("warmup", "measure")
@@ -53,12 +53,12 @@ def _in_schedule(manifest: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _in_journal(run: RunData) -> Iterator[Finding]:
     planned = {line["launch_id"]: line for line in run.manifest["schedule"]}
-    seen: dict[int, int] = {}
-    for number, record in enumerate(run.journal, start=1):
-        launch_id, where = record["launch_id"], f"line {number}"
-        if launch_id in seen:
-            yield Finding(JOURNAL, f"{where}, launch_id", f"line {seen[launch_id]} is of launch {launch_id} too")
-        seen[launch_id] = number
+    seen: dict[str, int] = {}
+    for number, record in enumerate(run.lines, start=1):
+        launch_id, where, name = record["launch_id"], f"line {number}", launch_name(record)
+        if name in seen:
+            yield Finding(JOURNAL, f"{where}, launch_id", f"line {seen[name]} is of launch {launch_id} too")
+        seen[name] = number
         plan = planned.get(launch_id)
         if plan is None:
             if planned:
@@ -73,13 +73,14 @@ def _in_journal(run: RunData) -> Iterator[Finding]:
             elif result.get("status") not in STATUSES:
                 yield Finding(JOURNAL, f"{where}, results.{case_id}.status", f"{result.get('status')!r} is no status")
         samples = record.get("samples")
-        if samples not in (None, f"samples/launch-{launch_id:04d}.parquet"):
+        if samples not in (None, f"samples/{launch_name(record)}.parquet"):
             yield Finding(JOURNAL, f"{where}, samples", f"{samples} is not where the samples of launch {launch_id} lie")
 
 
 def _in_samples(run: RunData) -> Iterator[Finding]:
     """Yield samples of a launch, a block or a case that they cannot be of."""
     blocks = {record["launch_id"]: record["block"] for record in run.journal if record.get("samples")}
+    files = {record["launch_id"]: f"samples/{launch_name(record)}.parquet" for record in run.journal}
     cases = {line["launch_id"]: set(line["case_ids"]) for line in run.manifest["schedule"]}
     keys = ("launch_id", "block", "case_id", "phase")
     counts = run.samples.group_by(keys).agg(
@@ -88,7 +89,7 @@ def _in_samples(run: RunData) -> Iterator[Finding]:
     )
     seen: set[int] = set()
     for launch_id, block, case_id, phase, is_wrong, is_negative in counts.collect().iter_rows():
-        file = f"samples/launch-{launch_id or 0:04d}.parquet"
+        file = files.get(launch_id, "samples")
         seen.add(launch_id)
         if launch_id not in blocks:
             yield Finding("samples", "launch_id", f"there are samples of launch {launch_id}, which has none")
@@ -103,4 +104,4 @@ def _in_samples(run: RunData) -> Iterator[Finding]:
         elif is_negative:
             yield Finding(file, f"value, case {case_id}", "a value is negative, or no number")
     for launch_id in sorted(set(blocks) - seen):
-        yield Finding(f"samples/launch-{launch_id:04d}.parquet", "", "it holds no samples of its launch")
+        yield Finding(files[launch_id], "", "it holds no samples of its launch")

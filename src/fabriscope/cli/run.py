@@ -19,20 +19,24 @@ EXIT_AFTER_SIGNAL = 128
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run folder.")
+@click.option("--keep-failed", is_flag=True, help="With --resume: do not make failed launches again.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Say what happens as JSON lines.")
 def COMMAND(  # noqa: N802 - the registry's constant
-    plan: Path | None, output: Path | None, resume: Path | None, quiet: bool, as_json: bool
+    plan: Path | None, output: Path | None, resume: Path | None, keep_failed: bool, quiet: bool, as_json: bool
 ) -> None:
     """Measure PLAN into a new run folder, or go on with an old one (--resume).
 
     Ctrl-C ends everything that was started; what was measured stays, and --resume goes on from there.
+    It also makes launches again in which something failed, once each, on the hosts that are there.
     Exit code 10 means that some measurements failed (the report lists them), 130 that you interrupted it.
     """
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or --resume RUN")
     if resume is not None and output is not None:
         raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
+    if keep_failed and resume is None:
+        raise click.UsageError("--keep-failed belongs to --resume")
     from fabriscope import plan as plans
     from fabriscope import run
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
@@ -40,7 +44,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
     progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
     cancel = _Cancel()
     if resume is not None:
-        summary = run.resume(resume, progress, cancel.event)
+        summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed)
     else:
         assert plan is not None  # noqa: S101 - checked above
         checked = plans.load(plan, run.vocabulary())
@@ -70,7 +74,10 @@ def _say_end(summary: object, quiet: bool) -> None:
             f"{summary.launch_count} launches in {summary.path}; `fabriscope report {summary.path}` writes the report"
         )
         if summary.failed_cases:
-            click.echo(f"{summary.failed_cases} measurements failed; the report lists them with their reasons")
+            click.echo(
+                f"{summary.failed_cases} measurements failed; the report lists them with their reasons, and "
+                f"`fabriscope run --resume {summary.path}` tries them again"
+            )
 
 
 class _Cancel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,28 @@ SAMPLE_COLUMNS = (
 
 @dataclass(frozen=True)
 class RunData:
-    """One run folder: the manifest, the journal's records in order, and the samples (SAMPLE_COLUMNS)."""
+    """One run folder: the manifest, the journal's records that count, in order, and their samples (SAMPLE_COLUMNS)."""
 
     path: str
     manifest: dict[str, Any]
     journal: tuple[dict[str, Any], ...]
     samples: pl.LazyFrame
+    lines: tuple[dict[str, Any], ...] = ()
+    """Every record of the journal in order, those too whose place another attempt took; if not given, `journal`."""
+
+    def __post_init__(self) -> None:
+        """Take the records that count for all there are, where nothing else is said."""
+        if not self.lines:
+            object.__setattr__(self, "lines", self.journal)
+
+    @property
+    def superseded(self) -> list[dict[str, Any]]:
+        """Return the records that do not count; their samples are not among `samples`."""
+        counting = {id(record) for record in self.journal}
+        return [record for record in self.lines if id(record) not in counting]
+
+
+def launch_name(record: Mapping[str, Any]) -> str:
+    """Return what the files of one attempt at a launch are called."""
+    attempt = record.get("attempt") or 1
+    return f"launch-{record['launch_id']:04d}" + (f"-attempt-{attempt}" if attempt > 1 else "")

@@ -7,11 +7,9 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from fabriscope import __version__
 from fabriscope.model.finding import Account, Finding
@@ -28,13 +26,16 @@ _AROUND = 24
 """Characters of a line that are shown around its first difference."""
 
 
-def check_reports(run: RunData, place: Path) -> Account:
-    """Compare a report (a file, or a folder of them) with what the run's samples give now."""
+def check_reports(run: RunData, place: Path, earlier: Callable[[int], RunData]) -> Account:
+    """Compare a report (a file, or a folder of them) with what the run's samples give now.
+
+    `earlier` returns the run as it was after so many lines of its journal.
+    """
     paths = sorted(place.iterdir()) if place.is_dir() else [place]
     if not place.exists():
         return Account((Finding(str(place), "", "there is no such report"),))
     tables = [path for path in paths if path.suffix == ".csv"]
-    checker = _Checker(run, place if place.is_dir() else place.parent)
+    checker = _Checker(run, place if place.is_dir() else place.parent, earlier)
     for path in paths:
         if path.suffix == ".html":
             checker.page(path)
@@ -48,9 +49,10 @@ def check_reports(run: RunData, place: Path) -> Account:
 
 
 class _Checker:
-    def __init__(self, run: RunData, folder: Path) -> None:
+    def __init__(self, run: RunData, folder: Path, earlier: Callable[[int], RunData]) -> None:
         self._run = run
         self._folder = folder
+        self._earlier = earlier
         self._findings: list[Finding] = []
         self._notes: list[str] = []
         self._line_count = 0
@@ -110,11 +112,11 @@ class _Checker:
 
     def _essence(self, path: Path, stated: Mapping[str, Any] | None) -> Essence:
         count = launches_meant(self._run, dict(stated) if stated is not None else None)
-        if count < len(self._run.journal):
-            total = len(self._run.journal)
+        total = len(self._run.lines)
+        if count < total:
             self._notes.append(f"{self._name(path)} was made of the first {count} of now {total} launches")
         if count not in self._essences:
-            self._essences[count] = essence_of(first_launches(self._run, count))
+            self._essences[count] = essence_of(self._earlier(count))
         return self._essences[count]
 
     def _compare(self, path: Path, text: str, again: str, stated: Mapping[str, Any] | None) -> None:
@@ -137,15 +139,6 @@ class _Checker:
         if made_by not in (None, __version__):
             more += f" (fabriscope {made_by} made the report, this is {__version__}: make it again to be sure)"
         self._findings.append(Finding(self._name(path), place, what + more))
-
-
-def first_launches(run: RunData, count: int) -> RunData:
-    """Return the run as it was after its first launches."""
-    if count >= len(run.journal):
-        return run
-    journal = run.journal[:count]
-    ids = [line["launch_id"] for line in journal]
-    return RunData(run.path, run.manifest, journal, run.samples.filter(pl.col("launch_id").is_in(ids)))
 
 
 def _stated_in(page: str) -> dict[str, Any] | None:

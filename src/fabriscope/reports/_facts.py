@@ -185,9 +185,15 @@ def _clock_name(run: RunData) -> str:
 
 def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
     """Yield what befell the run while it went on, and which hosts stood in for others."""
-    for record in run.journal:
+    for record in (*run.superseded, *run.journal):
         for words in record.get("mishaps", ()):
             yield f"During launch {record['launch_id']}", words
+    for record in run.superseded:
+        bad = sum(one.get("status") != "ok" for one in record["results"].values())
+        what = (
+            f"attempt {record.get('attempt', 1)} does not count: {bad} of {len(record['results'])} measurements failed"
+        )
+        yield f"Launch {record['launch_id']} was made again", f"{what} ({record.get('reason')})"
     replaced: dict[tuple[str, str], list[int]] = {}
     for record in run.journal:
         for gone, stand_in in record.get("stand_ins", {}).items():

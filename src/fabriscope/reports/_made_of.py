@@ -16,12 +16,15 @@ _LINE = re.compile(
 
 
 def made_of(run: RunData) -> dict[str, Any]:
-    """Return which run it is, how many launches it had, and the digest of all of them (null in older folders)."""
-    last = run.journal[-1] if run.journal else {}
+    """Return which run it is, how many launches it had, and the digest of all of them (null in older folders).
+
+    Each attempt at a launch counts as one: as many lines of the journal.
+    """
+    last = run.lines[-1] if run.lines else {}
     return {
         "fabriscope": __version__,
         "run_id": run.manifest.get("run_id"),
-        "launches": len(run.journal),
+        "launches": len(run.lines),
         "digest": (last.get("seal") or {}).get("chain"),
     }
 
@@ -50,10 +53,10 @@ def read_line(text: str) -> dict[str, Any] | None:
 def launches_meant(run: RunData, stated: dict[str, Any] | None) -> int:
     """Return of how many launches a report was made: by the digest, or else by the number that it states."""
     if stated is None:
-        return len(run.journal)
-    chains = [(line.get("seal") or {}).get("chain") for line in run.journal]
+        return len(run.lines)
+    chains = [(line.get("seal") or {}).get("chain") for line in run.lines]
     digest = stated.get("digest")
     if digest in chains and digest not in (None, "None"):
         return chains.index(digest) + 1
     count = stated.get("launches")
-    return min(count, len(run.journal)) if isinstance(count, int) and count >= 0 else len(run.journal)
+    return min(count, len(run.lines)) if isinstance(count, int) and count >= 0 else len(run.lines)

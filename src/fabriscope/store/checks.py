@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.model.finding import Account, Finding
+from fabriscope.model.run_data import launch_name
 from fabriscope.store import marks, samples, seal
 from fabriscope.store.files import to_json
 from fabriscope.store.manifest import MANIFEST_NAME
@@ -252,8 +253,8 @@ class Folder:
 
     def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
         """Find files of launches that no line names; one launch may have been under way when the process ended."""
-        launches = {f"launch-{line['launch_id']:04d}" for _, _, line in self._lines if line is not None}
-        older = {f"launch-{line['launch_id']:04d}" for _, _, line in self._lines if line and seal.FIELD not in line}
+        launches = {launch_name(line) for _, _, line in self._lines if line is not None}
+        older = {launch_name(line) for _, _, line in self._lines if line and seal.FIELD not in line}
         has_ended = bool(stated and stated.get("ended"))
         known = {name for _, _, line in self._lines for name in _files_of(line or {})}
         for folder in (SAMPLES_NAME, RAW_NAME):

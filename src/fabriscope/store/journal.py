@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,20 @@ def sound(path: Path) -> bytes:
     """Return the journal's content without a torn last line."""
     _, length = read(path)
     return path.read_bytes()[:length] if length else b""
+
+
+def that_count(records: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the record of each launch that counts, in order.
+
+    Of several attempts at one launch the last one counts, unless an earlier one measured more of its cases: a retry
+    that fared worse takes nothing away. What was measured has no say in it.
+    """
+    best: dict[int, tuple[int, int]] = {}
+    for place, record in enumerate(records):
+        ranked = (sum(one.get("status") == "ok" for one in (record.get("results") or {}).values()), place)
+        best[record["launch_id"]] = max(ranked, best.get(record["launch_id"], ranked))
+    places = {place for _, place in best.values()}
+    return tuple(record for place, record in enumerate(records) if place in places)
 
 
 def append(path: Path, record: dict[str, Any]) -> None:

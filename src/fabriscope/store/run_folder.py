@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import SampleBlock
-from fabriscope.model.run_data import RunData
+from fabriscope.model.run_data import RunData, launch_name
 from fabriscope.store import journal, manifest, marks, samples, seal
 from fabriscope.store.files import sync_folder, to_json, write_whole
 
@@ -106,25 +106,33 @@ class RunFolder:
             os.close(descriptor)
 
     def append(
-        self, record: Mapping[str, Any], blocks: Sequence[SampleBlock] | pl.DataFrame = (), raw: Sequence[Outcome] = ()
+        self,
+        record: Mapping[str, Any],
+        blocks: Sequence[SampleBlock] | pl.DataFrame = (),
+        raw: Sequence[Outcome] = (),
+        *,
+        again: bool = False,
     ) -> None:
         """Store one launch: what every process said, its samples, then its line of the journal.
 
         `record` holds at least `launch_id` and `block`; `samples` is set here, and `commands` from `raw` where it is
-        missing. Very many samples may come as a frame with the columns of the store. Raises StoreError if the launch is
-        recorded already, or if the disk is full; what was there stays.
+        missing. Very many samples may come as a frame with the columns of the store. A launch that is made `again` has
+        its line, its samples and its output beside those of the attempts before. Raises StoreError if the launch is
+        recorded already and not made again, or if the disk is full; what was there stays.
         """
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
             records = self._records()
-            if any(known["launch_id"] == launch_id for known in records):
+            attempt = 1 + sum(known["launch_id"] == launch_id for known in records)
+            if attempt > 1 and not again:
                 raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
-            line = {"commands": [_command(outcome) for outcome in raw], **record, "samples": None}
+            line = {"commands": [_command(outcome) for outcome in raw], **record, "attempt": attempt, "samples": None}
+            name = launch_name(line)
             try:
-                files = self._write_raw(launch_id, raw)
+                files = self._write_raw(name, raw)
                 frame = samples.frame_of(launch_id, block, blocks)
                 if frame.height:
-                    line["samples"] = f"{SAMPLES_NAME}/launch-{launch_id:04d}.parquet"
+                    line["samples"] = f"{SAMPLES_NAME}/{name}.parquet"
                     content = samples.encode(frame)
                     write_whole(self.path / line["samples"], content)
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
@@ -145,20 +153,21 @@ class RunFolder:
                 raise _cannot_write(self.path, error) from error
 
     def done(self) -> dict[int, dict[str, Any]]:
-        """Return launch id to journal record of every launch that was stored whole."""
-        return {record["launch_id"]: record for record in self._records()}
+        """Return launch id to the journal's record that counts, of every launch that was stored whole."""
+        return {record["launch_id"]: record for record in journal.that_count(self._records())}
 
-    def read(self) -> RunData:
-        """Return the run as it is now; samples are read when they are asked for.
+    def read(self, line_count: int | None = None) -> RunData:
+        """Return the run as it is now, or was after so many lines; samples are read when they are asked for.
 
         Raises StoreError if the journal is damaged or names samples that are not there.
         """
-        records = self._records()
+        lines = self._records()[:line_count]
+        records = journal.that_count(lines)
         paths = [self.path / record["samples"] for record in records if record.get("samples")]
         for path in paths:
             if not path.is_file():
                 raise StoreError("the journal names these samples, but the file is missing", where=str(path))
-        return RunData(str(self.path), self.manifest, records, samples.scan(paths))
+        return RunData(str(self.path), self.manifest, records, samples.scan(paths), lines)
 
     def _records(self) -> tuple[dict[str, Any], ...]:
         return journal.read(self.path / JOURNAL_NAME)[0]
@@ -183,9 +192,9 @@ class RunFolder:
             raise StoreError("the seal is damaged", where=str(self.path / seal.SEAL_NAME), fix=fix) from error
         seal.write(self.path, files, launch_count, chain, ended)
 
-    def _write_raw(self, launch_id: int, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
+    def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
         """Write what every process said; return the digests of the files."""
-        folder = self.path / RAW_NAME / f"launch-{launch_id:04d}"
+        folder = self.path / RAW_NAME / launch_name
         if folder.exists():  # left by an attempt that ended before its journal line
             shutil.rmtree(folder)
         digests: dict[str, dict[str, str]] = {}
