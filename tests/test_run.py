@@ -117,6 +117,9 @@ def test_a_run_from_plan_to_report(runner: Runner) -> None:
     status, out, _ = runner.finish("show", runner.run)
     assert status == 0
     assert "gige" in out
+    status, out, _ = runner.finish("verify", runner.run)
+    assert status == 0, out
+    assert "the samples of 20 launches against the raw output" in out
 
 
 DYING = """
@@ -194,6 +197,8 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_stays(runner: Runn
     lines = runner.journal()
     assert lines[: len(kept)] == kept
     assert sorted(json.loads(line)["launch_id"] for line in lines) == list(range(1, 21))
+    status, out, _ = runner.finish("verify", runner.run)
+    assert status == 0, out
     remove_left_overs()
     assert not [one for one in recorded() if one.is_left_over]
 

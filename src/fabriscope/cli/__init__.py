@@ -38,6 +38,7 @@ def fabriscope() -> None:
                  fabriscope plan check PLAN.yaml   what a plan would do, and how long it takes
                  fabriscope run PLAN.yaml          measure
                  fabriscope report RUN             one HTML file to read
+                 fabriscope verify RUN             is it all as it was measured
 
     Exit codes: 0 done, 1 failed, 2 wrong plan or usage, 5 host or lab, 6 a launch or an output, 7 a program is
     missing, 8 run folder, 10 done but some measurements failed, 11 and 12 a comparison failed, 13 something was
