@@ -17,20 +17,18 @@ void Rdma::prepare(const BenchmarkContext& context) {
   std::string words;
   if (context.endpoint != nullptr) {
     RemoteMemory* remote = context.endpoint->remote_memory();
-    if (remote == nullptr) {
-      words = "this transport cannot work on the peer's memory: take the transport verbs";
-    } else {
-      words = refusal(context, *remote);
-    }
-    if (!words.empty()) {
-      words.insert(0, 1, kRefusal);
-    } else {
-      try {
-        words = remote->expose(context.receive_buffer,
-                               buffer_bytes(context.message_size_bytes, context.rank_count));
-      } catch (const CaseError& error) {
-        words = kRefusal + std::string(error.what());
+    try {
+      if (remote == nullptr) {
+        throw CaseError(
+            "this transport cannot work on the peer's memory: take the transport verbs");
       }
+      if (const std::string reason = refusal(context, *remote); !reason.empty()) {
+        throw CaseError(reason);
+      }
+      words = remote->expose(context.receive_buffer,
+                             buffer_bytes(context.message_size_bytes, context.rank_count));
+    } catch (const CaseError& error) {
+      words = kRefusal + std::string(error.what());
     }
   }
   const std::vector<std::string> all = context.rendezvous.exchange(words);

@@ -42,6 +42,7 @@ namespace fabriscope {
   X(status_text, ibv_wc_status_str)
 
 struct VerbsLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it declares
 #define FABRISCOPE_DECLARE(member, name) decltype(&::name) member = nullptr;
   FABRISCOPE_VERBS_CALLS(FABRISCOPE_DECLARE)
 

@@ -39,7 +39,7 @@ constexpr int kLookMs = 100;
 
 using Event = std::unique_ptr<rdma_cm_event, int (*)(rdma_cm_event*)>;
 
-class RdmaCmId : public ManagedId {
+class RdmaCmId final : public ManagedId {
  public:
   RdmaCmId()
       : library_(RdmaCmLibrary::get()),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <string>
 
 #include "../spec.h"
 #include "fabriscope/error.h"
@@ -69,9 +70,13 @@ VerbsOptions parse_verbs_options(const OptionSet& asked, const VerbsOptions& own
   for (const auto& [key, value] : asked) {
     const auto found = known.find(key);
     if (found == known.end()) {
-      std::string names;
-      for (const auto& [name, setter] : known) names += (names.empty() ? "" : ", ") + name;
-      throw CaseError("the verbs transport takes no option '" + key + "'; known are: " + names);
+      std::string text = "the verbs transport takes no option '";
+      text.append(key).append("'; known are: ");
+      for (const auto& [name, setter] : known) {
+        if (name != known.begin()->first) text.append(", ");
+        text.append(name);
+      }
+      throw CaseError(text);
     }
     if (!value.empty()) found->second(key, value);
   }
