@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabriscope.adapters.base import AdapterContext
@@ -73,6 +73,13 @@ class Readings:
     def skip(self, case: Case, reason: str) -> None:
         """Note that the program cannot measure this case."""
         self.results.setdefault(case.case_id, CaseResult(case.case_id, "skipped", reason))
+
+    def skip_all(self, problem: Callable[[Case], str | None]) -> None:
+        """Note every case of the launch that the program has a problem with."""
+        for case in self.launch.cases:
+            reason = problem(case)
+            if reason is not None:
+                self.skip(case, reason)
 
     def fail(self, cases: Iterable[Case], reason: str) -> None:
         """Note that cases were tried in vain."""

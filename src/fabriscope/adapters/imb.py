@@ -82,10 +82,7 @@ class ImbAdapter:
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the means that IMB states for every case that it reached."""
         readings = Readings(launch)
-        for case in launch.cases:
-            problem = _problem(case)
-            if problem is not None:
-                readings.skip(case, problem)
+        readings.skip_all(_problem)
         groups = _by_options([case for case in launch.cases if _problem(case) is None])
         for place, group in enumerate(groups.values()):
             outcome = outcomes[place] if place < len(outcomes) else None

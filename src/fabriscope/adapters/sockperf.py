@@ -82,10 +82,7 @@ class SockperfAdapter:
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the median and mean latency, or the rate at which the sender's system took the bytes."""
         readings = Readings(launch)
-        for case in launch.cases:
-            problem = _problem(case)
-            if problem is not None:
-                readings.skip(case, problem)
+        readings.skip_all(_problem)
         clients = [outcome for outcome in outcomes if not outcome.command.is_server]
         groups = by_socket(case for case in launch.cases if _problem(case) is None)
         for place, case in enumerate(case for group in groups.values() for case in group):
