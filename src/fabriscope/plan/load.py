@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError
 from fabriscope.model.lab import RDMA_DRIVERS
-from fabriscope.plan import paper_names, ranks, schema
+from fabriscope.plan import paper_names, ranks, schema, values
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
@@ -299,7 +299,7 @@ def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tupl
         return f"there is no key {str(place[-1])!r} here", _nearest(str(place[-1]), known) if known else None
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
-    if isinstance(context.get("error"), schema.NotPossible):
+    if isinstance(context.get("error"), values.NotPossible):
         choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
         return f"{key}: {context['error'].value!r} is not possible", f"choose {', '.join(choices)}"
     if kind == "value_error":

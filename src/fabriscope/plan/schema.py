@@ -5,171 +5,37 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import core_schema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fabriscope.model.benchmarks import PARAMETERS
-from fabriscope.model.mpi import BINDING_UNITS
-from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
+from fabriscope.plan.values import (
+    Arrangements,
+    Binding,
+    CoreCounts,
+    DurationNs,
+    HostList,
+    Parameter,
+    RankCounts,
+    RateBitsPerS,
+    SchedulerKey,
+    SchedulerWord,
+    Share,
+    SizeBytes,
+    Sizes,
+    Swept,
+    SweptBool,
+    SweptMicroseconds,
+    SweptSize,
+    SweptText,
+    SweptWindow,
+    as_list,
+    or_name,
+    parameter_field,
+)
 
-MAX_RANKS = 4096
 MOST_LAUNCHES = 50
 """Of a plan that goes on until it is decided and does not say how far."""
-
-_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
-_RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
-_TIME_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "examples": ["5us", "2s", "3min"]}]}
-_SHARE_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "examples": ["0.1%"]}]}
-_HOSTS_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-_SIZES_SCHEMA = {
-    "anyOf": [
-        {"type": "string", "examples": ["1..1MiB"]},
-        {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1},
-        {
-            "type": "object",
-            "properties": {"from": _SIZE_SCHEMA, "to": _SIZE_SCHEMA, "perturbation": _SIZE_SCHEMA},
-            "required": ["from", "to"],
-            "additionalProperties": False,
-        },
-    ]
-}
-
-SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
-RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
-DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
-Share = Annotated[float, BeforeValidator(parse_share), WithJsonSchema(_SHARE_SCHEMA)]
-Sizes = Annotated[tuple[int, ...], BeforeValidator(parse_sizes), WithJsonSchema(_SIZES_SCHEMA)]
-
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-def _host_list(value: Any) -> str:
-    return ",".join(map(str, _as_list(value)))
-
-
-def _default_as_none(value: Any) -> Any:
-    return [None if item == "default" else item for item in _as_list(value)]
-
-
-def _swept(item_schema: dict[str, Any]) -> Any:
-    item = {"anyOf": [item_schema, {"const": "default"}]}
-    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
-
-
-SweptSize = Annotated[tuple[SizeBytes | None, ...], BeforeValidator(_default_as_none), _swept(_SIZE_SCHEMA)]
-SweptText = Annotated[tuple[str | None, ...], BeforeValidator(_default_as_none), _swept({"type": "string"})]
-SweptMicroseconds = Annotated[
-    tuple[Annotated[int, Field(ge=0)] | None, ...], BeforeValidator(_default_as_none), _swept({"type": "integer"})
-]
-SweptBool = Annotated[
-    tuple[bool, ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),
-]
-SweptWindow = Annotated[
-    tuple[Annotated[int, Field(ge=1, le=4096)], ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
-]
-
-
-def _counts(least: int, *words: str) -> BeforeValidator:
-    """Return the check of a count or a list of counts, each of which may be one of some words instead."""
-
-    def parse(value: Any) -> tuple[int | str, ...]:
-        items = tuple(dict.fromkeys(_as_list(value)))
-        for item in items:
-            is_count = isinstance(item, int) and not isinstance(item, bool) and least <= item <= MAX_RANKS
-            if not is_count and item not in words:
-                raise ValueError(f"{item!r} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}")
-        if not items:
-            raise ValueError("the list is empty")
-        return items
-
-    return BeforeValidator(parse)
-
-
-def _counts_schema(least: int, *words: str) -> WithJsonSchema:
-    item = {"anyOf": [{"type": "integer", "minimum": least, "maximum": MAX_RANKS}, {"enum": list(words)}]}
-    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
-
-
-class NotPossible(ValueError):
-    """A value that a parameter of a benchmark cannot have; which ones it can have is up to the benchmark."""
-
-    def __init__(self, value: str) -> None:
-        super().__init__(value)
-        self.value = value
-
-
-class _Parameter:
-    """One parameter of a benchmark: a value, or a list of values to sweep (`model.benchmarks.PARAMETERS`)."""
-
-    def __init__(self, name: str) -> None:
-        self.choices, _ = PARAMETERS[name]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(self._parse, handler(source))
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        item = {"enum": [int(choice) if choice.isdigit() else choice for choice in self.choices]}
-        return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
-
-    def _parse(self, value: Any) -> tuple[str, ...]:
-        items = tuple(dict.fromkeys(str(int(item) if isinstance(item, bool) else item) for item in _as_list(value)))
-        for item in items:
-            if item not in self.choices:
-                raise NotPossible(item)
-        if not items:
-            raise ValueError("the list is empty")
-        return items
-
-
-def _parameter(name: str) -> Any:
-    return Field((), description=PARAMETERS[name][1])
-
-
-Swept = tuple[str, ...]
-RankCounts = Annotated[tuple[int | str, ...], _counts(2, "all"), _counts_schema(2, "all")]
-CoreCounts = Annotated[tuple[int | str, ...], _counts(1, "half", "all"), _counts_schema(1, "half", "all")]
-Arrangements = Annotated[
-    tuple[Literal["block", "cyclic"], ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema(
-        {"anyOf": [{"enum": ["block", "cyclic"]}, {"type": "array", "items": {"enum": ["block", "cyclic"]}}]}
-    ),
-]
-
-
-# They end up in a job script's directives: what a shell would read differently is refused.
-SchedulerWord = Annotated[
-    str,
-    BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
-    Field(pattern=r"^[A-Za-z0-9_@%+=:,./-]+$"),
-]
-SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-
-
-class _OrName:
-    """Says in the JSON schema that a section may be written as a name alone."""
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string"}, handler(core)]}
-
-
-_or_name = _OrName()
 
 
 class Section(BaseModel):
@@ -203,15 +69,15 @@ class BenchmarkSection(Section):
         4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
     )
     socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
-    datatype: Annotated[Swept, _Parameter("datatype")] = _parameter("datatype")
-    reduction: Annotated[Swept, _Parameter("reduction")] = _parameter("reduction")
-    root: Annotated[Swept, _Parameter("root")] = _parameter("root")
-    timing: Annotated[Swept, _Parameter("timing")] = _parameter("timing")
-    pairing: Annotated[Swept, _Parameter("pairing")] = _parameter("pairing")
-    compute: Annotated[Swept, _Parameter("compute")] = _parameter("compute")
-    synchronization: Annotated[Swept, _Parameter("synchronization")] = _parameter("synchronization")
-    window_memory: Annotated[Swept, _Parameter("window_memory")] = _parameter("window_memory")
-    far_check: Annotated[Swept, _Parameter("far_check")] = _parameter("far_check")
+    datatype: Annotated[Swept, Parameter("datatype")] = parameter_field("datatype")
+    reduction: Annotated[Swept, Parameter("reduction")] = parameter_field("reduction")
+    root: Annotated[Swept, Parameter("root")] = parameter_field("root")
+    timing: Annotated[Swept, Parameter("timing")] = parameter_field("timing")
+    pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
+    compute: Annotated[Swept, Parameter("compute")] = parameter_field("compute")
+    synchronization: Annotated[Swept, Parameter("synchronization")] = parameter_field("synchronization")
+    window_memory: Annotated[Swept, Parameter("window_memory")] = parameter_field("window_memory")
+    far_check: Annotated[Swept, Parameter("far_check")] = parameter_field("far_check")
 
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """Return the parameters that are given, each with its values."""
@@ -247,7 +113,7 @@ def _lab_fabric(value: Any) -> Any:
 class FabricSection(Section):
     """One fabric: an emulated switch of the lab, or an interface of real hosts."""
 
-    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric), _or_name] | None = Field(
+    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric), or_name] | None = Field(
         None, description="emulated switch: a preset's name, or a preset with changes"
     )
     interface: str | dict[str, str] | None = Field(
@@ -263,23 +129,6 @@ class FabricSection(Section):
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
 
 
-def _bind(value: Any) -> Any:
-    if value in BINDING_UNITS:
-        return value
-    items = tuple(_as_list(value))
-    if not items or any(not isinstance(item, int) or isinstance(item, bool) or item < 0 for item in items):
-        raise ValueError(f"{value!r} is neither {', '.join(BINDING_UNITS[:-1])} or none nor a list of processors")
-    return items
-
-
-_BIND_SCHEMA = {
-    "anyOf": [
-        {"enum": list(BINDING_UNITS)},
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
-    ]
-}
-
-
 class MpiSection(Section):
     """One MPI library: found by name, or at a place."""
 
@@ -292,7 +141,7 @@ class MpiSection(Section):
         None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
     env: dict[str, str] = Field({}, description="environment variables that it is started with")
-    bind: Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)] = Field(
+    bind: Binding = Field(
         None,
         description="bind every rank to a core, socket or numa node in turn, or to none;"
         " or processors for the first, second ... rank on every host; absent: as the library does by itself",
@@ -320,7 +169,7 @@ class PaperUseSection(Section):
 
 
 def _mpi(value: Any) -> Any:
-    return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in _as_list(value)]
+    return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in as_list(value)]
 
 
 def _named(item: Any) -> Any:
@@ -371,14 +220,14 @@ class PlanSection(Section):
     version: Literal[1] = Field(1, description="version of the plan's format")
     name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     description: str = Field("", description="stands under the report's title")
-    hosts: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
+    hosts: HostList = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
         " or @allocation (or slurm, pbs, lsf, flux): the hosts of the batch job that the plan runs in"
     )
-    guests: Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)] = Field(
+    guests: HostList = Field(
         "", description="those of the hosts that have a kernel of their own in the lab, or all; docs/guests.md"
     )
-    ssh: Annotated[SshSection, BeforeValidator(_ssh), _or_name] = Field(
+    ssh: Annotated[SshSection, BeforeValidator(_ssh), or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
     )
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
@@ -387,7 +236,7 @@ class PlanSection(Section):
         description="software layers to measure: tcp, mpi, shm, or another transport of the engine",
         min_length=1,
     )
-    mpi: Annotated[tuple[Annotated[MpiSection, _or_name], ...], BeforeValidator(_mpi)] = Field(
+    mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi)] = Field(
         (), description="MPI libraries for the layer mpi"
     )
     placements: tuple[Literal["inter", "intra"], ...] = Field(

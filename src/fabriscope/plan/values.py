@@ -1,0 +1,181 @@
+"""How the values of a plan are read, and what the JSON schema says of each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import core_schema
+
+from fabriscope.model.benchmarks import PARAMETERS
+from fabriscope.model.mpi import BINDING_UNITS
+from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
+from fabriscope.plan.sizes import parse_sizes
+
+MAX_RANKS = 4096
+
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
+_RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
+_TIME_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "examples": ["5us", "2s", "3min"]}]}
+_SHARE_SCHEMA = {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "examples": ["0.1%"]}]}
+_HOSTS_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_SIZES_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "examples": ["1..1MiB"]},
+        {"type": "array", "items": _SIZE_SCHEMA, "minItems": 1},
+        {
+            "type": "object",
+            "properties": {"from": _SIZE_SCHEMA, "to": _SIZE_SCHEMA, "perturbation": _SIZE_SCHEMA},
+            "required": ["from", "to"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
+RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
+DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
+Share = Annotated[float, BeforeValidator(parse_share), WithJsonSchema(_SHARE_SCHEMA)]
+Sizes = Annotated[tuple[int, ...], BeforeValidator(parse_sizes), WithJsonSchema(_SIZES_SCHEMA)]
+
+
+def as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _host_list(value: Any) -> str:
+    return ",".join(map(str, as_list(value)))
+
+
+HostList = Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)]
+
+
+def _default_as_none(value: Any) -> Any:
+    return [None if item == "default" else item for item in as_list(value)]
+
+
+def _swept(item_schema: dict[str, Any]) -> Any:
+    item = {"anyOf": [item_schema, {"const": "default"}]}
+    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+
+
+SweptSize = Annotated[tuple[SizeBytes | None, ...], BeforeValidator(_default_as_none), _swept(_SIZE_SCHEMA)]
+SweptText = Annotated[tuple[str | None, ...], BeforeValidator(_default_as_none), _swept({"type": "string"})]
+SweptMicroseconds = Annotated[
+    tuple[Annotated[int, Field(ge=0)] | None, ...], BeforeValidator(_default_as_none), _swept({"type": "integer"})
+]
+SweptBool = Annotated[
+    tuple[bool, ...],
+    BeforeValidator(as_list),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),
+]
+SweptWindow = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=4096)], ...],
+    BeforeValidator(as_list),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
+]
+
+
+def _counts(least: int, *words: str) -> BeforeValidator:
+    """Return the check of a count or a list of counts, each of which may be one of some words instead."""
+
+    def parse(value: Any) -> tuple[int | str, ...]:
+        items = tuple(dict.fromkeys(as_list(value)))
+        for item in items:
+            is_count = isinstance(item, int) and not isinstance(item, bool) and least <= item <= MAX_RANKS
+            if not is_count and item not in words:
+                raise ValueError(f"{item!r} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}")
+        if not items:
+            raise ValueError("the list is empty")
+        return items
+
+    return BeforeValidator(parse)
+
+
+def _counts_schema(least: int, *words: str) -> WithJsonSchema:
+    item = {"anyOf": [{"type": "integer", "minimum": least, "maximum": MAX_RANKS}, {"enum": list(words)}]}
+    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+
+
+class NotPossible(ValueError):
+    """A value that a parameter of a benchmark cannot have; which ones it can have is up to the benchmark."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+class Parameter:
+    """One parameter of a benchmark: a value, or a list of values to sweep (`model.benchmarks.PARAMETERS`)."""
+
+    def __init__(self, name: str) -> None:
+        self.choices, _ = PARAMETERS[name]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self._parse, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        item = {"enum": [int(choice) if choice.isdigit() else choice for choice in self.choices]}
+        return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
+
+    def _parse(self, value: Any) -> tuple[str, ...]:
+        items = tuple(dict.fromkeys(str(int(item) if isinstance(item, bool) else item) for item in as_list(value)))
+        for item in items:
+            if item not in self.choices:
+                raise NotPossible(item)
+        if not items:
+            raise ValueError("the list is empty")
+        return items
+
+
+def parameter_field(name: str) -> Any:
+    return Field((), description=PARAMETERS[name][1])
+
+
+Swept = tuple[str, ...]
+RankCounts = Annotated[tuple[int | str, ...], _counts(2, "all"), _counts_schema(2, "all")]
+CoreCounts = Annotated[tuple[int | str, ...], _counts(1, "half", "all"), _counts_schema(1, "half", "all")]
+Arrangements = Annotated[
+    tuple[Literal["block", "cyclic"], ...],
+    BeforeValidator(as_list),
+    WithJsonSchema(
+        {"anyOf": [{"enum": ["block", "cyclic"]}, {"type": "array", "items": {"enum": ["block", "cyclic"]}}]}
+    ),
+]
+
+
+# They end up in a job script's directives: what a shell would read differently is refused.
+SchedulerWord = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
+    Field(pattern=r"^[A-Za-z0-9_@%+=:,./-]+$"),
+]
+SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+
+
+class _OrName:
+    """Says in the JSON schema that a section may be written as a name alone."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+
+or_name = _OrName()
+
+
+def _bind(value: Any) -> Any:
+    if value in BINDING_UNITS:
+        return value
+    items = tuple(as_list(value))
+    if not items or any(not isinstance(item, int) or isinstance(item, bool) or item < 0 for item in items):
+        raise ValueError(f"{value!r} is neither {', '.join(BINDING_UNITS[:-1])} or none nor a list of processors")
+    return items
+
+
+_BIND_SCHEMA = {
+    "anyOf": [
+        {"enum": list(BINDING_UNITS)},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    ]
+}
+Binding = Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)]
