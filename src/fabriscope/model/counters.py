@@ -1,0 +1,137 @@
+"""What the counters of hosts said while a job ran, and what follows from them: which transport carried its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
+
+RANK, JOB, OTHER = "rank", "job", "other"
+"""Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), another process of
+the job (launchers, daemons, remote shells), or somebody else's."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One TCP connection of a host, as the kernel's sock_diag told; seen alive, or when it was closed."""
+
+    local_address: str
+    local_port: int
+    remote_address: str
+    remote_port: int
+    sent_bytes: int
+    """Payload that the other end acknowledged (tcpi_bytes_acked, without the SYN)."""
+    received_bytes: int
+    """Payload that arrived in order (tcpi_bytes_received)."""
+    sent_segments: int | None = None
+    """tcpi_segs_out, retransmissions and bare acknowledgements among them; None where the kernel does not say."""
+    received_segments: int | None = None
+    retransmitted_bytes: int | None = None
+    role: str = ""
+    """RANK, JOB or OTHER after the process that holds it; empty where no process could be found (it was closed before
+    anyone looked)."""
+    pid: int | None = None
+    is_closed: bool = False
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of the job on a host, and by what else than sockets it could move bytes."""
+
+    pid: int
+    role: str
+    rank: int | None = None
+    program: str = ""
+    shared_mappings: Mapping[str, int] = field(default_factory=dict)
+    """Memory shared with others: identity (`DEVICE:INODE NAME` of /proc/PID/maps, one kernel's word) to its bytes."""
+    devices: tuple[str, ...] = ()
+    """Device files that it holds open: /dev/infiniband/uverbs0, /dev/hfi1_0 ..."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All counters of one host at one moment. Counters only grow, unless an interface or a device was made anew."""
+
+    at_ns: int
+    """On the host's monotonic clock."""
+    unix_ns: int
+    cost_ns: int
+    """How long it took to read."""
+    interfaces: Mapping[str, Mapping[str, int]]
+    """Interface to its 64-bit statistics (rx_bytes, tx_bytes, rx_packets, tx_packets, rx_dropped ...), and what
+    `ethtool -S` says besides under `driver.NAME`."""
+    rdma: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """`DEVICE/PORT` to its counters: files of `counters` by their names, those of `hw_counters` as `hw.NAME`."""
+    protocols: Mapping[str, int] = field(default_factory=dict)
+    """`Tcp.OutSegs`, `Udp.InDatagrams`, `IpExt.OutOctets` ... of /proc/net/snmp, netstat and snmp6."""
+    connections: tuple[Connection, ...] = ()
+    """Those alive, and those closed since the reading before."""
+    processes: tuple[Process, ...] = ()
+
+
+@dataclass(frozen=True)
+class Watch:
+    """The readings of one host over one launch: the first before its processes started, the last after they ended."""
+
+    host: str
+    kernel: str
+    """Boot id: hosts of one kernel (namespaces of a lab, one machine) could share memory."""
+    addresses: Mapping[str, tuple[str, ...]]
+    """Interface to its addresses."""
+    mtu_bytes: Mapping[str, int]
+    readings: tuple[Reading, ...]
+    rdma_interfaces: Mapping[str, str] = field(default_factory=dict)
+    """`DEVICE/PORT` to the interface that it sends over, for RoCE and iWARP."""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """What could not be read, and why: an unknown is not a zero."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a job's bytes were asked to go over, and how many there were."""
+
+    transport: str
+    """`tcp`, `roce`, `iwarp`, `ib` or `shm`."""
+    fabric: str
+    """Its name, for people; empty for shared memory."""
+    interfaces: Mapping[str, str] = field(default_factory=dict)
+    """Host to interface."""
+    rdma_ports: Mapping[str, str] = field(default_factory=dict)
+    """Host to `DEVICE/PORT`."""
+    payload_bytes: Mapping[tuple[str, str], int] | None = None
+    """(From host, to host) to what the program sent; both may be one host. None where nobody knows (`prove`)."""
+    message_count: int | None = None
+    """How many messages that was, all together; each may carry a header of the library's own."""
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """What one way out of a host carried of the job, and of others."""
+
+    host: str
+    kind: str
+    """`tcp`, `roce`, `iwarp`, `ib`, or `shm` (then no counter knows how much)."""
+    name: str
+    """Interface (`eth0`), RDMA port (`rxe0/1`), or what memory is shared."""
+    sent_bytes: int | None
+    """Payload of the job; None where it cannot be counted."""
+    received_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Books:
+    """The verdict on one launch, and the account that it rests on."""
+
+    verdict: str
+    """PROVED, REFUTED or UNDECIDED."""
+    because: str
+    """One clause for people: what carried how much, or why it cannot be told."""
+    carried_by: str = ""
+    """What carried most of it, in words (`tcp over eth1`, `shared memory`); empty when undecided about that too."""
+    carriers: tuple[Carrier, ...] = ()
+    closure_error: float | None = None
+    """The worst interface's |counted - background - explained| / counted: what no socket, RDMA packet or header
+    accounts for. None where nothing was counted."""
+    payload_share: float | None = None
+    """Payload found on the fabric that was asked for, as a share of what the program sent; None where unknown."""
