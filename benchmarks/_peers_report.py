@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._peers_link import HOSTS, Link
-from benchmarks._peers_values import LEAST_BANDWIDTH_RATIO, MOST_LATENCY_RATIO, OURS, Reading, Row, strictest
+from benchmarks._peers_values import LEAST_BANDWIDTH_RATIO, MOST_LATENCY_RATIO, OURS, Reading, Row, overall, strictest
 
 from fabriscope import __version__
 
@@ -146,8 +146,9 @@ def table(found: Sequence[Row]) -> str:
     )
 
 
-def verdict(worst: Sequence[Row], readings: Sequence[Reading], known: dict[str, Any]) -> str:
-    """Return whether the promise holds, where it does not, and what has no value."""
+def verdict(found: Sequence[Row], readings: Sequence[Reading], known: dict[str, Any]) -> str:
+    """Return whether the promise holds, where it does not, what has no value, and each peer over all points."""
+    worst = strictest(found)
     broken = [row for row in worst if not row.holds]
     said = [
         f"promise: latency at most {MOST_LATENCY_RATIO}, bandwidth at least {LEAST_BANDWIDTH_RATIO} of the fastest peer"
@@ -159,6 +160,8 @@ def verdict(worst: Sequence[Row], readings: Sequence[Reading], known: dict[str, 
         )
     else:
         said.append(f"kept {kept}")
+    shown = sum(row.is_decided for row in broken)
+    said.append(f"  broken beyond a single point's 95 % interval at {shown} of them")
     said += [
         f"  not at: {row.layer} {row.benchmark} {row.message_size_bytes} B against {row.peer}: {row.ratio:.3f}"
         f" (95 %: {row.ratio_low:.3f} to {row.ratio_high:.3f}, {row.round_count} rounds)"
@@ -170,8 +173,13 @@ def verdict(worst: Sequence[Row], readings: Sequence[Reading], known: dict[str, 
             place = f"{one.layer} {one.benchmark} {one.message_size_bytes} B round {one.round}"
             missing.setdefault((one.program, one.reason or "no reason"), []).append(place)
     for (program, reason), places in missing.items():
-        shown = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
-        said.append(f"  no value: {program}: {reason} ({shown})")
+        some = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        said.append(f"  no value: {program}: {reason} ({some})")
+    said += [
+        f"  over all {one.point_count} points, {one.layer} {one.benchmark} against {one.peer}: {one.ratio:.3f}"
+        f" (95 %: {one.ratio_low:.3f} to {one.ratio_high:.3f})"
+        for one in overall(found)
+    ]
     return "\n".join(said)
 
 
@@ -185,9 +193,9 @@ def write(output: Path, known: dict[str, Any], readings: Sequence[Reading], foun
     }
     output.with_name(output.name + ".json").write_text(json.dumps(content, indent=1) + "\n")
     lines = ["| " + " | ".join(cells) + " |" for cells in (HEAD, ("---",) * len(HEAD), *_lines(found))]
-    notes = "us, or 10^6 bytes/s. `*`: the fastest peer of the point, like with like. Ratio: ours over theirs, of the"
-    notes += " medians over rounds; low and high: its 95 % interval, by the rounds' own log ratios. Open: the promise's"
+    notes = "us, or 10^6 bytes/s. `*`: the fastest peer of the point, like with like. Ratio: ours over theirs, the"
+    notes += " geometric mean of the rounds' own; low and high: its 95 % interval. Open: the promise's"
     notes += " edge lies inside. Operations: ours/theirs in a launch."
-    text = "\n\n".join((circumstances_text(known), "\n".join(lines), notes, verdict(strictest(found), readings, known)))
+    text = "\n\n".join((circumstances_text(known), "\n".join(lines), notes, verdict(found, readings, known)))
     load_after = f"load after {known['load_after']:.2f}"
     output.with_name(output.name + ".md").write_text(f"{text}\n\n{load_after}\n")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from fabriscope.model.case import Case
 from fabriscope.model.measurement import SampleBlock
@@ -52,9 +52,9 @@ class Row:
     theirs: float
     """Median over rounds."""
     ratio: float
-    """Ours over theirs, of the medians."""
+    """Ours over theirs: the geometric mean of the rounds' own ratios."""
     ratio_low: float
-    """Of the 95 % interval over the rounds' own ratios, `ratio_interval`."""
+    """Of the 95 % interval of that mean, `ratio_interval`."""
     ratio_high: float
     round_count: int
     our_operations: int | None
@@ -143,7 +143,40 @@ def _row(point: Point, peer: str, ours: Mapping[int, Reading], theirs: Mapping[i
     ratios = [mine / other for mine, other in zip(our_values, their_values, strict=True)]
     mine, other = statistics.median(our_values), statistics.median(their_values)
     counts = (_typical_count([side[number] for number in common]) for side in (ours, theirs))
-    return Row(*point, peer, metric_id, mine, other, mine / other, *ratio_interval(ratios), len(common), *counts)
+    ratio = statistics.geometric_mean(ratios)
+    return Row(*point, peer, metric_id, mine, other, ratio, *ratio_interval(ratios), len(common), *counts)
+
+
+@dataclass(frozen=True)
+class Overall:
+    """One layer, benchmark and peer over all of its points: what single points are too noisy to say."""
+
+    layer: str
+    benchmark: str
+    peer: str
+    point_count: int
+    ratio: float
+    """Geometric mean over the points, each weighing alike."""
+    ratio_low: float
+    ratio_high: float
+
+
+def overall(all_rows: Sequence[Row]) -> list[Overall]:
+    """Return one line for each layer, benchmark and peer with two points or more; points are independent launches."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in all_rows:
+        if math.isfinite(row.ratio_high):
+            groups.setdefault((row.layer, row.benchmark, row.peer), []).append(row)
+    found = []
+    for key, members in groups.items():
+        if len(members) < 2:
+            continue
+        center = statistics.fmean(math.log(row.ratio) for row in members)
+        # Student's half widths are turned back into standard errors, which add as squares.
+        errors = [math.log(row.ratio_high / row.ratio) / float(stdtrit(row.round_count - 1, 0.975)) for row in members]
+        half = float(ndtri(0.975)) * math.hypot(*errors) / len(members)
+        found.append(Overall(*key, len(members), math.exp(center), math.exp(center - half), math.exp(center + half)))
+    return found
 
 
 def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:

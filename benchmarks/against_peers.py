@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks import _peers_report as report
 from benchmarks._peers_link import Link, link
-from benchmarks._peers_values import OURS, Point, Reading, rows, strictest
+from benchmarks._peers_values import OURS, Point, Reading, rows
 
 from fabriscope.model.errors import FabriscopeError
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     found = rows(readings)
     print(report.table(found))
-    print(report.verdict(strictest(found), readings, circumstances))
+    print(report.verdict(found, readings, circumstances))
     if wanted.output is not None:
         report.write(Path(wanted.output), circumstances, readings, found)
     if report.is_busy(circumstances):
