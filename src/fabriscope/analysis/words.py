@@ -30,6 +30,22 @@ def size_text(size_bytes: int | None) -> str:
     return f"{size_bytes} B"
 
 
+def bytes_text(size_bytes: float) -> str:
+    """Return an amount of bytes as it was counted: `12 B`, `1.23 kB`, `105 MB`."""
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if abs(size_bytes) >= factor:
+            return f"{significant(size_bytes / factor)} {unit}"
+    return f"{size_bytes:.0f} B"
+
+
+def share_text(share: float) -> str:
+    """Return a share in percent, a small one with its digits: `100 %`, `1.3 %`, `0.02 %`."""
+    percents = share * 100
+    if percents >= 99.95:
+        return "100 %"
+    return f"{percents:.1f} %" if percents >= 1 else f"{percents:.2g} %"
+
+
 def significant(value: float, digits: int = 3) -> str:
     """Return the number with so many significant digits and no exponent: `0.0123`, `9.80`, `1230`."""
     if value == 0 or not math.isfinite(value):

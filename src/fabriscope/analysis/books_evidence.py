@@ -1,0 +1,240 @@
+"""What the watches of a job's hosts hold for and against the fabric that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fabriscope.analysis.books_flows import (
+    LOOPBACK,
+    OTHERS,
+    UNCLEAR,
+    Transfer,
+    flows_of,
+    hosts_by_address,
+    rerouted,
+    transfers_of,
+)
+from fabriscope.analysis.books_wire import Line, Meter, Port, disturbances, lines_of, routes_of
+from fabriscope.model.counters import RANK, Carrier, Expectation, Process, Watch
+from fabriscope.model.fabric import RDMA_TRANSPORTS
+
+MEMORY = "shared memory"
+LEAST_PORT_BYTES = 4_096
+"""A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
+WIRE_UP_STORES = ("pmix", "dstore", "gds")
+"""Parts of names of what a launcher shares with its ranks to tell them addresses: no message goes through it."""
+VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
+
+
+@dataclass
+class Found:
+    """Bytes that may be the job's payload, between the pairs of hosts that are judged."""
+
+    asked: dict[tuple[str, str], int] = field(default_factory=dict)
+    """On what was asked for, from host to host."""
+    asked_out: dict[str, int] = field(default_factory=dict)
+    """On the RDMA ports that were asked for, by host."""
+    asked_in: dict[str, int] = field(default_factory=dict)
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    """Carrier in words to bytes between ranks."""
+    unclear: dict[str, int] = field(default_factory=dict)
+    """Likewise, of connections of which no holder was seen."""
+
+    @property
+    def asked_bytes(self) -> int:
+        """Return everything on what was asked for."""
+        return sum(self.asked.values()) + sum(self.asked_out.values())
+
+    @property
+    def elsewhere_bytes(self) -> int:
+        """Return everything between ranks on what was not asked for."""
+        return sum(self.elsewhere.values())
+
+
+class Evidence:
+    """Connections, accounts of interfaces, ports, and memory of all hosts of one launch."""
+
+    def __init__(self, watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[str, Watch]) -> None:
+        self.watches, self.expected = watches, expected
+        self._meters = {host: Meter(watch, idle.get(host)) for host, watch in watches.items()}
+        self.disturbed = {host: disturbances(watch) for host, watch in watches.items()}
+        flows = {host: flows_of(watch) for host, watch in watches.items()}
+        self.lines: list[Line] = []
+        self.ports: list[Port] = []
+        for host, meter in self._meters.items():
+            again = sum(one.retransmitted_bytes for other in flows for one in flows[other] if other != host)
+            lines, ports = lines_of(meter, flows[host], again)
+            routes = routes_of(lines)
+            if routes:
+                flows[host] = rerouted(flows[host], routes)
+                lines, ports = lines_of(meter, flows[host], again)
+            self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
+            self.ports += [one for one in ports if one.name not in self.disturbed[host]]
+        self.transfers = [one for one in transfers_of(flows, hosts_by_address(watches)) if one.kind != OTHERS]
+
+    @property
+    def closure_error(self) -> float | None:
+        """Return the worst interface's."""
+        return max((one.error for one in self.lines if one.error is not None), default=None)
+
+    @cached_property
+    def is_between_hosts(self) -> bool:
+        """Return whether what is judged went from host to host, or stayed on one."""
+        payload = self.expected.payload_bytes
+        if payload is not None:
+            return any(source != target and size for (source, target), size in payload.items())
+        holders = {host for host, _ in self.ranks} or set(self.watches)
+        return len(holders) > 1
+
+    @cached_property
+    def ranks(self) -> list[tuple[str, Process]]:
+        """Return host and process of every rank, once, as it was seen with most."""
+        found: dict[tuple[str, int], Process] = {}
+        for host, watch in self.watches.items():
+            for reading in watch.readings:
+                for one in reading.processes:
+                    best = found.get((host, one.pid))
+                    if one.role == RANK and (best is None or _wealth(one) >= _wealth(best)):
+                        found[host, one.pid] = one
+        return [(host, one) for (host, _), one in found.items()]
+
+    @cached_property
+    def has_verbs(self) -> bool:
+        """Return whether a rank has an RDMA device open; where no rank was seen, it may have."""
+        return not self.ranks or any(name.startswith(VERBS_DEVICES) for _, one in self.ranks for name in one.devices)
+
+    @cached_property
+    def shared(self) -> list[str]:
+        """Return what memory ranks share: of one host, or, where hosts are judged, ranks of several hosts."""
+        holders: dict[tuple[str, str], set[tuple[str, int]]] = {}
+        for host, one in self.ranks:
+            for identity in one.shared_mappings:
+                if not any(word in identity.lower() for word in WIRE_UP_STORES):
+                    holders.setdefault((self.watches[host].kernel, identity), set()).add((host, one.pid))
+        return [
+            identity
+            for (_, identity), who in holders.items()
+            if len({host for host, _ in who} if self.is_between_hosts else who) > 1
+        ]
+
+    @cached_property
+    def may_share(self) -> bool:
+        """Return whether bytes may have gone through memory: on one host always, between hosts where it was seen."""
+        return not self.is_between_hosts or bool(self.shared)
+
+    @cached_property
+    def asked_name(self) -> str:
+        """Return what was asked for, in words: `tcp over eth0`, `roce over rxe0/1`, `shared memory`."""
+        asked = self.expected
+        if asked.transport == "shm":
+            return MEMORY
+        if asked.transport == "tcp" and not self.is_between_hosts:
+            return f"tcp over {LOOPBACK}"  # to whichever own address
+        ends = asked.rdma_ports if asked.transport in RDMA_TRANSPORTS else asked.interfaces
+        hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
+        names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
+        what = asked.transport or "any transport"
+        return f"{what} over {' and '.join(names)}" if names else what
+
+    @cached_property
+    def found(self) -> Found:
+        """Return where the bytes between the judged hosts are."""
+        found = Found()
+        for one in self.transfers:
+            if self._is_judged(one):
+                self._take(found, one)
+        for port in self.ports:
+            self._take_port(found, port)
+        return found
+
+    def _take(self, found: Found, one: Transfer) -> None:
+        asked, is_kernels = self.expected.transport, one.kind == UNCLEAR
+        if asked == "iwarp" and is_kernels and self.has_verbs and self._is_on_fabric(one):
+            # The kernel's own connections (siw): no process holds them.
+            found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
+            return
+        if asked == "tcp" and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
+            found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
+            return
+        into = found.unclear if is_kernels else found.elsewhere
+        name = tcp_name(one)
+        into[name] = into.get(name, 0) + one.size_bytes
+
+    def _take_port(self, found: Found, port: Port) -> None:
+        if not self.has_verbs:
+            return
+        asked = self.expected.rdma_ports
+        if self.expected.transport in RDMA_TRANSPORTS and asked.get(port.host, port.name) == port.name:
+            found.asked_out[port.host] = found.asked_out.get(port.host, 0) + port.sent_bytes
+            found.asked_in[port.host] = found.asked_in.get(port.host, 0) + port.received_bytes
+        elif max(port.sent_bytes, port.received_bytes) >= self._least_port_bytes:
+            name = f"RDMA over {port.name}"
+            found.elsewhere[name] = found.elsewhere.get(name, 0) + port.sent_bytes
+
+    @property
+    def _least_port_bytes(self) -> int:
+        payload = self.expected.payload_bytes
+        return LEAST_PORT_BYTES if payload is None else max(1, min(LEAST_PORT_BYTES, sum(payload.values()) // 50))
+
+    def _is_judged(self, one: Transfer) -> bool:
+        if (one.source != one.target) != self.is_between_hosts:
+            return False
+        payload = self.expected.payload_bytes
+        return payload is None or (one.source, one.target) in payload
+
+    def _is_on_fabric(self, one: Transfer) -> bool:
+        if one.is_loopback:
+            return True  # whichever own address was used, no interface but loopback has the bytes
+        asked = self.expected.interfaces
+        ends = ((one.source, one.out_interface), (one.target, one.in_interface))
+        return all(asked.get(host, name) == name for host, name in ends if name is not None)
+
+    def unexplained_bytes(self, *, on_fabric: bool = False) -> int:
+        """Return the most payload that may be hidden in what nothing accounts for, one way.
+
+        It can only be UDP's, or a device's that the kernel does not know: every TCP connection is listed. Where the
+        host counts datagrams, they are the limit. `on_fabric` asks for the interfaces of the fabric alone, and for
+        everything that was counted there.
+        """
+        total = 0
+        for host, meter in self._meters.items():
+            asked = self.expected.interfaces
+            lines = [one for one in self.lines if one.host == host and one.direction == "out"]
+            if on_fabric:
+                total += sum(max(0, one.rest_bytes) for one in lines if one.interface == asked.get(host))
+                continue
+            rest = sum(max(0, one.rest_bytes) for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts)
+            limit = meter.udp_bytes()
+            total += rest if limit is None else min(rest, limit)
+        return total
+
+    def carriers(self) -> tuple[Carrier, ...]:
+        """Return what each way out of each host carried between ranks."""
+        moved: dict[tuple[str, str], list[int]] = {}
+        for one in self.transfers:
+            if one.kind == UNCLEAR and self.expected.payload_bytes is None:
+                continue
+            for host, name, place in ((one.source, one.out_interface, 0), (one.target, one.in_interface, 1)):
+                if name is not None:
+                    moved.setdefault((host, name), [0, 0])[place] += one.size_bytes
+        found = [Carrier(host, "tcp", name, *both) for (host, name), both in sorted(moved.items()) if any(both)]
+        if self.has_verbs:
+            kind = self.expected.transport if self.expected.transport in RDMA_TRANSPORTS else "rdma"
+            found += [
+                Carrier(one.host, kind, one.name, one.sent_bytes, one.received_bytes)
+                for one in self.ports
+                if max(one.sent_bytes, one.received_bytes) >= LEAST_PORT_BYTES
+            ]
+        hosts = sorted({host for host, _ in self.ranks})
+        return (*found, *(Carrier(host, "shm", ", ".join(self.shared), None, None) for host in hosts if self.shared))
+
+
+def tcp_name(one: Transfer) -> str:
+    """Return the carrier of a transfer in words."""
+    return f"tcp over {one.out_interface or one.in_interface or 'an unknown interface'}"
+
+
+def _wealth(one: Process) -> tuple[int, int]:
+    return len(one.devices), len(one.shared_mappings)

@@ -1,0 +1,168 @@
+"""Connections as the readings of hosts tell them, and which of them ran between ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from ipaddress import IPv6Address, ip_address
+
+from fabriscope.model.counters import RANK, Connection, Watch
+
+LOOPBACK = "lo"
+RANKS, UNCLEAR, OTHERS = "ranks", "unclear", "others"
+"""Between two ranks; perhaps (no holder was seen of an end); certainly not."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One end of a connection: what it moved while the host was watched."""
+
+    host: str
+    local: tuple[str, int]
+    remote: tuple[str, int]
+    sent_bytes: int
+    received_bytes: int
+    retransmitted_bytes: int
+    role: str
+    is_loopback: bool
+    """Both addresses are the host's own: whatever they are, no cable is used."""
+    out_interface: str
+    """By which its bytes left: the one that has the local address, unless that did not count them (`rerouted`)."""
+    in_interface: str
+
+    @property
+    def is_ipv6(self) -> bool:
+        """Return whether its packets carry IPv6 headers."""
+        return ":" in self.local[0]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What a connection carried in one direction, from host to host."""
+
+    source: str
+    target: str
+    size_bytes: int
+    out_interface: str | None
+    """None where this end was not seen."""
+    in_interface: str | None
+    kind: str
+    """RANKS, UNCLEAR or OTHERS."""
+    is_loopback: bool
+
+
+class _Tally:
+    """One pair of addresses and ports, which may have served one connection after another."""
+
+    def __init__(self) -> None:
+        self.sent = self.received = self.retransmitted = 0
+        self.role = ""
+        self._base: Connection | None = None
+        self._last: Connection | None = None
+
+    def add(self, one: Connection, *, is_first: bool) -> None:
+        self.role = self.role if self.role == RANK else one.role or self.role
+        if is_first:
+            self._base = self._last = None if one.is_closed else one
+            return
+        last = self._last
+        if last is not None and (one.sent_bytes < last.sent_bytes or one.received_bytes < last.received_bytes):
+            self.settle()  # another connection by now, whose predecessor's end nobody saw
+        self._last = one
+        if one.is_closed:
+            self.settle()
+
+    def settle(self) -> None:
+        base, last = self._base, self._last
+        if last is not None:
+            self.sent += last.sent_bytes - (base.sent_bytes if base else 0)
+            self.received += last.received_bytes - (base.received_bytes if base else 0)
+            before = (base.retransmitted_bytes or 0) if base else 0
+            self.retransmitted += max(0, (last.retransmitted_bytes or 0) - before)
+        self._base = self._last = None
+
+
+def flows_of(watch: Watch) -> list[Flow]:
+    """Return every connection of a host, with what it moved between the first reading and the last."""
+    interfaces = {plain(one): name for name, every in watch.addresses.items() for one in every}
+    tallies: dict[tuple[str, int, str, int], _Tally] = {}
+    for number, reading in enumerate(watch.readings):
+        for one in sorted(reading.connections, key=lambda one: not one.is_closed):
+            key = (plain(one.local_address), one.local_port, plain(one.remote_address), one.remote_port)
+            tallies.setdefault(key, _Tally()).add(one, is_first=number == 0)
+    found = []
+    for (local, local_port, remote, remote_port), tally in tallies.items():
+        tally.settle()
+        is_loopback = _is_loopback(local) or remote in interfaces
+        interface = LOOPBACK if is_loopback else interfaces.get(local, "")
+        found.append(
+            Flow(
+                watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,
+                tally.retransmitted, tally.role, is_loopback, interface, interface,
+            )
+        )  # fmt: skip
+    return found
+
+
+def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str]) -> Iterator[Transfer]:
+    """Yield what went from host to host; `hosts` is address to host. What left the watched hosts is left out."""
+    ends = {(one.host, one.local, one.remote): one for every in flows.values() for one in every}
+    for one in ends.values():
+        peer = one.host if one.is_loopback else hosts.get(one.remote[0])
+        if peer is None:
+            continue
+        mirror = ends.get((peer, one.remote, one.local))
+        kind = _kind(one.role, mirror.role if mirror else "")
+        into = mirror.in_interface if mirror else None
+        size = max(one.sent_bytes, mirror.received_bytes if mirror else 0)
+        yield Transfer(one.host, peer, size, one.out_interface, into, kind, one.is_loopback)
+        if mirror is None:
+            yield Transfer(peer, one.host, one.received_bytes, None, one.in_interface, kind, one.is_loopback)
+
+
+def rerouted(flows: list[Flow], routes: Mapping[tuple[str, str], str]) -> list[Flow]:
+    """Return the flows with other interfaces: (direction, interface) to the one that truly counted the bytes."""
+    return [
+        replace(
+            one,
+            out_interface=routes.get(("out", one.out_interface), one.out_interface),
+            in_interface=routes.get(("in", one.in_interface), one.in_interface),
+        )
+        for one in flows
+    ]
+
+
+def hosts_by_address(watches: Mapping[str, Watch]) -> dict[str, str]:
+    """Return address to host, without loopback and without addresses that several hosts have."""
+    found: dict[str, str] = {}
+    shared: set[str] = set()
+    for host, watch in watches.items():
+        for one in {plain(text) for every in watch.addresses.values() for text in every}:
+            if found.setdefault(one, host) != host:
+                shared.add(one)
+    return {one: host for one, host in found.items() if one not in shared and not _is_loopback(one)}
+
+
+def plain(address: str) -> str:
+    """Return an address without prefix length and zone; IPv4 written as IPv6 becomes IPv4."""
+    text = address.partition("/")[0].partition("%")[0]
+    try:
+        parsed = ip_address(text)
+    except ValueError:
+        return text
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return str(mapped or parsed)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _kind(role: str, other: str) -> str:
+    known = {role, other}
+    if known == {RANK}:
+        return RANKS
+    return UNCLEAR if known <= {RANK, ""} else OTHERS

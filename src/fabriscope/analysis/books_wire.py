@@ -1,0 +1,243 @@
+"""The account of the wire: what each interface and RDMA port counted, and what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fabriscope.analysis.books_flows import LOOPBACK, Flow
+from fabriscope.model.counters import Reading, Watch
+
+LEAST_COUNTED_BYTES = 10_000
+"""Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
+ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
+ROCE_BYTES = 8 + 12 + 4
+"""UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
+WORD_BYTES = 4
+"""Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
+LARGEST_DATAGRAM_BYTES = 65_507
+SATURATED = (1 << 32) - 1
+"""Port counters of 32 bits stay at this value."""
+ROUTE_SHARE = 0.5
+"""An interface that counted less than this share of what its addresses sent was not the one they left by."""
+DIRECTIONS = (("out", "tx"), ("in", "rx"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One direction of one interface."""
+
+    host: str
+    interface: str
+    direction: str
+    """`out` or `in`."""
+    counted_bytes: int
+    packet_count: int
+    tcp_bytes: int
+    """Payload of all TCP connections."""
+    header_bytes: int
+    rdma_bytes: int
+    """Payload of an RDMA device that sends through the interface's own counters (Soft RoCE)."""
+    background_bytes: int
+    rest_bytes: int
+    """What nothing accounts for; negative where more is accounted for than was counted."""
+
+    @property
+    def error(self) -> float | None:
+        """Return |counted - background - explained| / counted; None where too little was counted."""
+        return abs(self.rest_bytes) / self.counted_bytes if self.counted_bytes >= LEAST_COUNTED_BYTES else None
+
+
+@dataclass(frozen=True)
+class Port:
+    """What an RDMA port moved, less the idle background."""
+
+    host: str
+    name: str
+    sent_bytes: int
+    received_bytes: int
+    is_software: bool
+    """Soft RoCE: it has no data counters, its packets are counted by the interface beneath it."""
+    interface: str
+    sent_packets: int
+    received_packets: int
+
+
+class Meter:
+    """The counters of one host between the first reading and the last."""
+
+    def __init__(self, watch: Watch, idle: Watch | None) -> None:
+        self.watch = watch
+        self._first, self._last = watch.readings[0], watch.readings[-1]
+        self.seconds = max(0.0, (self._last.at_ns - self._first.at_ns) / 1e9)
+        self._idle = Meter(idle, None) if idle is not None and len(idle.readings) > 1 else None
+
+    def interface(self, name: str, counter: str) -> int:
+        return _grown(self._first.interfaces, self._last.interfaces, name, counter)
+
+    def port(self, name: str, counter: str) -> int:
+        counted = _grown(self._first.rdma, self._last.rdma, name, counter)
+        return max(0, counted - self.background("port", name, counter))
+
+    def protocol(self, *names: str) -> int | None:
+        """Return the sum of such counters that the host has; None where it has none."""
+        known = [name for name in names if name in self._last.protocols]
+        if not known:
+            return None
+        return sum(max(0, self._last.protocols[name] - self._first.protocols.get(name, 0)) for name in known)
+
+    def background(self, what: str, name: str, counter: str) -> int:
+        """Return what the idle host would have counted in the same time."""
+        if self._idle is None or self._idle.seconds <= 0:
+            return 0
+        idle = self._idle.interface(name, counter) if what == "interface" else self._idle.port(name, counter)
+        return round(max(0, idle) / self._idle.seconds * self.seconds)
+
+    def interfaces(self) -> list[str]:
+        """Return the interfaces that have addresses: bridges' ports and their like count bytes twice."""
+        addressed = [name for name, every in self.watch.addresses.items() if every]
+        return [name for name in self._last.interfaces if name in addressed or name == LOOPBACK]
+
+    def ports(self) -> list[Port]:
+        """Return every RDMA port; what Soft RoCE moved is told by the account of its interface."""
+        found = []
+        for name, counters in self._last.rdma.items():
+            is_software = "hw.sent_pkts" in counters
+            packets = ("hw.sent_pkts", "hw.rcvd_pkts") if is_software else ("port_xmit_packets", "port_rcv_packets")
+            data = [0, 0] if is_software else [
+                WORD_BYTES * self.port(name, one) for one in ("port_xmit_data", "port_rcv_data")
+            ]  # fmt: skip
+            over = self.watch.rdma_interfaces.get(name, "")
+            counted = [self.port(name, one) for one in packets]
+            found.append(Port(self.watch.host, name, data[0], data[1], is_software, over, counted[0], counted[1]))
+        return found
+
+    def udp_bytes(self) -> int | None:
+        """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
+        counts = [
+            self.protocol(*(f"{family}{dot}{name}" for family, dot in (("Udp", "."), ("Udp6", "."), ("Udp6", ""))))
+            for name in ("OutDatagrams", "InDatagrams")
+        ]
+        known = [count for count in counts if count is not None]
+        return max(known) * LARGEST_DATAGRAM_BYTES if known else None
+
+
+def _grown(
+    first: Mapping[str, Mapping[str, int]], last: Mapping[str, Mapping[str, int]], name: str, counter: str
+) -> int:
+    return last.get(name, {}).get(counter, 0) - first.get(name, {}).get(counter, 0)
+
+
+def disturbances(watch: Watch) -> dict[str, str]:
+    """Return interface or RDMA port to what happened to its counters; nothing may rest on those."""
+    found: dict[str, str] = {}
+    for one, other in zip(watch.readings, watch.readings[1:], strict=False):
+        for name, text in (*_went_back(one.interfaces, other.interfaces), *_went_back(one.rdma, other.rdma)):
+            found.setdefault(name, text)
+    for name, counters in _last(watch).rdma.items():
+        if "hw.sent_pkts" not in counters and SATURATED in (
+            counters.get("port_xmit_data"),
+            counters.get("port_rcv_data"),
+        ):
+            found[name] = "its counters are full"
+    return found
+
+
+def _last(watch: Watch) -> Reading:
+    return watch.readings[-1]
+
+
+def _went_back(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    found = [(name, "it went away") for name in one if name not in other]
+    for name, counters in other.items():
+        before = one.get(name)
+        names = ("rx_bytes", "tx_bytes", "port_xmit_data", "port_rcv_data", "hw.sent_pkts", "hw.rcvd_pkts")
+        if before is None:
+            found.append((name, "it was made meanwhile"))
+        elif any(counters[key] < before[key] for key in names if key in counters and key in before):
+            found.append((name, "its counters went back: it was made anew, or they overflowed"))
+    return found
+
+
+def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> tuple[list[Line], list[Port]]:
+    """Return the account of every interface and direction, and the ports with what Soft RoCE moved filled in.
+
+    `peers_retransmitted` is what others sent this host again: it may have come in twice, or not at all.
+    """
+    ports = meter.ports()
+    lines = []
+    for name in meter.interfaces():
+        for direction, letters in DIRECTIONS:
+            soft = [one for one in ports if one.is_software and one.interface == name]
+            line = _line(meter, name, direction, letters, flows, soft, peers_retransmitted)
+            lines.append(line)
+            if soft:
+                port = soft[0]
+                is_out = direction == "out"
+                filled = replace(port, sent_bytes=line.rdma_bytes) if is_out else replace(
+                    port, received_bytes=line.rdma_bytes
+                )  # fmt: skip
+                ports[ports.index(port)] = filled
+    return lines, ports
+
+
+def _line(
+    meter: Meter,
+    name: str,
+    direction: str,
+    letters: str,
+    flows: Sequence[Flow],
+    soft: Sequence[Port],
+    peers_retransmitted: int,
+) -> Line:
+    counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
+    is_out = direction == "out"
+    mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
+    payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
+    version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
+    ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
+    link_bytes = 0 if name == LOOPBACK else ETHERNET_BYTES  # loopback counts packets without their link header
+    rdma_packets = min(packets, sum(one.sent_packets if is_out else one.received_packets for one in soft))
+    rdma_headers = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES)
+    tcp_packets = packets - rdma_packets
+    per_packet = link_bytes + ip_bytes + TCP_BYTES
+    # Time stamps are on or off for a whole host: of the two the one that explains more.
+    choices = [rdma_headers + tcp_packets * (per_packet + option) for option in (TIME_STAMP_BYTES, 0)]
+    headers = min(choices, key=lambda some: abs(counted - payload - some))
+    rest = counted - payload - headers
+    if not is_out and rest > 0:
+        rest = max(0, rest - peers_retransmitted)
+    rdma = 0
+    if soft and rdma_packets:
+        largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
+        rdma = min(max(0, rest), rdma_packets * largest)
+        rest -= rdma
+    # The background explains what is left, and no more: packets of others may be connections that were listed.
+    background = min(max(0, rest), meter.background("interface", name, f"{letters}_bytes"))
+    return Line(
+        meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background
+    )
+
+
+def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
+    """Return (direction, interface) of one host to the interface that truly counted the bytes of its addresses.
+
+    A host may send from an address by another interface than the one that has it: what the first one counted is then
+    too little for its connections, and another one counted as much too much.
+    """
+    found = {}
+    for line in lines:
+        if line.interface == LOOPBACK or line.tcp_bytes < LEAST_COUNTED_BYTES:
+            continue
+        if line.counted_bytes >= ROUTE_SHARE * line.tcp_bytes:
+            continue
+        lacking = line.tcp_bytes - max(0, line.counted_bytes)
+        others = [
+            one
+            for one in lines
+            if one.direction == line.direction and one.interface != line.interface and one.rest_bytes >= lacking / 2
+        ]
+        if others:
+            largest = max(others, key=lambda one: one.rest_bytes)
+            found[line.direction, line.interface] = largest.interface
+    return found
