@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from fabriscope.model.counters import Watch
+
+IDLE_COUNTERS = "counters/idle.json.gz"
+"""What the hosts' counters said before the first launch; a launch's own file is named in its record."""
 
 SAMPLE_COLUMNS = (
     "launch_id",  # Int32, counts from 1 in the order of execution
@@ -35,11 +40,22 @@ class RunData:
     samples: pl.LazyFrame
     lines: tuple[dict[str, Any], ...] = ()
     """Every record of the journal in order, those too whose place another attempt took; if not given, `journal`."""
+    counters: Callable[[str], Mapping[str, Watch]] | None = field(default=None, compare=False)
+    """Reads one of the run's files of counters, nothing where it is missing; None where nobody watched."""
 
     def __post_init__(self) -> None:
         """Take the records that count for all there are, where nothing else is said."""
         if not self.lines:
             object.__setattr__(self, "lines", self.journal)
+
+    def watches(self, record: Mapping[str, Any]) -> Mapping[str, Watch]:
+        """Return host to what its counters said during the launch of a record; empty where nobody watched."""
+        name = record.get("counters")
+        return self.counters(str(name)) if name and self.counters is not None else {}
+
+    def idle_watches(self) -> Mapping[str, Watch]:
+        """Return host to what its counters said before the first launch; empty where nobody watched."""
+        return self.counters(IDLE_COUNTERS) if self.counters is not None else {}
 
     @property
     def superseded(self) -> list[dict[str, Any]]:
