@@ -5,6 +5,7 @@ Everything that was started is ended when `run_commands` returns, and also when 
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 import time
@@ -26,6 +27,8 @@ TERM_GRACE_S = 3.0
 """From SIGTERM to SIGKILL."""
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
+WATCHERS_GRACE_S = 10.0
+"""All watchers together get so long to be ready; then the launch begins without them."""
 
 _READY_POLL_S = 0.003
 _CANCEL_POLL_S = 0.1
@@ -39,12 +42,15 @@ def run_commands(
     timeout_s: float,
     raw_dir: Path | None = None,
     cancel: threading.Event | None = None,
+    watchers: Sequence[Command] = (),
 ) -> list[Outcome]:
-    """Return the outcomes of the commands that were started, in order.
+    """Return the outcomes of all watchers and then of the commands that were started, in order.
 
     They start one after the other, each once the one before it is ready. Then we wait until all that are no
     servers have ended, one has failed and the others' grace is over, `timeout_s` (for all together) has passed,
     or `cancel` is set; whatever still runs is ended. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`.
+    `watchers` are servers that see the whole launch: they start all at once, before the first command, and are ended
+    after the last one; one that is not ready, or has ended, keeps nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -56,6 +62,7 @@ def run_commands(
         guard = stack.enter_context(Guard(temporary))
         launch = _Launch(hosts, folder, guard, time.monotonic() + timeout_s, cancel or threading.Event())
         try:
+            launch.start_watchers(watchers)
             launch.start(commands)
             launch.wait()
         except KeyboardInterrupt:
@@ -74,6 +81,7 @@ class _Launch:
         self, hosts: Mapping[str, Host], folder: Path, guard: Guard, deadline_s: float, cancel: threading.Event
     ) -> None:
         self.processes: list[Process] = []
+        self.watchers: list[Process] = []
         self._hosts = hosts
         self._folder = folder
         self._guard = guard
@@ -81,11 +89,19 @@ class _Launch:
         self._cancel = cancel
         self._changed = threading.Event()
 
+    def start_watchers(self, commands: Sequence[Command]) -> None:
+        """Start the watchers at once, and wait until those are ready that live."""
+        for index, command in enumerate(commands):
+            self._add(self.watchers, command, f"watcher-{index}")
+        until_s = time.monotonic() + WATCHERS_GRACE_S
+        for process in self.watchers:
+            self._ready_groups(process, until_s)
+
     def start(self, commands: Sequence[Command]) -> None:
         """Start the commands in order; stops at the first that ends, hangs or is cancelled before it is ready."""
         words: dict[str, str] = {}
         for command in commands:
-            process = self._start_one(_with_words(command, words))
+            process = self._add(self.processes, _with_words(command, words), str(len(self.processes)))
             if command.ready_pattern is None:
                 continue
             groups = self._ready_groups(process)
@@ -93,22 +109,22 @@ class _Launch:
                 return
             words.update(groups)
 
-    def _start_one(self, command: Command) -> Process:
+    def _add(self, processes: list[Process], command: Command, number: str) -> Process:
         host = self._hosts.get(command.host) or (HERE if command.host == HERE.name else None)
         if host is None:
             raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
-        stem = f"{len(self.processes)}-{Path(command.argv[0]).name}"
+        stem = f"{number}-{Path(command.argv[0]).name}"
         paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
         process = (RemoteProcess if host.is_remote else Process)(command, host, paths, self._guard)
-        self.processes.append(process)
+        processes.append(process)
         process.watch(self._changed)
         return process
 
-    def _ready_groups(self, process: Process) -> Mapping[str, str] | None:
+    def _ready_groups(self, process: Process, until_s: float = math.inf) -> Mapping[str, str] | None:
         while True:
             has_ended = process.has_ended.is_set()  # asked first: its last line may be the one
             groups = process.ready_groups()
-            if groups is not None or has_ended or self._is_over():
+            if groups is not None or has_ended or self._is_over() or time.monotonic() >= until_s:
                 return groups
             process.has_ended.wait(_READY_POLL_S)
 
@@ -138,8 +154,14 @@ class _Launch:
                     return
 
     def finish(self) -> list[Outcome]:
-        """Return the outcomes; whatever still runs is ended first: SIGTERM, a grace, SIGKILL."""
-        running = [process for process in self.processes if not process.has_ended.is_set()]
+        """Return the outcomes; whatever still runs is ended first, and the watchers when nothing else does."""
+        self._end(self.processes)
+        self._end(self.watchers)
+        return [process.finish() for process in (*self.watchers, *self.processes)]
+
+    def _end(self, processes: Sequence[Process]) -> None:
+        """End those that still run: SIGTERM, a grace, SIGKILL."""
+        running = [process for process in processes if not process.has_ended.is_set()]
         for process in running:
             process.was_stopped = True
             process.ask_to_end()
@@ -151,7 +173,6 @@ class _Launch:
         until_s = time.monotonic() + KILL_GRACE_S
         for process in running:
             process.has_ended.wait(max(until_s - time.monotonic(), 0))
-        return [process.finish() for process in self.processes]
 
 
 def _with_words(command: Command, words: Mapping[str, str]) -> Command:

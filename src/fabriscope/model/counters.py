@@ -23,7 +23,8 @@ class Connection:
     sent_bytes: int
     """Payload that the other end acknowledged (tcpi_bytes_acked, without the SYN)."""
     received_bytes: int
-    """Payload that arrived in order (tcpi_bytes_received)."""
+    """Payload that arrived in order (tcpi_bytes_received); one byte more where the other end closed, and this one had
+    not been seen to have heard that."""
     sent_segments: int | None = None
     """tcpi_segs_out, retransmissions and bare acknowledgements among them; None where the kernel does not say."""
     received_segments: int | None = None
@@ -33,6 +34,8 @@ class Connection:
     anyone looked)."""
     pid: int | None = None
     is_closed: bool = False
+    cookie: int = 0
+    """The kernel's name for the socket: never given twice while it runs. 0 where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Reading:
     """On the host's monotonic clock."""
     unix_ns: int
     cost_ns: int
-    """How long it took to read."""
+    """The processor time that the collector took since the reading before, for this reading and what it saw between;
+    of the first one, since it began."""
     interfaces: Mapping[str, Mapping[str, int]]
     """Interface to its 64-bit statistics (rx_bytes, tx_bytes, rx_packets, tx_packets, rx_dropped ...), and what
     `ethtool -S` says besides under `driver.NAME`."""
@@ -66,8 +70,9 @@ class Reading:
     protocols: Mapping[str, int] = field(default_factory=dict)
     """`Tcp.OutSegs`, `Udp.InDatagrams`, `IpExt.OutOctets` ... of /proc/net/snmp, netstat and snmp6."""
     connections: tuple[Connection, ...] = ()
-    """Those alive, and those closed since the reading before."""
+    """Those alive, and those closed since the reading before. Roles are what was found out by the end of the watch."""
     processes: tuple[Process, ...] = ()
+    """All of the job that were seen on the host, in the last reading; empty in the others."""
 
 
 @dataclass(frozen=True)

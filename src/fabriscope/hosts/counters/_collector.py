@@ -1,0 +1,169 @@
+# ruff: noqa: F821, PTH123, UP031
+# (The host's Python may be as old as 3.6; names of the other files here, which are sent before this, are used.)
+# mypy: ignore-errors
+# Reads all counters of a host until it is asked to end. Plain Python 3.6, sent as text, never installed.
+#
+# It says, each in a line of JSON behind BEGIN: what the host is, its readings, and that it is ready once the first one
+# is taken. A reading holds what has changed since the one before it.
+import json
+import os
+import signal
+import time
+
+FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.01, 0.1, 1.2
+LOOKS_INSIDE_S = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
+LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
+NICENESS = 10
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Collector:
+    """Takes the readings and says them."""
+
+    def __init__(self, order):
+        self.problems = {}
+        self.interval_s = order["interval_s"]
+        self.rdma = Rdma(order["sys_folder"])
+        self.drivers = Drivers(self.problems)
+        self.sockets = Sockets(self.problems)
+        self.processes = Processes(order["mark"], self.problems)
+        self.said = {}
+        self.cost_s = self.looked_s = 0.0
+        self.looks_s = []
+
+    def host(self):
+        """Say what the host is."""
+        names = list(interfaces())
+        try:
+            addresses = interface_addresses()
+        except OSError as error:
+            self.problems["addresses"] = error.strerror or str(error)
+            addresses = {}
+        say({
+            "kind": "host", "boot_id": read("/proc/sys/kernel/random/boot_id").strip(), "addresses": addresses,
+            "mtu_bytes": self.drivers.mtu_bytes(names), "rdma_interfaces": self.rdma.interfaces(),
+        })  # fmt: skip
+
+    def reading(self, is_whole):
+        """Take a reading and say it; a whole one, the first and the last, asks drivers and programs too."""
+        at_ns, unix_ns = int(time.monotonic() * 1e9), int(time.time() * 1e9)
+        found = {"interfaces": interfaces(), "rdma": self.rdma.counters()}
+        self.sockets.look()
+        self.assign(is_whole)
+        self.sockets.hear()
+        found["protocols"] = protocols()
+        drivers = self.drivers.all(found["interfaces"]) if is_whole else {}
+        if is_whole:
+            for port, counters in self.rdma.statistics().items():
+                for name, value in counters.items():
+                    found["rdma"].setdefault(port, {}).setdefault(name, value)
+        words = {"kind": "reading", "at_ns": at_ns, "unix_ns": unix_ns, "drivers": drivers}
+        words.update((group, self.news(group, values)) for group, values in found.items())
+        words["connections"] = self.sockets.rows()
+        words["processes"] = self.processes.rows()
+        words["cost_ns"] = self.cost_ns()
+        say(words)
+
+    def news(self, group, values):
+        """Return what differs from what was said of a group before."""
+        before = self.said.get(group, {})
+        self.said[group] = values
+        return {
+            name: value if not isinstance(value, dict) else changes(before.get(name, {}), value)
+            for name, value in values.items()
+            if before.get(name) != value
+        }
+
+    def cost_ns(self):
+        """Return the processor time since this was asked last."""
+        before, self.cost_s = self.cost_s, time.process_time()
+        return int((self.cost_s - before) * 1e9)
+
+    def assign(self, always):
+        """Find out whose the connections are; whoever is young may have become one of the job's meanwhile."""
+        self.processes.look(time.monotonic(), also_young=True)
+        if always or self.sockets.has_new(self.processes.owners):
+            self.processes.look_inside()
+        self.sockets.assign(self.processes.owners)
+
+    def tick(self, now_s):
+        """Look for new processes, and inside those that are new of the job's a few times, while that costs little."""
+        if self.processes.look(now_s):
+            self.looks_s = [now_s + after_s for after_s in LOOKS_INSIDE_S]
+        self.sockets.hear()
+        if self.looks_s and self.looks_s[0] <= now_s:
+            self.looks_s = [at_s for at_s in self.looks_s if at_s > now_s]
+            if self.looked_s < LOOK_ALLOWANCE_S + LOOK_SHARE * (now_s - self.began_s):
+                before_s = time.process_time()
+                self.sockets.look()
+                self.assign(True)
+                self.looked_s += time.process_time() - before_s
+
+    def run(self):
+        """Take readings until we are asked to end, or left alone; then the last one."""
+        parent, self.began_s = os.getppid(), time.monotonic()
+        self.host()
+        self.reading(True)
+        say({"kind": "ready"})
+        next_s, tick_s = self.began_s + self.interval_s, FIRST_TICK_S
+        while os.getppid() == parent:
+            until_s = min([next_s, time.monotonic() + tick_s, *self.looks_s[:1]])
+            if signal.sigtimedwait(ENDING, max(until_s - time.monotonic(), 0)) is not None:
+                break
+            now_s = time.monotonic()
+            had_looks = len(self.looks_s)
+            self.tick(now_s)
+            tick_s = FIRST_TICK_S if len(self.looks_s) > had_looks else min(tick_s * TICK_GROWTH, LAST_TICK_S)
+            if now_s >= next_s:
+                self.reading(False)
+                next_s = max(next_s + self.interval_s, time.monotonic())
+        self.end()
+
+    def end(self):
+        """Take the last reading, once the kernel has told of what was closed last."""
+        self.processes.look(time.monotonic())
+        until_s = time.monotonic() + LAST_WORDS_LIMIT_S
+        time.sleep(LAST_WORDS_S)
+        while self.sockets.hear() and time.monotonic() < until_s:
+            time.sleep(LAST_WORDS_S)
+        self.reading(True)
+        if self.sockets.lost_count:
+            self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count
+
+
+def changes(before, now):
+    return {name: value for name, value in now.items() if before.get(name) != value}
+
+
+def say(words):
+    text = "\x1e" + json.dumps(words, separators=(",", ":")) + "\n"
+    view = memoryview(text.encode())
+    while view:
+        view = view[os.write(1, view) :]
+
+
+def main(order):
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    os.nice(NICENESS)
+    try:
+        with open("/proc/self/autogroup", "w") as file:  # a session of its own is niced as a whole
+            file.write(str(NICENESS))
+    except OSError:
+        pass
+    problems = {}
+    try:
+        collector = Collector(order)
+        problems = collector.problems
+        collector.run()
+    except Exception as error:
+        problems["collector"] = "line %s: %s: %s" % (line_of(error), type(error).__name__, error)
+        say({"kind": "ready"})
+    say({"kind": "end", "problems": problems})
+
+
+def line_of(error):
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_lineno if trace is not None else "?"

@@ -1,0 +1,170 @@
+# ruff: noqa: B905, F821, PTH118, PTH207, PTH208, SIM905, UP031
+# (The host's Python may be as old as 3.6; `read` is of _processes.py, which is sent before this.)
+# mypy: ignore-errors
+# What interfaces, protocols, RDMA ports and drivers count. Plain Python 3.6, sent to hosts as text.
+import array
+import fcntl
+import glob
+import json
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+
+SIOCGIFMTU, SIOCETHTOOL = 0x8921, 0x8946
+ETHTOOL_GSTRINGS, ETHTOOL_GSTATS, ETHTOOL_GSSET_INFO, ETH_SS_STATS = 0x1B, 0x1D, 0x37, 1
+MAX_DRIVERS = 64
+PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
+DEVICE_FIELDS = (
+    "rx_bytes rx_packets rx_errors rx_dropped rx_fifo_errors rx_frame_errors rx_compressed multicast "
+    "tx_bytes tx_packets tx_errors tx_dropped tx_fifo_errors collisions tx_carrier_errors tx_compressed"
+).split()
+
+
+def interfaces():
+    """Return the statistics of every interface, all of one moment."""
+    found = {}
+    for line in read("/proc/net/dev").splitlines()[2:]:
+        name, _, numbers = line.rpartition(":")
+        found[name.strip()] = dict(zip(DEVICE_FIELDS, map(int, numbers.split())))
+    return found
+
+
+def protocols():
+    """Return the counters of IP, TCP, UDP and their extensions, under `Group.Name`."""
+    found = {}
+    for path in ("/proc/net/snmp", "/proc/net/netstat"):
+        lines = read(path).splitlines()
+        for names, numbers in zip(lines[::2], lines[1::2]):
+            group, _, rest = names.partition(":")
+            values = numbers.partition(":")[2].split()
+            found.update((group + "." + name, int(value)) for name, value in zip(rest.split(), values))
+    for line in read("/proc/net/snmp6").splitlines():
+        name, value = line.split()
+        found[name.replace("6", "6.", 1)] = int(value)
+    return found
+
+
+class Rdma:
+    """The ports of RDMA devices, as the kernel lists them below a folder."""
+
+    def __init__(self, sys_folder):
+        self.folder = os.path.join(sys_folder, "class/infiniband")
+        self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
+
+    def interfaces(self):
+        """Return `DEVICE/PORT` to the interface that it sends over."""
+        found = {}
+        for device, port, path in self.ports:
+            for index in sorted(glob.glob(path + "/gid_attrs/ndevs/*"), key=lambda one: (len(one), one)):
+                name = read(index).strip()
+                if name:
+                    found[device + "/" + port] = name
+                    break
+        return found
+
+    def counters(self):
+        found = {}
+        for device, port, path in self.ports:
+            one = files_of(path + "/counters", "")
+            one.update(files_of(path + "/hw_counters", "hw."))
+            if len([other for other in self.ports if other[0] == device]) == 1:  # of the device, and it has one port
+                for name, value in files_of(os.path.join(self.folder, device, "hw_counters"), "hw.").items():
+                    one.setdefault(name, value)
+            found[device + "/" + port] = one
+        return found
+
+    def statistics(self):
+        """Return what `rdma statistic` tells; the files in /sys lack some of it on some kernels."""
+        program = shutil.which("rdma", path=os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin")
+        if not self.ports or program is None:
+            return {}
+        try:
+            done = subprocess.run(
+                [program, "-j", "statistic", "show"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, timeout=2,
+            )  # fmt: skip
+            return statistics_in(done.stdout.decode("utf-8", "replace"))
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return {}
+
+
+def statistics_in(text):
+    """Return `DEVICE/PORT` to what `rdma -j statistic show` says."""
+    found = {}
+    for link in json.loads(text or "[]"):
+        counters = {"hw." + name: value for name, value in link.items() if isinstance(value, int)}
+        for name in ("hw.ifindex", "hw.port"):
+            counters.pop(name, None)
+        if link.get("ifname"):
+            found["%s/%s" % (link["ifname"], link.get("port", 1))] = counters
+    return found
+
+
+def files_of(folder, prefix):
+    """Return the numbers in a folder's files; one that cannot be read is left out, like a counter that is not there."""
+    found = {}
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return found
+    for name in names:
+        text = read(os.path.join(folder, name)).split()[:1]
+        if name != "lifespan" and text and text[0].isdigit():  # lifespan is a setting
+            found[prefix + name] = int(text[0])
+    return found
+
+
+class Drivers:
+    """What drivers count besides: `ethtool -S`."""
+
+    def __init__(self, problems):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.problems = problems
+
+    def ask(self, name, request, size):
+        buffer = array.array("B", request + bytes(size - len(request)))
+        address, _ = buffer.buffer_info()
+        fcntl.ioctl(self.socket, SIOCETHTOOL, struct.pack("16sP", name.encode(), address))
+        return buffer.tobytes()
+
+    def statistics(self, name):
+        """Return the counters of one interface's driver, without those of single queues; raises OSError."""
+        answer = self.ask(name, struct.pack("=IIQI", ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_STATS, 0), 20)
+        count = struct.unpack_from("=QI", answer, 8)
+        if not count[0] or not count[1]:
+            return {}
+        room = 2 * count[1] + 64  # it may grow before it is read
+        texts = self.ask(name, struct.pack("=III", ETHTOOL_GSTRINGS, ETH_SS_STATS, count[1]), 12 + 32 * room)
+        values = self.ask(name, struct.pack("=II", ETHTOOL_GSTATS, count[1]), 8 + 8 * room)
+        read_count = min(struct.unpack_from("=I", texts, 8)[0], struct.unpack_from("=I", values, 4)[0], room)
+        found = {}
+        for index in range(read_count):
+            text = texts[12 + 32 * index : 44 + 32 * index].partition(b"\0")[0].decode("ascii", "replace").strip()
+            if text and not PER_QUEUE.match(text):
+                found["driver." + text] = struct.unpack_from("=Q", values, 8 + 8 * index)[0]
+        return found
+
+    def all(self, names):
+        found = {}
+        names = [name for name in names if name != "lo"]
+        if len(names) > MAX_DRIVERS:
+            self.problems["ethtool -S"] = "%d interfaces; the first %d were asked" % (len(names), MAX_DRIVERS)
+        for name in names[:MAX_DRIVERS]:
+            try:
+                found[name] = self.statistics(name)
+            except OSError:  # its driver counts nothing besides
+                continue
+        return found
+
+    def mtu_bytes(self, names):
+        found = {}
+        for name in names:
+            try:
+                answer = fcntl.ioctl(self.socket, SIOCGIFMTU, struct.pack("16sI12x", name.encode(), 0))
+            except OSError:
+                continue
+            found[name] = struct.unpack_from("=I", answer, 16)[0]
+        return found

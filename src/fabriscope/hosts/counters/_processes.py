@@ -1,0 +1,208 @@
+# ruff: noqa: PTH115, PTH119, PTH123, PTH208, S108, SIM905, UP031
+# (The host's Python may be as old as 3.6.)
+# mypy: ignore-errors
+# The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
+#
+# What ran before the first look is none of the job's. A new process is looked at again when it is twice as old: it may
+# not have become the program, or entered the network namespace, that it is for. What its environment says is told as
+# it is; who is a rank is decided where everything is known.
+import os
+import re
+
+RANK_VARIABLES = (b"PMIX_RANK", b"OMPI_COMM_WORLD_RANK", b"PMI_RANK", b"MV2_COMM_WORLD_RANK", b"PALS_RANKID")
+STEP_VARIABLES = (b"SLURM_PROCID", b"SLURM_STEP_ID")
+MARK_VARIABLE = b"FABRISCOPE_LAUNCH_MARK"
+SELF_VARIABLE = b"FABRISCOPE_COUNTERS"
+# They start ranks and are none, though some carry a rank's variables.
+LAUNCHERS = frozenset(
+    "mpirun mpiexec mpiexec.hydra mpirun.openmpi mpiexec.openmpi mpirun.mpich orterun orted prte prted prterun prun "
+    "hydra_pmi_proxy hydra_bstrap_proxy pmi_proxy srun slurmstepd mpiexec.slurm jsrun flux flux-shell aprun".split()
+)
+DEVICES = re.compile(r"/dev/(infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs)")
+SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
+SETTLED_S = 1.0
+FIRST_LOOK_S = 0.005
+
+
+class Process:
+    """A process that is not older than the job."""
+
+    def __init__(self, pid, now_s):
+        self.pid, self.seen_s, self.next_s = pid, now_s, now_s
+        self.parent, self.program = 0, ""
+        self.rank = self.step_rank = None
+        self.is_marked = self.is_of_job = self.is_gone = False
+        self.shared, self.devices = {}, set()
+
+    def is_young(self, now_s):
+        return now_s - self.seen_s < SETTLED_S
+
+    def row(self):
+        return {
+            "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
+            "step_rank": self.step_rank, "is_marked": self.is_marked, "shared": self.shared,
+            "devices": sorted(self.devices),
+        }  # fmt: skip
+
+
+class Processes:
+    """The processes that are new since the first look, and share our network namespace."""
+
+    def __init__(self, mark, problems):
+        self.problems = problems
+        self.namespace = link("/proc/self/ns/net")
+        self.mark = mark or prefix_of(variables_of("self").get(MARK_VARIABLE, b"").decode("ascii", "replace"))
+        self.old = self.present()
+        self.new = {}
+        self.of_job = {}
+        self.owners = {}
+        self.last_pid = None
+        self.changed = set()
+
+    def present(self):
+        return {int(name) for name in os.listdir("/proc") if name.isdigit()}
+
+    def look(self, now_s, also_young=False):
+        """Look for new processes, and again at those that are twice as old, or at all that are young.
+
+        Return how many of the job's were found or have become another program.
+        """
+        last_pid = read("/proc/loadavg").split()[-1:]
+        if last_pid != self.last_pid or not last_pid:
+            self.last_pid = last_pid
+            present = self.present()
+            self.old &= present  # numbers are given again
+            for pid in list(self.new):
+                if pid not in present:
+                    self.new.pop(pid).is_gone = True
+            for pid in present - self.old:
+                self.new.setdefault(pid, Process(pid, now_s))
+        due = [one for one in self.new.values() if one.next_s <= now_s or (also_young and one.is_young(now_s))]
+        # Parents first, so that what descends from the job's is the job's.
+        return sum(self.inspect(one, now_s) for one in sorted(due, key=lambda one: one.pid))
+
+    def inspect(self, one, now_s):
+        """Read what a process is; return whether it is news of the job."""
+        age_s = max(now_s - one.seen_s, FIRST_LOOK_S)
+        one.next_s = now_s + age_s
+        if not one.is_of_job and not one.is_young(now_s):
+            self.old.add(one.pid)
+            self.new.pop(one.pid)
+        before = (one.program, one.rank, one.is_of_job)
+        folder = "/proc/%d" % one.pid
+        if one.pid == os.getpid() or link(folder + "/ns/net") != self.namespace:
+            return False
+        variables = variables_of(one.pid)
+        if SELF_VARIABLE in variables:
+            return False
+        stat = read(folder + "/stat").rpartition(")")[2].split()
+        one.parent = int(stat[1]) if len(stat) > 1 else 0
+        one.program = os.path.basename(link(folder + "/exe") or read(folder + "/comm").strip()).split(" (")[0]
+        one.rank = number_in(variables, RANK_VARIABLES)
+        one.step_rank = number_in(variables, STEP_VARIABLES[:1]) if STEP_VARIABLES[1] in variables else None
+        mark = variables.get(MARK_VARIABLE, b"").decode("ascii", "replace")
+        one.is_marked = bool(self.mark) and mark.startswith(self.mark)
+        one.is_of_job = (
+            one.is_marked or one.rank is not None or one.step_rank is not None
+            or one.program in LAUNCHERS or one.parent in self.of_job
+        )  # fmt: skip
+        if not one.is_of_job or (one.program, one.rank, one.is_of_job) == before:
+            return False
+        self.of_job[one.pid] = one
+        self.changed.add(one)
+        return True
+
+    def look_inside(self):
+        """Read the open files of the job's processes, and the memory that its ranks share."""
+        for one in list(self.of_job.values()):
+            if not one.is_gone:
+                self.look_at_files(one)
+                self.look_at_memory(one)
+
+    def look_at_files(self, one):
+        folder = "/proc/%d/fd" % one.pid
+        try:
+            names = os.listdir(folder)
+        except PermissionError:
+            self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, one.program)
+            return
+        except OSError:
+            return
+        for name in names:
+            target = link(folder + "/" + name)
+            if target.startswith("socket:["):
+                self.own(int(target[8:-1]), one)
+            elif target not in one.devices and DEVICES.match(target):
+                one.devices.add(target)
+                self.changed.add(one)
+
+    def own(self, inode, one):
+        """Note who has a socket: of two, the rank, else the one that was found first."""
+        holder = self.of_job.get(self.owners.get(inode))
+        if holder is None or (holder.rank is None and one.rank is not None):
+            self.owners[inode] = one.pid
+
+    def look_at_memory(self, one):
+        try:
+            with open("/proc/%d/maps" % one.pid, "rb") as file:
+                text = file.read()
+        except OSError:
+            return
+        found = {}
+        for start, end, device, inode, name in SHARED.findall(text):
+            name = name.decode("utf-8", "replace").replace(" (deleted)", "")
+            if inode != b"0" and (not name.startswith("/dev/") or name.startswith(("/dev/shm/", "/dev/zero"))):
+                identity = "%s:%s %s" % (device.decode(), inode.decode(), name)
+                found[identity] = found.get(identity, 0) + int(end, 16) - int(start, 16)
+        for identity, size in found.items():
+            if one.shared.get(identity, 0) < size:
+                one.shared[identity] = size
+                self.changed.add(one)
+
+    def rows(self):
+        """Return what has changed since this was asked last."""
+        rows = [one.row() for one in sorted(self.changed, key=lambda one: one.pid)]
+        self.changed = set()
+        return rows
+
+
+def prefix_of(mark):
+    """Return what the marks of one launch have in common: over ssh every command has an ending of its own."""
+    return mark.rpartition(".")[0] or mark
+
+
+def variables_of(pid):
+    """Return the variables of a process's environment that tell something of a job."""
+    wanted = RANK_VARIABLES + STEP_VARIABLES + (MARK_VARIABLE, SELF_VARIABLE)
+    found = {}
+    try:
+        with open("/proc/%s/environ" % pid, "rb") as file:
+            for part in file.read().split(b"\0"):
+                name, _, value = part.partition(b"=")
+                if name in wanted:
+                    found[name] = value
+    except OSError:  # it has ended, or it is another user's
+        pass
+    return found
+
+
+def number_in(variables, names):
+    for name in names:
+        if variables.get(name, b"").isdigit():
+            return int(variables[name])
+    return None
+
+
+def link(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""

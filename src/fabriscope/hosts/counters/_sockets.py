@@ -1,0 +1,235 @@
+# ruff: noqa: UP031
+# (The host's Python may be as old as 3.6.)
+# mypy: ignore-errors
+# TCP connections of a network namespace, by sock_diag(7). Plain Python 3.6, sent to hosts as text.
+#
+# The kernel tells every listener the last counters of each connection that is closed (what `ss -E` shows), so that one
+# which came and went between two looks is counted too.
+import errno
+import os
+import socket
+import struct
+
+NETLINK_ROUTE, NETLINK_SOCK_DIAG = 0, 4
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
+RTM_GETADDR, SOCK_DIAG_BY_FAMILY = 22, 20
+IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO = 1, 2, 2
+TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
+ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING = 1, 4, 5, 8, 9, 11
+STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
+FIN_CAME = (CLOSE_WAIT, LAST_ACK, CLOSING)
+RECEIVE_BYTES = 4 << 20
+HEADER = struct.Struct("=IHHII")
+DIAG = struct.Struct("=4B2s2s16s16sI8s5I")  # struct inet_diag_msg
+COUNTS = struct.Struct("=QQII")  # of struct tcp_info, from tcpi_bytes_acked on
+COUNTS_AT, SENT_AT, RETRANSMITTED_AT = 120, 200, 208
+MAPPED = bytes(10) + b"\xff\xff"
+
+
+def messages(data):
+    """Yield type and body of every netlink message."""
+    at = 0
+    while at + HEADER.size <= len(data):
+        size, kind, _, _, _ = HEADER.unpack_from(data, at)
+        if size < HEADER.size:
+            return
+        yield kind, data[at + HEADER.size : at + size]
+        at += (size + 3) & ~3
+
+
+def attributes(data, at):
+    """Yield type and value of every attribute that stands from a place on."""
+    while at + 4 <= len(data):
+        size, kind = struct.unpack_from("=HH", data, at)
+        if size < 4:
+            return
+        yield kind & 0x3FFF, data[at + 4 : at + size]
+        at += (size + 3) & ~3
+
+
+def dump(family, kind, body):
+    """Yield the answers to a request for everything; raises OSError."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, family) as connection:
+        connection.settimeout(5)
+        connection.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + body)
+        while True:
+            for answer, content in messages(connection.recv(1 << 18)):
+                if answer == NLMSG_DONE:
+                    return
+                if answer == NLMSG_ERROR:
+                    number = -struct.unpack_from("=i", content)[0]
+                    raise OSError(number, os.strerror(number))
+                yield answer, content
+
+
+def address_of(raw, family):
+    """Return an address as text; an IPv4 one that an IPv6 socket maps is an IPv4 one."""
+    if family == socket.AF_INET or raw.startswith(MAPPED):
+        return socket.inet_ntop(socket.AF_INET, raw[12:16] if raw.startswith(MAPPED) else raw[:4])
+    return socket.inet_ntop(socket.AF_INET6, raw)
+
+
+def interface_addresses():
+    """Return interface to its addresses."""
+    names = dict(socket.if_nameindex())
+    found = {name: [] for name in names.values()}
+    for _, content in dump(NETLINK_ROUTE, RTM_GETADDR, struct.pack("=B3xI", socket.AF_UNSPEC, 0)):
+        family, index = content[0], struct.unpack_from("=I", content, 4)[0]
+        told = dict(attributes(content, 8))
+        raw = told.get(IFA_LOCAL) or told.get(IFA_ADDRESS)
+        if raw and index in names and family in (socket.AF_INET, socket.AF_INET6):
+            found[names[index]].append(address_of(raw, family))
+    return found
+
+
+class Connection:
+    """One TCP connection as it was seen last."""
+
+    __slots__ = ("cookie", "counts", "ends", "inode", "is_closed", "owner")
+
+    def __init__(self, cookie, ends, inode):
+        self.cookie, self.ends, self.inode = cookie, ends, inode
+        self.counts = None
+        self.owner = None  # a process id of the job; -1: somebody else's; None: unknown
+        self.is_closed = False
+
+    def row(self):
+        return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
+
+
+def told(content):
+    """Return cookie, ends, inode and counts of a message of sock_diag; None for what is no connection."""
+    if len(content) < DIAG.size:
+        return None
+    family, state, _, _, sport, dport, source, target, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
+    if dport == b"\0\0":
+        return None
+    info = dict(attributes(content, DIAG.size)).get(INET_DIAG_INFO, b"")
+    counts = counts_of(info, state)
+    if counts is None:
+        return None
+    ports = [int.from_bytes(port, "big") for port in (sport, dport)]
+    ends = [address_of(source, family), ports[0], address_of(target, family), ports[1]]
+    return int.from_bytes(cookie, "little"), ends, inode, counts
+
+
+def counts_of(info, state):
+    """Return bytes sent and received, segments sent and received, and bytes sent again; kernels before 4.1 lack them.
+
+    What was acknowledged counts the SYN and the FIN as a byte each, what was sent does not: the smaller one is payload.
+    """
+    if len(info) < COUNTS_AT + COUNTS.size:
+        return None
+    acknowledged, received, segments_out, segments_in = COUNTS.unpack_from(info, COUNTS_AT)
+    sent, again = max(acknowledged - 1, 0), None
+    if len(info) >= RETRANSMITTED_AT + 8:
+        all_sent, again = struct.unpack_from("=QQ", info, SENT_AT)
+        sent = min(acknowledged, all_sent - again)
+    return [sent, received - (state in FIN_CAME and received > 0), segments_out, segments_in, again]
+
+
+class Sockets:
+    """The TCP connections of this network namespace, those that were closed among them."""
+
+    def __init__(self, problems):
+        self.problems = problems
+        self.alive = {}
+        self.changed = {}
+        self.missing = set()
+        self.lost_count = 0
+        self.listener = None
+        try:
+            self.listener = self.listen()
+        except OSError as error:
+            problems["closed connections"] = "the kernel does not tell of them: %s" % error.strerror
+
+    def listen(self):
+        listener = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+        for option in (33, socket.SO_RCVBUF):  # SO_RCVBUFFORCE is root's
+            try:
+                listener.setsockopt(socket.SOL_SOCKET, option, RECEIVE_BYTES)
+                break
+            except OSError:
+                continue
+        listener.setblocking(False)
+        listener.bind((0, TCP_DESTROY_GROUPS))
+        return listener
+
+    def hear(self):
+        """Take what the kernel said of closed connections; return how many there were."""
+        count = 0
+        while self.listener is not None:
+            try:
+                data = self.listener.recv(1 << 16)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                self.problems["closed connections"] = "so many were closed at once that the kernel dropped some"
+                continue
+            for kind, content in messages(data):
+                if kind == SOCK_DIAG_BY_FAMILY:
+                    count += self.take(content, True)
+        return count
+
+    def look(self):
+        """Take the counters of all connections that are alive."""
+        self.hear()
+        seen = set()
+        for family in (socket.AF_INET, socket.AF_INET6):
+            request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, STATES)
+            try:
+                for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request + bytes(48)):
+                    if kind == SOCK_DIAG_BY_FAMILY:
+                        seen.add(self.take(content, False))
+            except OSError as error:
+                if family == socket.AF_INET or error.errno != errno.ENOENT:  # a kernel without IPv6
+                    self.problems["connections"] = "sock_diag: %s" % (error.strerror or error)
+                return
+        self.hear()
+        for cookie in self.missing & set(self.alive) - seen:  # gone for two looks, without a last word
+            one = self.alive.pop(cookie)
+            one.is_closed = True
+            self.changed[cookie] = one
+            self.lost_count += 1
+        self.missing = set(self.alive) - seen
+
+    def take(self, content, is_closed):
+        """Keep what a message says of a connection; return its cookie (of a closed one, whether it is one)."""
+        found = told(content)
+        if found is None:
+            return 0
+        cookie, ends, inode, counts = found
+        one = self.alive.get(cookie) or Connection(cookie, ends, inode)
+        if is_closed:
+            self.alive.pop(cookie, None)
+        else:
+            self.alive[cookie] = one
+            one.inode = inode
+        if one.counts != counts or is_closed:
+            one.counts, one.is_closed = counts, is_closed
+            self.changed[cookie] = one
+        return 1 if is_closed else cookie
+
+    def assign(self, owners):
+        """Say whose the connections are; `owners` is inode to process id of the job. Return how many nobody has."""
+        unknown = 0
+        for one in self.alive.values():
+            owner = owners.get(one.inode, -1) if one.inode else one.owner
+            unknown += owner == -1 and one.owner is None
+            if owner != one.owner:
+                one.owner = owner
+                self.changed[one.cookie] = one
+        return unknown
+
+    def has_new(self, owners):
+        """Return whether there is a connection that nobody has been asked about yet."""
+        return any(one.owner is None and one.inode and one.inode not in owners for one in self.alive.values())
+
+    def rows(self):
+        """Return what has changed since this was asked last."""
+        rows = [one.row() for one in self.changed.values() if one.counts is not None]
+        self.changed = {}
+        return rows

@@ -1,0 +1,117 @@
+"""What the counters of a launch's hosts said, as a file: JSON, gzipped; a reading holds what changed since the last."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fabriscope.model.counters import Connection, Process, Reading, Watch
+from fabriscope.model.errors import StoreError
+from fabriscope.store.files import to_json
+
+FORMAT = "fabriscope-counters"
+VERSION = 1
+_FIELDS = tuple(field.name for field in dataclasses.fields(Connection))
+_GROUPS = ("interfaces", "rdma", "protocols")
+
+
+def encode(watches: Mapping[str, Watch]) -> bytes:
+    """Return the text of a file; a host a line."""
+    lines: list[dict[str, Any]] = [{"format": FORMAT, "version": VERSION, "connection_fields": _FIELDS}]
+    lines += [_watch(watch) for watch in watches.values()]
+    return b"\n".join([*map(to_json, lines), b""])
+
+
+def decode(text: bytes) -> dict[str, Watch]:
+    """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
+    head, *lines = [json.loads(line) for line in text.split(b"\n") if line]
+    if head["format"] != FORMAT or head["version"] > VERSION:
+        raise ValueError(f"it is {head['format']} {head['version']}, and we know {FORMAT} {VERSION}")
+    return {line["host"]: _watch_of(line, head["connection_fields"]) for line in lines}
+
+
+def pack(text: bytes) -> bytes:
+    """Return the file's bytes; the same text gives the same bytes."""
+    return gzip.compress(text, mtime=0)
+
+
+def load(path: Path) -> dict[str, Watch]:
+    """Return host to its watch as a file has them; raises StoreError."""
+    try:
+        return decode(gzip.decompress(path.read_bytes()))
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StoreError(f"the counters cannot be read: {what}", where=str(path)) from error
+
+
+def _watch(watch: Watch) -> dict[str, Any]:
+    about = {field.name: getattr(watch, field.name) for field in dataclasses.fields(watch) if field.name != "readings"}
+    before: dict[str, Mapping[str, Any]] = {}
+    readings = []
+    for reading in watch.readings:
+        readings.append(_reading(reading, before))
+        before = {group: getattr(reading, group) for group in _GROUPS}
+    return {**about, "readings": readings}
+
+
+def _reading(reading: Reading, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "at_ns": reading.at_ns,
+        "unix_ns": reading.unix_ns,
+        "cost_ns": reading.cost_ns,
+        **{group: _changes(before.get(group, {}), getattr(reading, group)) for group in _GROUPS},
+        "connections": [[getattr(one, name) for name in _FIELDS] for one in reading.connections],
+        "processes": [dataclasses.asdict(one) for one in reading.processes],
+    }
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is new or differs; null for what is no longer there."""
+    changes: dict[str, Any] = dict.fromkeys(before.keys() - now.keys())
+    for name, value in now.items():
+        if isinstance(value, Mapping):
+            inner = _changes(before.get(name, {}), value)
+            if inner or name not in before:
+                changes[name] = inner
+        elif before.get(name) != value:
+            changes[name] = value
+    return dict(sorted(changes.items()))
+
+
+def _changed(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    now = {name: value for name, value in before.items() if changes.get(name, value) is not None}
+    for name, value in changes.items():
+        if isinstance(value, dict):
+            now[name] = _changed(before.get(name, {}), value)
+        elif value is not None:
+            now[name] = value
+    return now
+
+
+def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
+    readings = []
+    groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
+    for told in line["readings"]:
+        groups = {group: _changed(values, told[group]) for group, values in groups.items()}
+        readings.append(_reading_of(told, groups, fields))
+    addresses = {name: tuple(those) for name, those in line["addresses"].items()}
+    known = {field.name for field in dataclasses.fields(Watch)}
+    about = {name: value for name, value in line.items() if name in known}
+    return Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
+
+
+def _reading_of(told: Mapping[str, Any], groups: Mapping[str, dict[str, Any]], fields: list[str]) -> Reading:
+    known = [(at, name) for at, name in enumerate(fields) if name in _FIELDS]
+    return Reading(
+        at_ns=told["at_ns"],
+        unix_ns=told["unix_ns"],
+        cost_ns=told["cost_ns"],
+        **groups,
+        connections=tuple(Connection(**{name: row[at] for at, name in known}) for row in told["connections"]),
+        processes=tuple(Process(**{**one, "devices": tuple(one["devices"])}) for one in told["processes"]),
+    )

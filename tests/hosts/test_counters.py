@@ -1,0 +1,188 @@
+"""The collector on real hosts: what it counts is what was sent, to the byte."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fabriscope.hosts import counters
+from fabriscope.launch.processes import run_commands
+from fabriscope.model.command import Command
+from fabriscope.model.counters import JOB, OTHER, RANK, Connection, Watch
+from fabriscope.model.host import Host
+
+HERE = Host("here")
+LONG_S = 60.0
+
+# argv: bytes to send, bytes to answer, seconds to stay. Both ends in one process, over the machine's loopback.
+TALK = """
+import os, socket, sys, time
+count, answer, stay_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+family = socket.AF_INET6 if ":" in sys.argv[4] else socket.AF_INET
+listener = socket.socket(family)
+listener.bind((sys.argv[4], 0))
+listener.listen()
+child = os.fork()
+if child == 0:
+    client = socket.create_connection(listener.getsockname()[:2])
+    client.sendall(bytes(count))
+    while answer:
+        answer -= len(client.recv(1 << 16))
+    time.sleep(stay_s)
+    client.close()
+    os._exit(0)
+served, _ = listener.accept()
+while count:
+    count -= len(served.recv(1 << 16))
+served.sendall(bytes(answer))
+served.recv(1)
+print(listener.getsockname()[1])
+"""
+
+
+def watched(
+    script: str, *words: object, env: Mapping[str, str] | None = None, interval_s: float = 1.0
+) -> tuple[Watch, bytes]:
+    """Return what was seen while a Python script ran here, and what the script said."""
+    command = Command((sys.executable, "-I", "-c", script, *map(str, words)), HERE.name, env=env or {})
+    watchers = counters.commands([HERE], interval_s)
+    told, done = run_commands([command], {HERE.name: HERE}, timeout_s=LONG_S, watchers=watchers)
+    assert done.exit_status == 0, done.stderr
+    return counters.parse(told), done.stdout
+
+
+def of_port(watch: Watch, port: int) -> list[Connection]:
+    """Return the last word on every connection at a port."""
+    found = {
+        one.cookie: one
+        for reading in watch.readings
+        for one in reading.connections
+        if port in (one.local_port, one.remote_port)
+    }
+    return list(found.values())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_a_connection_that_came_and_went_is_counted_to_the_byte(address: str) -> None:
+    if address == "::1" and not Path("/proc/net/if_inet6").read_text():
+        pytest.skip("no interface here has an IPv6 address")
+    watch, said = watched(TALK, 123_457, 1_001, 0, address)
+    one, other = sorted(of_port(watch, int(said)), key=lambda connection: connection.sent_bytes)
+    assert (one.sent_bytes, other.sent_bytes) == (1_001, 123_457)
+    assert one.received_bytes in (123_457, 123_458)  # the other's end counts as a byte
+    assert other.received_bytes in (1_001, 1_002)
+    assert {one.local_address, one.remote_address, other.local_address} == {address}
+    assert one.is_closed
+    assert other.is_closed
+    assert (one.local_port, one.remote_port) == (other.remote_port, other.local_port)
+    assert (one.sent_segments or 0) > 0
+
+
+def test_who_has_a_connection_is_remembered_after_its_end() -> None:
+    watch, said = watched(TALK, 5_000, 1, 1.0, "127.0.0.1", env={"PMI_RANK": "3"})
+    connections = of_port(watch, int(said))
+    assert {one.role for one in connections} == {RANK}
+    pids = {one.pid for one in connections}
+    ranks = {one.pid: one for one in watch.readings[-1].processes if one.role == RANK}
+    assert pids <= set(ranks)
+    assert {one.rank for one in ranks.values()} == {3}
+    assert all(one.program.startswith("python") for one in ranks.values())
+
+
+def test_without_an_mpi_the_marked_program_is_what_sends() -> None:
+    watch, said = watched(TALK, 5_000, 1, 1.0, "127.0.0.1")
+    assert {one.role for one in of_port(watch, int(said))} == {RANK}
+    assert {one.rank for one in watch.readings[-1].processes} == {None}
+
+
+CALL = """
+import socket, sys, time
+client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+client.sendall(bytes(777))
+time.sleep(1.0)
+"""
+
+
+def hear_out(listener: socket.socket) -> None:
+    """Take one connection, and hold it until the other end closes it."""
+    with listener.accept()[0] as connection:
+        while connection.recv(1 << 16):
+            pass
+
+
+def test_what_ran_before_is_somebody_elses() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        accepted = threading.Thread(target=hear_out, args=(listener,), daemon=True)
+        accepted.start()
+        watch, _ = watched(CALL, port)
+        accepted.join()
+    ours, theirs = sorted(of_port(watch, port), key=lambda one: one.local_port == port)
+    assert (ours.role, theirs.role) == (RANK, OTHER)
+    assert ours.sent_bytes == 777
+    assert theirs.pid is None
+
+
+def test_a_reading_holds_interfaces_protocols_and_its_own_cost() -> None:
+    watch, _ = watched(TALK, 3_000_000, 1, 0.3, "127.0.0.1", interval_s=0.1)
+    first, last = watch.readings[0], watch.readings[-1]
+    assert len(watch.readings) >= 3
+    assert [one.at_ns for one in watch.readings] == sorted(one.at_ns for one in watch.readings)
+    grown = last.interfaces["lo"]["tx_bytes"] - first.interfaces["lo"]["tx_bytes"]
+    assert grown >= 3_000_000
+    assert set(last.interfaces["lo"]) == set(first.interfaces["lo"])
+    assert last.protocols["Tcp.OutSegs"] > first.protocols["Tcp.OutSegs"]
+    assert "IpExt.OutOctets" in last.protocols
+    assert all(one.cost_ns > 0 for one in watch.readings)
+    assert watch.kernel == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert "127.0.0.1" in watch.addresses["lo"]
+    assert watch.mtu_bytes["lo"] >= 1280
+    assert watch.problems == {}
+
+
+SHARE = """
+import mmap, os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+os.ftruncate(file, 1 << 20)
+shared = mmap.mmap(file, 1 << 20)
+device = os.open("/dev/null", os.O_RDWR)
+time.sleep(0.5)
+"""
+
+
+def test_shared_memory_of_a_rank_is_known_by_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "segment"
+    watch, _ = watched(SHARE, path, env={"OMPI_COMM_WORLD_RANK": "0"})
+    (rank,) = [one for one in watch.readings[-1].processes if one.role == RANK]
+    ((identity, size),) = rank.shared_mappings.items()
+    assert identity.endswith(f":{path.stat().st_ino} {path}")
+    assert size == 1 << 20
+    assert rank.devices == ()
+
+
+def test_a_launcher_and_a_stranger_are_no_ranks() -> None:
+    def one(program: str, rank: int | None, marked: bool = True) -> dict[str, object]:
+        return {"program": program, "rank": rank, "step_rank": None, "is_marked": marked}
+
+    from fabriscope.hosts.counters._roles import roles
+
+    job = {1: one("mpiexec.hydra", None), 2: one("hydra_pmi_proxy", 0), 3: one("app", 1), 4: one("app", 0, False)}
+    assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1), 4: (OTHER, None)}
+    assert roles({1: one("orted", None), 2: one("app", None)}) == {1: (JOB, None), 2: (JOB, None)}
+    assert roles({1: one("sh", None), 2: one("iperf3", None)}) == {1: (JOB, None), 2: (RANK, None)}
+
+
+def test_where_no_collector_can_run_the_launch_does(tmp_path: Path) -> None:
+    watchers = [Command(("/bin/sh", "-c", "echo no python >&2; exit 1"), HERE.name, ready_pattern="x", is_server=True)]
+    told, done = run_commands(
+        [Command(("/bin/echo", "done"), HERE.name)], {HERE.name: HERE}, timeout_s=LONG_S, watchers=watchers
+    )
+    assert done.stdout == b"done\n"
+    watch = counters.parse(told)
+    assert watch.readings == ()
+    assert watch.problems == {"collector": "no python"}

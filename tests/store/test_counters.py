@@ -1,0 +1,52 @@
+"""Watches that are written and read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabriscope.model.counters import RANK, Connection, Process, Reading, Watch
+from fabriscope.model.errors import StoreError
+from fabriscope.store import counters
+
+CONNECTION = Connection("10.0.0.1", 5000, "10.0.0.2", 40000, 17, 4, 3, None, 0, RANK, 42, True, 2**63 + 5)
+PROCESS = Process(42, RANK, 0, "app", {"00:19:7 /dev/shm/x": 4096}, ("/dev/infiniband/uverbs0",))
+FIRST = Reading(1, 2, 3, {"eth0": {"rx_bytes": 1, "driver.x": 9}, "eth1": {"rx_bytes": 2**60}}, {"rxe0/1": {"hw.a": 1}})
+LAST = Reading(5, 6, 7, {"eth0": {"rx_bytes": 1, "tx_bytes": 8}, "lo": {}}, {}, {"Tcp.X": 1}, (CONNECTION,), (PROCESS,))
+WATCH = Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {"eth0": 1500}, (FIRST, LAST), {"rxe0/1": "eth0"}, {"x": "why"})
+WATCHES = {"a": WATCH, "b": replace(WATCH, host="b", readings=())}
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(counters.pack(counters.encode(WATCHES)))
+    assert counters.load(path) == WATCHES
+    assert counters.pack(counters.encode(WATCHES)) == path.read_bytes()
+
+
+def test_only_what_changed_is_written_again() -> None:
+    last = json.loads(counters.encode(WATCHES).split(b"\n")[1])["readings"][1]
+    assert last["interfaces"] == {"eth0": {"driver.x": None, "tx_bytes": 8}, "eth1": None, "lo": {}}
+
+
+def test_fields_of_later_versions_are_left_out() -> None:
+    head, line, *_ = counters.encode({"a": WATCH}).split(b"\n")
+    later = json.loads(head)
+    later["connection_fields"].append("colour")
+    told = json.loads(line)
+    told["readings"][1]["connections"][0].append("red")
+    told["mood"] = "good"
+    assert counters.decode(b"\n".join(json.dumps(one).encode() for one in (later, told))) == {"a": WATCH}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no gzip", counters.pack(b"{}"), counters.pack(b'{"format":"x","version":1}')]
+)
+def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="the counters cannot be read"):
+        counters.load(path)
