@@ -1,7 +1,8 @@
 # make demo   the main job on a cluster made out of this machine; ends with a report
+# make demo-softroce  Soft RoCE against Ethernet between two guests with kernels of their own; builds that kernel first
 # make test   every test
 # make check  formats, lints, types, sanitizers, and every test
-.PHONY: demo test check setup clean
+.PHONY: demo demo-softroce test check setup clean
 
 VENV := .venv/bin
 RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -11,6 +12,9 @@ demo:
 	@$(VENV)/fabriscope mpi add openmpi
 	@$(VENV)/fabriscope run examples/demo.yaml --output $(RUN)
 	@$(VENV)/fabriscope report $(RUN)
+
+demo-softroce:
+	@scripts/demo-softroce
 
 test:
 	@scripts/setup dev

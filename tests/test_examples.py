@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from fabriscope.hosts import mpi
+from fabriscope.lab import guest_kernel
 from fabriscope.model.errors import ToolMissing
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -48,6 +49,11 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
         pytest.skip("this kernel does not let us make namespaces")
     plan, run = tmp_path / "plan.yaml", tmp_path / "run"
     shortened = _shortened(path)
+    if shortened.get("guests"):
+        try:
+            guest_kernel.find()
+        except ToolMissing as error:
+            pytest.skip(str(error))
     if _lacks_mpi(shortened):
         pytest.skip(f"this machine has no {' and '.join(shortened['mpi'])}")
     plan.write_text(yaml.safe_dump(shortened))

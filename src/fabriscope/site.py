@@ -118,7 +118,7 @@ def lab_spec(plan: Plan) -> LabSpec:
     """Return the lab that the plan asks for; raises PlanError if a lab cannot have such hosts."""
     switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
     drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
-    return LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers)
+    return LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
 
 
 def _verbs(section: FabricSection) -> dict[str, Any]:

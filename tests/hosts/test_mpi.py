@@ -51,6 +51,7 @@ Copyright 2003-2026, Intel Corporation.
         (OPEN_MPI_5, "", Identity("openmpi5", "5.0.11")),
         (OPEN_MPI_4, "", Identity("openmpi4", "4.1.4")),
         ("mpirun (Open MPI) 6.0.0rc1\n", "", Identity("openmpi5", "6.0.0rc1")),
+        ("mpirun.openmpi (OpenRTE) 4.1.4\n", "", Identity("openmpi4", "4.1.4")),
         ("mpirun (Open MPI) 3.1.3\n", "", None),
         (MPICH_5, MPICH_5_VERSION, Identity("mpich", "5.0.2", "ch4:ucx,ofi")),
         (MPICH_5, "", Identity("mpich", "5.0.2", "ch4:ucx,ofi")),

@@ -24,7 +24,7 @@ MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistak
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
-    frozenset({"tcp", "mpi", "shm"}),
+    frozenset({"tcp", "mpi", "shm", "verbs"}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
 )
 GOOD = """
@@ -96,6 +96,48 @@ def test_socket_options_are_swept_over_tcp_only_and_windows_are_cut(tmp_path: Pa
     assert {case.socket.send_buffer_bytes for case in cases if case.entry.layer == "mpi"} == {None}
     windows = {case.message_size_bytes: case.window_size for case in cases if case.benchmark == "bandwidth"}
     assert windows == {64 << 10: 16, 1 << 20: 1}
+
+
+def test_queues_of_verbs_are_swept_over_verbs_only(tmp_path: Path) -> None:
+    text = GOOD.replace("layers: [tcp, mpi, shm]", "layers: [tcp, verbs]").replace("mpi: [mpich]\n", "")
+    text = text.replace("{lab: gige}", "{lab: gige, rdma: soft-roce}").replace(
+        "hosts: node[1-2]", "hosts: node[1-2]\nguests: all"
+    )
+    text = text.replace("[inter, intra]", "[inter]")
+    queues = "verbs: {inline_limit: [default, 0, 1KiB], queue_depth: 32, signal_every: [1, 16], completion: event}"
+    plan = _load(text.replace("socket: {send_buffer: [default, 16KiB]}", queues), tmp_path)
+    cases = [case for case in expand(plan, planned_fabrics(plan)).cases.values() if case.benchmark == "ping_pong"]
+    assert {case.parameters for case in cases if case.entry.layer == "tcp"} == {()}
+    told = {case.series: case.parameter_map for case in cases if case.entry.layer == "verbs"}
+    fixed = {"queue_depth": "32", "completion": "event"}
+    assert told == {
+        "signal every 1": {"signal_every": "1", **fixed},
+        "signal every 16": {"signal_every": "16", **fixed},
+        "inline limit 0, signal every 1": {"inline_limit": "0", "signal_every": "1", **fixed},
+        "inline limit 0, signal every 16": {"inline_limit": "0", "signal_every": "16", **fixed},
+        "inline limit 1024, signal every 1": {"inline_limit": "1024", "signal_every": "1", **fixed},
+        "inline limit 1024, signal every 16": {"inline_limit": "1024", "signal_every": "16", **fixed},
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "guests", "shares"),
+    [
+        ("all", ("node1", "node2"), {}),
+        ("node2", ("node2",), {}),
+        ("[node1, node2]", ("node1", "node2"), {}),
+        ("{node1: , node2: {cpu_share: 50%}}", ("node1", "node2"), {"node2": 0.5}),
+        ("{all: {cpu_share: 0.25}, node1: {}}", ("node1", "node2"), {"node2": 0.25}),
+        ("{'node[1-2]': {cpu_share: 100%}}", ("node1", "node2"), {}),
+    ],
+)
+def test_guests_and_their_shares_of_a_processor(
+    written: str, guests: tuple[str, ...], shares: dict[str, float], tmp_path: Path
+) -> None:
+    text = GOOD.replace("hosts: node[1-2]", f"hosts: node[1-2]\nguests: {written}")
+    plan = _load(text, tmp_path)
+    assert (plan.guests, plan.cpu_shares) == (guests, shares)
+    jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
 def test_a_slow_wire_lengthens_the_estimate(tmp_path: Path) -> None:

@@ -69,6 +69,21 @@ def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
     return {name: changed[name] for name in (fields.get(key, key) for key in wanted) if name in asdict(SwitchSpec())}
 
 
+def shares_of(texts: tuple[str, ...]) -> dict[str, float]:
+    """Return host to its share of a processor, as `--cpu-share g2=50%` asks for it; raises LabError."""
+    from fabriscope.model.errors import LabError
+    from fabriscope.model.units import parse_share
+
+    shares = {}
+    for text in texts:
+        host, _, share = text.partition("=")
+        try:
+            shares[host] = parse_share(share)
+        except ValueError as error:
+            raise LabError(str(error), where=f"--cpu-share {text}", fix="write --cpu-share HOST=50%") from error
+    return shares
+
+
 def numbers_of(switch: dict[str, Any]) -> str:
     """Return a switch's numbers for people."""
     from fabriscope.model.lab import SwitchSpec, fault_words

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fabriscope.cli._lab_kernel import kernel
-from fabriscope.cli._lab_words import fabrics_of, fault_values, host_names, numbers_of
+from fabriscope.cli._lab_words import fabrics_of, fault_values, host_names, numbers_of, shares_of
 
 if TYPE_CHECKING:
     from fabriscope.lab.state import LabState
@@ -48,6 +48,7 @@ COMMAND.add_command(kernel)
     "--soft-roce", "soft_roce", multiple=True, metavar="FABRIC", help="Make rxe devices on a fabric's guests."
 )
 @click.option("--iwarp", multiple=True, metavar="FABRIC", help="Make siw devices on a fabric's guests.")
+@click.option("--cpu-share", "shares", multiple=True, metavar="HOST=SHARE", help="A slower guest, as in g2=50%.")
 @click.option("--name", help="Name of the lab  [default: made up]")
 def up(
     hosts: str | None,
@@ -55,6 +56,7 @@ def up(
     guests: str | None,
     soft_roce: tuple[str, ...],
     iwarp: tuple[str, ...],
+    shares: tuple[str, ...],
     name: str | None,
 ) -> None:
     """Build a lab that stays until `fabriscope lab down`.
@@ -69,7 +71,8 @@ def up(
     named = host_names(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
     every = tuple(dict.fromkeys((*named, *with_kernel)))
     rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
-    spec = LabSpec(every, fabrics_of(fabrics or (DEFAULT_FABRIC,)), guests=with_kernel, rdma=rdma)
+    wired = fabrics_of(fabrics or (DEFAULT_FABRIC,))
+    spec = LabSpec(every, wired, guests=with_kernel, rdma=rdma, cpu_shares=shares_of(shares))
     built = lab.up(spec, name=name, persistent=True)
     click.echo(
         f"{built.name} stands: {','.join(filter(None, (hosts, guests))) or DEFAULT_HOSTS} on {', '.join(spec.fabrics)}"

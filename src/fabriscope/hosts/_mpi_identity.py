@@ -59,7 +59,7 @@ def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
     intel = re.search(r"Intel\(R\) MPI Library.*?Version (\S+)", mpirun_version)
     if intel:
         return Identity("intelmpi", intel[1])
-    open_mpi = re.search(r"\(Open MPI\) (\d+)(\.\S+)?", mpirun_version)
+    open_mpi = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)(\.\S+)?", mpirun_version)
     if open_mpi:
         version = open_mpi[1] + (open_mpi[2] or "")
         if int(open_mpi[1]) < 4:

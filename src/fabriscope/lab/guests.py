@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.lab import guest_kernel, network
+from fabriscope.lab import cpu_share, guest_kernel, network
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import native_program
 from fabriscope.model.errors import LabError
-from fabriscope.model.lab import LabSpec
+from fabriscope.model.lab import LEAST_CPU_SHARE, LabSpec
 
 BOOT_TIMEOUT_S = 120.0
 READY = "fabriscope-agent: ready"
@@ -27,15 +27,18 @@ ENDED = "fabriscope: its kernel has ended"
 _BOOT_POLL_S = 0.02
 _CONSOLE_LINES = 3
 _KEPT_CONSOLE_CHARACTERS = 1 << 15
+_CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _START = Path(__file__).with_name("_guest_start.py")
 
 # One core, and nothing that a guest's /sys could tell otherwise: Open MPI's hwloc finds no core at all.
 _ENVIRONMENT = ("HWLOC_SYNTHETIC=node:1 core:1 pu:1", "HWLOC_THISSYSTEM=1")
 
-# $1: what it prints goes there, $2: its process id goes there, then the words. The shell outlives the kernel.
+# $1: what it prints goes there, $2: its process id goes there, $3: its control group or nothing, then the words.
+# The shell outlives the kernel.
 _BOOT_SCRIPT = f"""
 console=$1 pid=$2; shift 2
-setsid sh -c '"$@"; echo "{ENDED}, with status $?"' sh "$@" </dev/null >"$console" 2>&1 &
+setsid sh -c 'group=$1; shift; {{ [ -z "$group" ] || echo 0 > "$group/cgroup.procs"; }} && "$@"
+echo "{ENDED}, with status $?"' sh "$@" </dev/null >"$console" 2>&1 &
 echo $! > "$pid"
 """
 
@@ -51,6 +54,8 @@ class Guest:
     """The process that holds its namespaces, inside the lab."""
     words: tuple[str, ...]
     """What boots it, inside those namespaces."""
+    group: str = ""
+    """The control group that its kernel runs in; empty: that of everybody."""
 
 
 def console(folder: Path, name: str) -> Path:
@@ -108,6 +113,11 @@ def boot_script(spec: LabSpec, wirings: Sequence[Wiring], index: int) -> str:
     # perftest asks /proc/cpuinfo for a clock, of which User Mode Linux tells nothing.
     lines += ["{ cat /proc/cpuinfo; printf 'cpu MHz\\t\\t: %s\\n\\n' " + _clock_mhz() + "; } > /run/cpuinfo"]
     lines += ["mount --bind /run/cpuinfo /proc/cpuinfo"]
+    if (clock := _clock_source()) is not None:
+        # A guest's time is the machine's, behind a system call of microseconds: what counts it can be read in there.
+        lines += [f"echo {clock} > /run/clocksource", f"mount --bind /run/clocksource {_CLOCK_SOURCE}"]
+    if (share := spec.cpu_shares.get(spec.hosts[index])) is not None:
+        lines += [f"echo {share} > /run/fabriscope-cpu-share"]
     lines += [f"echo 1 > /proc/sys/net/ipv6/conf/{knob}/disable_ipv6" for knob in ("all", "default")]
     lines += [f"echo {shlex.quote(spec.congestion_control)} > /proc/sys/net/ipv4/tcp_congestion_control"]
     lines += [f"ip -batch - <<'END'\n{batch}END"]
@@ -127,6 +137,13 @@ def _clock_mhz() -> str:
         if key.strip() == "cpu MHz":
             return value.strip()
     return "1000.000"
+
+
+def _clock_source() -> str | None:
+    try:
+        return _CLOCK_SOURCE.read_text().strip()
+    except OSError:
+        return None
 
 
 def kernel_words(
@@ -155,7 +172,7 @@ def kernel_words(
 
 def start(run: Callable[..., str], folder: Path, guest: Guest) -> None:
     """Boot a guest; `run` runs a script inside the lab. Its console begins anew."""
-    run(_BOOT_SCRIPT, str(console(folder, guest.name)), str(pid_file(folder, guest.name)), *guest.words)
+    run(_BOOT_SCRIPT, str(console(folder, guest.name)), str(pid_file(folder, guest.name)), guest.group, *guest.words)
 
 
 def write_files(spec: LabSpec, wirings: Sequence[Wiring], folder: Path, index: int) -> None:
@@ -201,6 +218,12 @@ def check(spec: LabSpec) -> None:
     for name in spec.guests:
         if name not in spec.hosts:
             raise LabError(f"the guest {name!r} is none of the hosts", fix="name it among the hosts too")
+    for name, share in spec.cpu_shares.items():
+        if name not in spec.guests:
+            raise LabError(f"{name!r} is no guest, and only guests have a share of a processor", fix="name a guest")
+        if not LEAST_CPU_SHARE <= share <= 1:
+            what = f"a share of {share:g} of a processor is outside {LEAST_CPU_SHARE:g} to 1"
+            raise LabError(what, where=f"host {name}", fix="choose another share")
     for name in spec.rdma:
         if name not in spec.fabrics:
             raise LabError(f"there is no fabric {name!r} to speak verbs")
@@ -225,7 +248,9 @@ def boot_all(
         if name in spec.guests:
             write_files(spec, wirings, folder, index)
             words = kernel_words(kernel, spec, wirings, folder, index, pids[name])
-            booted[name] = Guest(name, network.management_address(index), pids[name], tuple(words))
+            share = spec.cpu_shares.get(name)
+            group = str(cpu_share.make(folder, name, share)) if share is not None else ""
+            booted[name] = Guest(name, network.management_address(index), pids[name], tuple(words), group)
             start(run, folder, booted[name])
     agents = {
         name: start_agent(run, folder, name, pids[name], network.management_address(index))

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fabriscope.lab import cpu_share
 from fabriscope.model.errors import LabError
 
 STATE_FILE = "state.json"
@@ -88,6 +89,7 @@ class LabState:
                 if time.monotonic() > deadline:
                     raise LabError(f"the lab's keeper, process {self.keeper.pid}, does not end", where=self.name)
                 time.sleep(0.005)
+        cpu_share.remove(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -49,6 +49,9 @@ class SwitchSpec:
 RDMA_DRIVERS = {"soft-roce": "rxe", "iwarp": "siw"}
 """What a fabric that speaks verbs in software is called, and the kernel's driver of it."""
 
+LEAST_CPU_SHARE = 0.05
+"""Of a guest: with less it would not boot in time."""
+
 
 @dataclass(frozen=True)
 class LabSpec:
@@ -61,6 +64,8 @@ class LabSpec:
     milliseconds. cubic cannot be the default of a namespace, and acts as reno at a lab's round-trip times."""
     guests: tuple[str, ...] = ()
     """Those of the hosts that have a kernel of their own."""
+    cpu_shares: Mapping[str, float] = field(default_factory=dict)
+    """Guest to its share of one processor's time; guests that are not in it have all that they can get."""
     guest_memory_bytes: int = 1 << 30
     """Of each guest; taken from the machine as it is used."""
     rdma: Mapping[str, str] = field(default_factory=dict)

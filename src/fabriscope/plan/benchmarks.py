@@ -9,7 +9,11 @@ from fabriscope.model.case import Entry
 from fabriscope.model.ranks import Layout
 from fabriscope.plan.cases import parameter_sets, sizes_of
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import BenchmarkSection, PlanSection
+from fabriscope.plan.schema import BenchmarkSection, PlanSection, VerbsSection
+
+LEAST_QUEUE_DEPTH = 4
+DEFAULT_QUEUE_DEPTH = 128
+"""The engine's own (engine/src/verbs/options.h), and perftest's."""
 
 
 def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
@@ -29,10 +33,27 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
                 f"{name} is an operation of RDMA, and the plan does not measure the layer verbs",
                 "write for example `layers: [verbs]`, over a fabric that speaks verbs",
             )
+        yield from _queues(plan, section, name)
         if "inter" in plan.placements and "intra" not in plan.placements and section.pairing:
             yield from _pairs_on_one_host(plan, section, kind)
         if 0 in section.sizes and len(section.sizes) == 1 and "tcp" in plan.layers and not kind.needs_mpi:
             yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+
+
+def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator[Contradiction]:
+    place = ("benchmarks", name, "verbs")
+    if section.verbs != VerbsSection() and "verbs" not in plan.layers:
+        yield place, "queues of verbs are told, but the layer verbs is not measured", "add verbs to layers"
+    depths = [DEFAULT_QUEUE_DEPTH if depth is None else depth for depth in section.verbs.queue_depth]
+    gap = max(every or 1 for every in section.verbs.signal_every)
+    if min(depths) < LEAST_QUEUE_DEPTH:
+        yield (*place, "queue_depth"), f"a queue of {min(depths)} is too short", f"choose {LEAST_QUEUE_DEPTH} or more"
+    elif 2 * gap > min(depths):
+        yield (
+            (*place, "signal_every"),
+            f"one completion for {gap} sends is too few for queues of {min(depths)}, which would run full",
+            f"choose {min(depths) // 2} or less, or a queue_depth of at least {2 * gap}",
+        )
 
 
 def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:

@@ -16,7 +16,7 @@ from fabriscope.model.benchmarks import (
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.ranks import CYCLIC, layout_of
-from fabriscope.plan.schema import BenchmarkSection, SocketSection
+from fabriscope.plan.schema import BenchmarkSection, SocketSection, VerbsSection
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -39,8 +39,11 @@ def _cases(
     has_sockets = entry.layer == "tcp" and entry.placement in section.socket.placements
     sockets = list(_sockets(section.socket, entry, fabrics)) if has_sockets else [SocketOptions()]
     windows = section.window if kind.has_window else (1,)
+    queues = _queues(section.verbs) if entry.layer == "verbs" else [()]
     swept = {name for name, values in section.parameters().items() if len(values) > 1} - set(TOLD_BY_METRIC)
-    for parameters, socket, window in itertools.product(parameter_sets(section, kind, entry), sockets, windows):
+    swept |= {name for name, values in section.verbs if len(values) > 1}
+    sets = [own + queue for own, queue in itertools.product(parameter_sets(section, kind, entry), queues)]
+    for parameters, socket, window in itertools.product(sets, sockets, windows):
         labels = [parameter_label(name, value) for name, value in parameters if name in swept]
         labels += [socket.label() if len(sockets) > 1 else "", f"window {window}" if len(windows) > 1 else ""]
         series = ", ".join(label for label in labels if label)
@@ -89,6 +92,15 @@ def _is_apart(pairing: str, hosts: tuple[str, ...]) -> bool:
         half = len(hosts) // 2
         return all(one != other for one, other in zip(hosts[:half], hosts[half:], strict=True))
     return all(one != other for one, other in zip(hosts[::2], hosts[1::2], strict=True))
+
+
+def _queues(section: VerbsSection) -> list[Parameters]:
+    """Return every combination of what the queues of verbs are told; `default` is not told at all."""
+    names = tuple(VerbsSection.model_fields)
+    return [
+        tuple((name, str(value)) for name, value in zip(names, values, strict=True) if value is not None)
+        for values in itertools.product(*(getattr(section, name) for name in names))
+    ]
 
 
 def _cut_window(window: int, size: int, section: BenchmarkSection) -> int:

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError
-from fabriscope.model.lab import RDMA_DRIVERS
-from fabriscope.plan import paper_names, ranks, schema, values
+from fabriscope.plan import guests, paper_names, ranks, schema, values
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
@@ -57,8 +56,14 @@ class Plan:
     @property
     def guests(self) -> tuple[str, ...]:
         """Return the hosts that have a kernel of their own, in the order of the hosts."""
-        named = _named_guests(self.section.guests, self.hosts)
+        named = guests.named(self.section.guests, self.hosts)
         return tuple(host for host in self.hosts if host in named)
+
+    @property
+    def cpu_shares(self) -> dict[str, float]:
+        """Return which share of a processor guests have that do not have a whole one."""
+        named = guests.named(self.section.guests, self.hosts)
+        return {host: share for host in self.guests if (share := named[host].cpu_share) is not None and share < 1}
 
     @property
     def wants_allocation(self) -> bool:
@@ -141,37 +146,6 @@ def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
     return hosts
 
 
-def _named_guests(text: str, hosts: tuple[str, ...]) -> frozenset[str]:
-    from ClusterShell.NodeSet import NodeSet
-
-    return frozenset(hosts if text == "all" else NodeSet(text))
-
-
-def _guest_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> Iterator[tuple[Place, str, str]]:
-    from ClusterShell.NodeSet import NodeSetException
-
-    try:
-        guests = _named_guests(plan.guests, hosts)
-    except NodeSetException as error:
-        yield ("guests",), f"the host list {plan.guests!r} cannot be read: {error}", "write it like node[1-4], or all"
-        return
-    unknown = sorted(guests - set(hosts))
-    if unknown:
-        yield ("guests",), f"{', '.join(unknown[:4])} is none of the plan's hosts", "name guests among the hosts too"
-    in_lab = any(fabric.lab is not None for fabric in plan.fabrics.values())
-    if guests and not in_lab:
-        yield ("guests",), "guests are of the lab, and the plan has none of its fabrics", "leave them out"
-    speaking = [name for name, fabric in plan.fabrics.items() if fabric.rdma]
-    for name in speaking:
-        fabric, place = plan.fabrics[name], ("fabrics", name, "rdma")
-        if fabric.lab is not None and fabric.rdma not in RDMA_DRIVERS:
-            yield place, f"the lab has no {fabric.rdma}", f"choose {' or '.join(RDMA_DRIVERS)}"
-        elif fabric.lab is not None and guests != set(hosts):
-            yield place, "in the lab, only guests speak verbs", "add `guests: all`"
-    if "verbs" in plan.layers and not speaking:
-        yield ("layers",), "the layer verbs needs a fabric that speaks it", "add for example `rdma: soft-roce` to one"
-
-
 def hosts_to_come(count: int) -> tuple[str, ...]:
     """Return names for the hosts of a batch job that has yet to begin."""
     return tuple(f"node-{number}-of-the-job" for number in range(1, count + 1))
@@ -193,7 +167,7 @@ def _contradictions(
 ) -> Iterator[tuple[Place, str, str]]:
     yield from _unknown_names(plan, words)
     yield from _fabric_contradictions(plan, hosts)
-    yield from _guest_contradictions(plan, hosts)
+    yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
         yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:
@@ -324,10 +298,12 @@ def _known_keys(place: Place) -> frozenset[str]:
         "ssh": schema.SshSection,
         "submit": schema.SubmitSection,
         "socket": schema.SocketSection,
+        "verbs": schema.VerbsSection,
         "lab": schema.LabFabricSection,
     }
     named: dict[Any, type[BaseModel]] = {
         "benchmarks": schema.BenchmarkSection,
+        "guests": schema.GuestSection,
         "fabrics": schema.FabricSection,
         "mpi": schema.MpiSection,
     }

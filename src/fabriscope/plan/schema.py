@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fabriscope.model.benchmarks import PARAMETERS
+from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.sizes import parse_sizes
 from fabriscope.plan.values import (
     Arrangements,
@@ -25,11 +26,16 @@ from fabriscope.plan.values import (
     Sizes,
     Swept,
     SweptBool,
+    SweptCompletion,
+    SweptInline,
     SweptMicroseconds,
+    SweptRequests,
     SweptSize,
     SweptText,
     SweptWindow,
     as_list,
+    guest_lists,
+    or_host_list,
     or_name,
     parameter_field,
 )
@@ -58,6 +64,15 @@ class SocketSection(Section):
     bind_to_interface: bool = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
 
 
+class VerbsSection(Section):
+    """What the layer verbs is told of its queues; a list is swept. `default` leaves it to the program."""
+
+    inline_limit: SweptInline = Field((None,), description="messages up to so many bytes travel in the request itself")
+    signal_every: SweptRequests = Field((None,), description="one completion for so many sends")
+    queue_depth: SweptRequests = Field((None,), description="requests that either queue holds")
+    completion: SweptCompletion = Field((None,), description="a completion is polled for, or its event is waited for")
+
+
 class BenchmarkSection(Section):
     """One benchmark and its sweep."""
 
@@ -69,6 +84,7 @@ class BenchmarkSection(Section):
         4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
     )
     socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
+    verbs: VerbsSection = Field(VerbsSection(), description="queues of the layer verbs")
     datatype: Annotated[Swept, Parameter("datatype")] = parameter_field("datatype")
     reduction: Annotated[Swept, Parameter("reduction")] = parameter_field("reduction")
     root: Annotated[Swept, Parameter("root")] = parameter_field("root")
@@ -127,6 +143,17 @@ class FabricSection(Section):
     )
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
+
+
+class GuestSection(Section):
+    """A guest: a host of the lab with a kernel of its own."""
+
+    cpu_share: Annotated[Share, Field(ge=LEAST_CPU_SHARE)] | None = Field(
+        None, description="its share of a processor's time, to make it a slower machine; absent: all that it can get"
+    )
+
+
+Guests = Annotated[dict[str, GuestSection], BeforeValidator(guest_lists), or_host_list]
 
 
 class MpiSection(Section):
@@ -224,8 +251,8 @@ class PlanSection(Section):
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
         " or @allocation (or slurm, pbs, lsf, flux): the hosts of the batch job that the plan runs in"
     )
-    guests: HostList = Field(
-        "", description="those of the hosts that have a kernel of their own in the lab, or all; docs/guests.md"
+    guests: Guests = Field(
+        {}, description="those of the hosts that have a kernel of their own in the lab, or all; docs/guests.md"
     )
     ssh: Annotated[SshSection, BeforeValidator(_ssh), or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"

@@ -13,6 +13,9 @@ from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, par
 from fabriscope.plan.sizes import parse_sizes
 
 MAX_RANKS = 4096
+MAX_INLINE_BYTES = 1024
+MAX_REQUESTS = 16384
+"""What the engine takes (engine/src/verbs/options.cc)."""
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
@@ -50,6 +53,14 @@ def _host_list(value: Any) -> str:
 HostList = Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)]
 
 
+def guest_lists(value: Any) -> Any:
+    """Return a host list as a mapping that says nothing more of its hosts; and of a mapping, empty values so too."""
+    if isinstance(value, dict):
+        return {str(name): {} if one is None else one for name, one in value.items()}
+    text = _host_list(value)
+    return {text: {}} if text else {}
+
+
 def _default_as_none(value: Any) -> Any:
     return [None if item == "default" else item for item in as_list(value)]
 
@@ -63,6 +74,21 @@ SweptSize = Annotated[tuple[SizeBytes | None, ...], BeforeValidator(_default_as_
 SweptText = Annotated[tuple[str | None, ...], BeforeValidator(_default_as_none), _swept({"type": "string"})]
 SweptMicroseconds = Annotated[
     tuple[Annotated[int, Field(ge=0)] | None, ...], BeforeValidator(_default_as_none), _swept({"type": "integer"})
+]
+SweptInline = Annotated[
+    tuple[Annotated[SizeBytes, Field(le=MAX_INLINE_BYTES)] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept(_SIZE_SCHEMA),
+]
+SweptRequests = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=MAX_REQUESTS)] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept({"type": "integer", "minimum": 1, "maximum": MAX_REQUESTS}),
+]
+SweptCompletion = Annotated[
+    tuple[Literal["polling", "event"] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept({"enum": ["polling", "event"]}),
 ]
 SweptBool = Annotated[
     tuple[bool, ...],
@@ -161,6 +187,18 @@ class _OrName:
 
 
 or_name = _OrName()
+
+
+class _OrHostList:
+    """Says in the JSON schema that a mapping of hosts may be written as a host list alone."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        mapping = handler(core)
+        mapping["additionalProperties"] = {"anyOf": [mapping["additionalProperties"], {"type": "null"}]}
+        return {"anyOf": [*_HOSTS_SCHEMA["anyOf"], mapping]}
+
+
+or_host_list = _OrHostList()
 
 
 def _bind(value: Any) -> Any:

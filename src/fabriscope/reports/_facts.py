@@ -17,6 +17,7 @@ MAIN_FACTS = {
     "cpu.socket_count": "sockets",
     "cpu.core_count": "cores",
     "cpu.thread_count": "hardware threads",
+    "guest.cpu_share": "share of the CPU",
     "cpu.governor": "CPU governor",
     "cpu.turbo_off": "turbo off",
     "memory.total_bytes": "memory",
@@ -27,6 +28,8 @@ MAIN_FACTS = {
     "virtualisation.hypervisor": "hypervisor",
 }
 """What a paper would tell of a host, in its order and words; the page folds the other facts away."""
+
+_VERBS = {"roce": "RoCE", "iwarp": "iWARP", "ib": "InfiniBand"}
 
 MOST_HOSTS = 16
 """So many hosts have columns of their own."""
@@ -100,7 +103,7 @@ def fabric_table(run: RunData) -> list[Table]:
         rows.append(
             {
                 "name": name,
-                "kind": f"emulated switch ({switch.get('preset', 'local')})" if switch else fabric.get("transport", ""),
+                "kind": _kind(fabric, switch),
                 "interfaces": ", ".join(interfaces) or UNKNOWN,
                 "line_rate": _rate(fabric.get("line_rate_bits_per_s")),
                 "mtu": UNKNOWN if not fabric.get("mtu_bytes") else f"{fabric['mtu_bytes']} B",
@@ -112,6 +115,15 @@ def fabric_table(run: RunData) -> list[Table]:
             }
         )
     return rows
+
+
+def _kind(fabric: Mapping[str, Any], switch: Mapping[str, Any]) -> str:
+    """Return what carries the bytes: the switch, and the RDMA devices where it speaks verbs."""
+    transport = fabric.get("transport", "")
+    devices = dict.fromkeys(port["device"] for port in (fabric.get("rdma_ports") or {}).values())
+    verbs = f"{_VERBS[transport]} by {', '.join(devices) or 'no device'}" if transport in _VERBS else ""
+    wire = f"emulated switch ({switch.get('preset', 'local')})" if switch else "" if verbs else transport
+    return ", ".join(part for part in (wire, verbs) if part)
 
 
 def _rate(bits_per_s: int | None) -> str:

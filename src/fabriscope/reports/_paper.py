@@ -93,7 +93,7 @@ def _our_setup(run: RunData) -> dict[str, str]:
     instruments_text = ", ".join(sorted(instruments)).replace("engine", "fabriscope's own engine")
     blocks = {line["block"] for line in manifest["schedule"]}
     ours = {
-        "hosts": f"{len(hosts)}{in_lab}" if hosts else "",
+        "hosts": f"{len(hosts)}{in_lab}{_shares(manifest.get('lab') or {})}" if hosts else "",
         "CPU": _distinct(facts, "cpu.model"),
         "system": _distinct(facts, "kernel.distribution", "kernel.release"),
         "MPI": ", ".join(sorted(stacks)),
@@ -101,6 +101,12 @@ def _our_setup(run: RunData) -> dict[str, str]:
         "repeats": f"{len(blocks)} launches of everything, in random order",
     }
     return {name: text for name, text in ours.items() if text}
+
+
+def _shares(lab: Mapping[str, Any]) -> str:
+    """Return which guests are slower machines on purpose."""
+    shares = (lab.get("cpu_shares") or {}).items()
+    return "".join(f"; {name} has {share:.0%} of a processor" for name, share in shares)
 
 
 def _library(kind: str) -> str:

@@ -1,0 +1,46 @@
+"""The hosts of a plan that have a kernel of their own, and what is asked of them and cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fabriscope.model.lab import RDMA_DRIVERS
+from fabriscope.plan.ranks import Contradiction
+from fabriscope.plan.schema import GuestSection, PlanSection
+
+
+def named(section: Mapping[str, GuestSection], hosts: tuple[str, ...]) -> dict[str, GuestSection]:
+    """Return the guests with what is said of each, by the last line that names it; raises NodeSetException."""
+    from ClusterShell.NodeSet import NodeSet
+
+    found: dict[str, GuestSection] = {}
+    for text, one in section.items():
+        found |= dict.fromkeys(hosts if text == "all" else NodeSet(text), one)
+    return found
+
+
+def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contradiction]:
+    """Yield place, what is wrong, and the fix, for guests, and for fabrics that speak verbs."""
+    from ClusterShell.NodeSet import NodeSetException
+
+    try:
+        guests = frozenset(named(plan.guests, hosts))
+    except NodeSetException as error:
+        listed = ",".join(plan.guests)
+        yield ("guests",), f"the host list {listed!r} cannot be read: {error}", "write it like node[1-4], or all"
+        return
+    unknown = sorted(guests - set(hosts))
+    if unknown:
+        yield ("guests",), f"{', '.join(unknown[:4])} is none of the plan's hosts", "name guests among the hosts too"
+    in_lab = any(fabric.lab is not None for fabric in plan.fabrics.values())
+    if guests and not in_lab:
+        yield ("guests",), "guests are of the lab, and the plan has none of its fabrics", "leave them out"
+    speaking = [name for name, fabric in plan.fabrics.items() if fabric.rdma]
+    for name in speaking:
+        fabric, place = plan.fabrics[name], ("fabrics", name, "rdma")
+        if fabric.lab is not None and fabric.rdma not in RDMA_DRIVERS:
+            yield place, f"the lab has no {fabric.rdma}", f"choose {' or '.join(RDMA_DRIVERS)}"
+        elif fabric.lab is not None and guests != set(hosts):
+            yield place, "in the lab, only guests speak verbs", "add `guests: all`"
+    if "verbs" in plan.layers and not speaking:
+        yield ("layers",), "the layer verbs needs a fabric that speaks it", "add for example `rdma: soft-roce` to one"
