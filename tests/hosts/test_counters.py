@@ -100,6 +100,31 @@ def test_without_an_mpi_the_marked_program_is_what_sends() -> None:
     assert {one.rank for one in watch.readings[-1].processes} == {None}
 
 
+# argv: bytes. Listens for a while; then a connection comes and goes at once.
+FLASH = """
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+time.sleep(0.7)
+if os.fork() == 0:
+    with socket.create_connection(listener.getsockname()) as client:
+        client.sendall(bytes(int(sys.argv[1])))
+    os._exit(0)
+served, _ = listener.accept()
+while served.recv(1 << 16):
+    pass
+served.close()
+print(listener.getsockname()[1])
+"""
+
+
+def test_a_connection_that_nobody_saw_came_in_for_who_listens_at_its_port() -> None:
+    watch, said = watched(FLASH, 4_321, env={"PMI_RANK": "5"})
+    (accepted,) = (one for one in of_port(watch, int(said)) if one.local_port == int(said))
+    assert accepted.received_bytes in (4_321, 4_322)
+    assert accepted.role == RANK
+    assert {one.rank for one in watch.readings[-1].processes if one.pid == accepted.pid} == {5}
+
+
 CALL = """
 import socket, sys, time
 client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))

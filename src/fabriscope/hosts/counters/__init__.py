@@ -106,12 +106,13 @@ def _readings(told: list[dict[str, Any]]) -> Iterator[Reading]:
     """Yield the readings; each line holds what had changed since the one before it."""
     processes = {one["pid"]: one for line in told for one in line["processes"]}
     known = roles(processes)
+    listening = {port: pid for pid, one in processes.items() for port in one.get("listens", ())}
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
     alive: dict[int, Connection] = {}
     for line in told:
         for group, values in groups.items():
             groups[group] = _merged(values, line[group])
-        now = [_connection(row, known) for row in line["connections"]]
+        now = [_connection(row, known, listening) for row in line["connections"]]
         alive |= {one.cookie: one for one in now}
         connections = tuple(alive.values())
         alive = {cookie: one for cookie, one in alive.items() if not one.is_closed}
@@ -134,7 +135,10 @@ def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
-def _connection(row: list[Any], known: Mapping[int, tuple[str, int | None]]) -> Connection:
+def _connection(
+    row: list[Any], known: Mapping[int, tuple[str, int | None]], listening: Mapping[int, int]
+) -> Connection:
+    """Return a connection; one of which no holder was seen came in for whoever listens at its port."""
     cookie, local, local_port, remote, remote_port, sent, received, segs_out, segs_in, again, owner, is_closed = row
     one = Connection(
         local_address=local,
@@ -149,6 +153,8 @@ def _connection(row: list[Any], known: Mapping[int, tuple[str, int | None]]) -> 
         is_closed=bool(is_closed),
         cookie=cookie,
     )
+    if owner is None:
+        owner = listening.get(local_port)
     if owner is None:
         return one
     if owner < 0:

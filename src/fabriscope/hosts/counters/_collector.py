@@ -85,6 +85,7 @@ class Collector:
         self.processes.look(time.monotonic(), also_young=True)
         if always or self.sockets.has_new(self.processes.owners):
             self.processes.look_inside()
+            self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes.owners)
 
     def tick(self, now_s):

@@ -32,7 +32,7 @@ class Process:
         self.parent, self.program = 0, ""
         self.rank = self.step_rank = None
         self.is_marked = self.is_of_job = self.is_gone = False
-        self.shared, self.devices = {}, set()
+        self.shared, self.devices, self.listens = {}, set(), set()
 
     def is_young(self, now_s):
         return now_s - self.seen_s < SETTLED_S
@@ -41,7 +41,7 @@ class Process:
         return {
             "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
             "step_rank": self.step_rank, "is_marked": self.is_marked, "shared": self.shared,
-            "devices": sorted(self.devices),
+            "devices": sorted(self.devices), "listens": sorted(self.listens),
         }  # fmt: skip
 
 
@@ -141,6 +141,14 @@ class Processes:
         holder = self.of_job.get(self.owners.get(inode))
         if holder is None or (holder.rank is None and one.rank is not None):
             self.owners[inode] = one.pid
+
+    def note_listeners(self, ports):
+        """Note who listens at which port; `ports` is inode to port."""
+        for inode, port in ports.items():
+            one = self.of_job.get(self.owners.get(inode))
+            if one is not None and port not in one.listens:
+                one.listens.add(port)
+                self.changed.add(one)
 
     def look_at_memory(self, one):
         try:

@@ -16,8 +16,9 @@ NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
 RTM_GETADDR, SOCK_DIAG_BY_FAMILY = 22, 20
 IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO = 1, 2, 2
 TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
-ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING = 1, 4, 5, 8, 9, 11
+ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
 STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
+ASKED_STATES = STATES | 1 << LISTEN
 FIN_CAME = (CLOSE_WAIT, LAST_ACK, CLOSING)
 RECEIVE_BYTES = 4 << 20
 HEADER = struct.Struct("=IHHII")
@@ -98,6 +99,14 @@ class Connection:
         return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
 
 
+def listener_of(content):
+    """Return inode and port of a message of sock_diag on a socket that listens; None for any other."""
+    if len(content) < DIAG.size:
+        return None
+    _, state, _, _, sport, _, _, _, _, _, _, _, _, _, inode = DIAG.unpack_from(content)
+    return (inode, int.from_bytes(sport, "big")) if state == LISTEN else None
+
+
 def told(content):
     """Return cookie, ends, inode and counts of a message of sock_diag; None for what is no connection."""
     if len(content) < DIAG.size:
@@ -137,6 +146,7 @@ class Sockets:
         self.alive = {}
         self.changed = {}
         self.missing = set()
+        self.listeners = {}
         self.lost_count = 0
         self.listener = None
         try:
@@ -179,10 +189,12 @@ class Sockets:
         self.hear()
         seen = set()
         for family in (socket.AF_INET, socket.AF_INET6):
-            request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, STATES)
+            request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, ASKED_STATES)
             try:
                 for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request + bytes(48)):
                     if kind == SOCK_DIAG_BY_FAMILY:
+                        listener = listener_of(content)
+                        self.listeners.update([listener] if listener else [])
                         seen.add(self.take(content, False))
             except OSError as error:
                 if family == socket.AF_INET or error.errno != errno.ENOENT:  # a kernel without IPv6
