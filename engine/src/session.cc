@@ -69,9 +69,9 @@ int Session::run() {
 void Session::conduct() {
   std::vector<CaseLabel> labels;
   for (std::size_t index = 0; index < cases_.size(); ++index) {
-    const bool pair = !cases_[index].failed && cases_[index].timing == Timing::kOrigin &&
-                      cases_[index].benchmark->pattern() == Pattern::kPair;
-    labels.push_back({spec_.cases[index].id, pair ? "" : timing_name(cases_[index].timing)});
+    const CaseState& state = cases_[index];
+    const bool plain = !state.failed && state.timing == Timing::kOrigin;
+    labels.push_back({spec_.cases[index].id, plain ? "" : timing_name(state.timing)});
   }
   reporter_->begin(std::move(labels), clock_, spec_.sample_memory_bytes);
   std::vector<BurstPlanner> planners = make_planners();
@@ -181,17 +181,34 @@ void Session::follow() {
 // A rank that has no part in a pair's case waits for the next command.
 void Session::run_burst(std::size_t case_index, BurstTimer& timer) {
   const CaseState& state = cases_[case_index];
-  if (state.benchmark->pattern() != Pattern::kGroup && state.endpoint == nullptr) return;
+  if (state.benchmark->pattern() != Pattern::kGroup && state.endpoints.empty()) return;
   state.benchmark->run(context_of(case_index), timer);
 }
 
-BenchmarkContext Session::context_of(std::size_t case_index) {
+std::vector<int> Session::peers_of(const CaseState& state) const {
+  std::vector<int> found;
+  for (const Peers& peers : state.links) {
+    if (peer_in(peers) >= 0) found.push_back(peer_in(peers));
+  }
+  return found;
+}
+
+BenchmarkContext Session::context_of(std::size_t case_index, std::size_t endpoint_index) {
   const CaseSpec& spec = spec_.cases[case_index];
   const CaseState& state = cases_[case_index];
-  return {
-      state.endpoint,          rank(),           rendezvous_.rank_count(), peer_in(state),
-      spec.message_size_bytes, spec.window_size, send_buffer_.data(),      receive_buffer_.data(),
-      state.parameters,        rendezvous_};
+  const std::vector<int> peers = peers_of(state);
+  const bool has_endpoint = endpoint_index < state.endpoints.size();
+  return {has_endpoint ? state.endpoints[endpoint_index] : nullptr,
+          state.endpoints,
+          rank(),
+          rendezvous_.rank_count(),
+          endpoint_index < peers.size() ? peers[endpoint_index] : -1,
+          spec.message_size_bytes,
+          spec.window_size,
+          send_buffer_.data(),
+          receive_buffer_.data(),
+          state.parameters,
+          rendezvous_};
 }
 
 void Session::note_signal(int signal_number) {

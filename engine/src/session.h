@@ -35,14 +35,23 @@ class Session {
   const std::optional<std::string>& current_case() const { return current_case_; }
 
  private:
+  using Peers = std::vector<int>;  // of each rank; -1: it has none
+
   struct CaseState {
     std::unique_ptr<Benchmark> benchmark;
     Parameters parameters;
     OptionSet options;
     Timing timing = Timing::kOrigin;
-    std::vector<int> peers;  // of each rank; -1: it has none
-    Endpoint* endpoint = nullptr;
+    std::vector<Peers> links;          // that it needs
+    std::vector<Endpoint*> endpoints;  // this rank's ends of them
     bool failed = false;
+  };
+
+  // One connection of each rank that takes part in it, and the cases that share it.
+  struct Link {
+    Peers peers;
+    OptionSet options;
+    std::vector<std::size_t> case_indexes;
   };
 
   // How well the ranks knew the common clock when it was last refreshed, and know it now.
@@ -72,12 +81,12 @@ class Session {
   void resolve_cases();
   void resolve_case(std::size_t case_index);
   void open_endpoints();
-  void open_endpoint(const std::vector<std::size_t>& case_indexes, std::size_t buffer_bytes);
+  std::vector<Link> needed_links() const;
+  void open_link(const Link& link, std::size_t buffer_bytes);
   void fail_too_long_cases(const Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
   void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
                    std::size_t buffer_bytes);
-  void report_endpoint(const CaseState& state, const Fields& effective,
-                       const std::vector<std::size_t>& case_indexes);
+  void report_endpoint(const Link& link, const Fields& effective);
   void report_rejected_connections();
   void refuse_impossible_cases();
   void open_common_clock();
@@ -108,10 +117,10 @@ class Session {
   void report_common_clock();
 
   int rank() const { return rendezvous_.rank(); }
-  int peer_in(const CaseState& state) const {
-    return state.peers.empty() ? -1 : state.peers[static_cast<std::size_t>(rank())];
-  }
-  BenchmarkContext context_of(std::size_t case_index);
+  int peer_in(const Peers& peers) const { return peers[static_cast<std::size_t>(rank())]; }
+  // The other ends of this rank's endpoints, in their order.
+  std::vector<int> peers_of(const CaseState& state) const;
+  BenchmarkContext context_of(std::size_t case_index, std::size_t endpoint_index = 0);
   bool interrupted();
   Watchdog::Handler alarm_handler();
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 #include <sstream>
+#include <utility>
 
 #include "fabriscope/error.h"
 #include "interrupt.h"
@@ -35,6 +36,19 @@ std::vector<int> pairs_of_all(int rank_count, const std::string& pairing) {
     peers.push_back(pairing == "half" ? partner_by_half : neighbour);
   }
   return peers;
+}
+
+// Rank 0 with each other rank: as many links, for a rank has one peer in each.
+std::vector<std::vector<int>> star_of_all(int rank_count) {
+  if (rank_count < 2) throw CaseError("it takes 2 ranks or more, and this run has 1");
+  std::vector<std::vector<int>> links;
+  for (int rank = 1; rank < rank_count; ++rank) {
+    std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
+    peers[0] = rank;
+    peers[static_cast<std::size_t>(rank)] = 0;
+    links.push_back(std::move(peers));
+  }
+  return links;
 }
 
 // What the case asks for, or the benchmark's own choice.
@@ -79,11 +93,14 @@ void Session::resolve_case(std::size_t case_index) {
   state.timing = choose_timing(benchmark, state.parameters);
   switch (benchmark.pattern()) {
     case Pattern::kPair:
-      state.peers = pair_of_two(rendezvous_.rank_count());
+      state.links = {pair_of_two(rendezvous_.rank_count())};
       break;
     case Pattern::kPairs:
-      state.peers =
-          pairs_of_all(rendezvous_.rank_count(), parameter_or(state.parameters, "pairing", "half"));
+      state.links = {pairs_of_all(rendezvous_.rank_count(),
+                                  parameter_or(state.parameters, "pairing", "half"))};
+      break;
+    case Pattern::kStar:
+      state.links = star_of_all(rendezvous_.rank_count());
       break;
     case Pattern::kGroup:
       if (!transport_->capabilities().has_group_operations) {
@@ -186,10 +203,14 @@ std::optional<std::string> Session::verify_payload(std::size_t case_index) {
   if (state.benchmark->pattern() == Pattern::kGroup) {
     return state.benchmark->verify_group(context_of(case_index), seed);
   }
-  if (state.endpoint == nullptr) return std::nullopt;
-  PayloadCheck check(*state.endpoint, rank(), peer_in(state), seed, watchdog_.progress());
-  state.benchmark->verify(context_of(case_index), check);
-  return check.mismatch();
+  std::optional<std::string> mismatch;
+  const std::vector<int> peers = peers_of(state);
+  for (std::size_t i = 0; i < state.endpoints.size(); ++i) {
+    PayloadCheck check(*state.endpoints[i], rank(), peers[i], seed, watchdog_.progress());
+    state.benchmark->verify(context_of(case_index, i), check);
+    if (!mismatch) mismatch = check.mismatch();
+  }
+  return mismatch;
 }
 
 void Session::fail_case(std::size_t case_index, const std::string& reason) {

@@ -150,7 +150,7 @@ RankTimes Session::record_after_barriers(const Command& command) {
 // One operation right after the other: at every rank, or at the first rank of each pair.
 RankTimes Session::record_calls(const Command& command) {
   const CaseState& state = cases_[command.case_index];
-  const bool records = !is_pair_timing(state.timing) || rank() < peer_in(state);
+  const bool records = !is_pair_timing(state.timing) || rank() < peer_in(state.links.front());
   RankTimes times;
   if (records) times.durations_ns.resize(static_cast<std::size_t>(command.plan.sample_count()));
   BurstTimer timer(clock_.kind(), records ? times.durations_ns.data() : nullptr,

@@ -142,28 +142,34 @@ void Session::describe_run() {
 
 void Session::open_endpoints() {
   std::size_t largest_bytes = 0;
-  // In the order of the first case that asks for it: the same at every rank.
-  std::vector<std::vector<std::size_t>> alike;
   for (std::size_t index = 0; index < cases_.size(); ++index) {
     const CaseState& state = cases_[index];
     if (state.failed) continue;
     largest_bytes =
         std::max(largest_bytes, state.benchmark->buffer_bytes(spec_.cases[index].message_size_bytes,
                                                               rendezvous_.rank_count()));
-    if (state.benchmark->pattern() == Pattern::kGroup) continue;
-    auto found = std::find_if(alike.begin(), alike.end(), [&](const auto& indexes) {
-      const CaseState& other = cases_[indexes.front()];
-      return other.options == state.options && other.peers == state.peers;
-    });
-    if (found == alike.end()) found = alike.insert(alike.end(), std::vector<std::size_t>());
-    found->push_back(index);
   }
   send_buffer_ = MessageBuffer(largest_bytes);
   receive_buffer_ = MessageBuffer(largest_bytes);
-  for (const std::vector<std::size_t>& case_indexes : alike) {
-    open_endpoint(case_indexes, largest_bytes);
-  }
+  for (const Link& link : needed_links()) open_link(link, largest_bytes);
   report_rejected_connections();
+}
+
+// In the order of the first case that asks for it: the same at every rank.
+std::vector<Session::Link> Session::needed_links() const {
+  std::vector<Link> links;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseState& state = cases_[index];
+    if (state.failed) continue;
+    for (const Peers& peers : state.links) {
+      auto found = std::find_if(links.begin(), links.end(), [&](const Link& link) {
+        return link.options == state.options && link.peers == peers;
+      });
+      if (found == links.end()) found = links.insert(found, Link{peers, state.options, {}});
+      found->case_indexes.push_back(index);
+    }
+  }
+  return links;
 }
 
 void Session::report_rejected_connections() {
@@ -175,29 +181,31 @@ void Session::report_rejected_connections() {
   if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
 }
 
-void Session::open_endpoint(const std::vector<std::size_t>& case_indexes,
-                            std::size_t buffer_bytes) {
+void Session::open_link(const Link& link, std::size_t buffer_bytes) {
+  std::vector<std::size_t> case_indexes;
+  for (const std::size_t index : link.case_indexes) {
+    if (!cases_[index].failed) case_indexes.push_back(index);
+  }
+  if (case_indexes.empty()) return;  // another of their links failed
   const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id, kOpeningNs);
-  const CaseState& first = cases_[case_indexes.front()];
-  const bool has_peer = peer_in(first) >= 0;
+  const int peer = peer_in(link.peers);
   try {
-    endpoints_.push_back(transport_->open(rendezvous_, peer_in(first), first.options));
+    endpoints_.push_back(transport_->open(rendezvous_, peer, link.options));
   } catch (const CaseError& error) {
     for (const std::size_t index : case_indexes) fail_case(index, error.what());
     return;
   }
-  Endpoint* endpoint = has_peer ? endpoints_.back().get() : nullptr;
+  Endpoint* endpoint = peer >= 0 ? endpoints_.back().get() : nullptr;
   std::size_t request_count = 0;
   for (const std::size_t index : case_indexes) {
-    cases_[index].endpoint = endpoint;
+    if (endpoint != nullptr) cases_[index].endpoints.push_back(endpoint);
     request_count = std::max(
         request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
   }
   if (endpoint != nullptr) endpoint->reserve(request_count);
   fail_too_long_cases(endpoint, case_indexes);
   use_buffers(endpoint, case_indexes, buffer_bytes);
-  report_endpoint(first, endpoint != nullptr ? endpoint->effective_options() : Fields(),
-                  case_indexes);
+  report_endpoint(link, endpoint != nullptr ? endpoint->effective_options() : Fields());
 }
 
 // By rank 0's word: a rank without a peer has no endpoint to ask.
@@ -229,17 +237,16 @@ void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& ca
   }
 }
 
-void Session::report_endpoint(const CaseState& state, const Fields& effective,
-                              const std::vector<std::size_t>& case_indexes) {
+void Session::report_endpoint(const Link& link, const Fields& effective) {
   const std::vector<std::string> texts = rendezvous_.gather(fields_text(effective));
   if (reporter_ == nullptr) return;
   JsonObject object;
   object.add("type", "endpoint")
       .add("id", static_cast<std::int64_t>(endpoints_.size()) - 1)
-      .add_raw("options", options_text(state.options))
+      .add_raw("options", options_text(link.options))
       .add_raw("effective", texts[0])
-      .add_raw("peer_effective", texts[static_cast<std::size_t>(state.peers[0])])
-      .add_raw("cases", json_array(case_indexes, [&](std::size_t index) {
+      .add_raw("peer_effective", texts[static_cast<std::size_t>(link.peers[0])])
+      .add_raw("cases", json_array(link.case_indexes, [&](std::size_t index) {
                  return json_string(spec_.cases[index].id);
                }));
   reporter_->line(object);

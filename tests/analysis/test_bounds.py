@@ -46,6 +46,8 @@ def test_limits_of_metrics() -> None:
     assert both_ways == pytest.approx(2 * one_way)
     assert single < one_way, "small messages of a window may share a segment"
     assert metric_limit("floor_ns", 10**9, 1500, 64, 1, "tcp") is None
+    four_to_one = metric_limit("goodput_bytes_per_s", 10**9, 1500, 64, 16, "tcp", sender_count=4)
+    assert four_to_one == one_way, "all of them share the one link"
 
 
 def test_what_is_fetched_has_twice_the_way_to_go_and_what_nobody_saw_arrive_none() -> None:

@@ -36,6 +36,8 @@ def essence(run: RunData) -> Essence:
         ("multi_pair_latency_ns", 500.0),
         ("message_rate_per_s", 4 * 16 * 1e6),
         ("multi_pair_bandwidth_bytes_per_s", 4 * 16 * 8 * 1e6),
+        ("goodput_bytes_per_s", 3 * 16 * 8 * 1e6),
+        ("incast_time_ns", 1000.0),
         ("collective_latency_ns", 1000.0),
         ("collective_latency_ns_barrier", 1000.0),
         ("sendrecv_bandwidth_bytes_per_s", 16e6),
@@ -43,7 +45,7 @@ def essence(run: RunData) -> Essence:
     ],
 )
 def test_metrics_of_an_operation(metric_id: str, value: float) -> None:
-    assert metric_value(metric_id, 1000.0, 8, 16, pair_count=4) == pytest.approx(value)
+    assert metric_value(metric_id, 1000.0, 8, 16, pair_count=4, sender_count=3) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,16 @@ def test_inside_a_host_a_pair_takes_two_cores(tmp_path: Path) -> None:
     assert [entry.ranks for entry in expanded(tmp_path, text, cores=16).entries] == ["8x8", "16x16"]
 
 
+def test_many_to_one_goes_over_tcp_with_one_block_of_each_sender(tmp_path: Path) -> None:
+    text = f"{HEAD}ranks: [2, 3, 4]\nbenchmarks: {{incast: {{sizes: [0, 1KiB]}}}}\n"
+    found = list(expanded(tmp_path, text).cases.values())
+    assert {(case.entry.entry_id, case.message_size_bytes, case.window_size) for case in found} == {
+        ("gige.tcp.inter", 1024, 1), ("gige.tcp.inter.3x1", 1024, 1), ("gige.tcp.inter.4x1", 1024, 1),
+    }  # fmt: skip
+    swept = expanded(tmp_path, f"{HEAD}benchmarks: {{incast: {{sizes: [1KiB], window: [2, 64]}}}}\n")
+    assert {case.window_size for case in swept.cases.values()} == {2, 64}
+
+
 def test_unknown_cores_are_asked_for(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="'half' counts the cores of a host"):
         expanded(tmp_path, f"{MPI}pairs: half\nbenchmarks: {{message_rate: {{}}}}\n", cores=None)

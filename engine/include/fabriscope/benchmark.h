@@ -21,6 +21,7 @@ namespace fabriscope {
 enum class Pattern {
   kPair,   // ranks 0 and 1 over an endpoint; ranks beyond them wait
   kPairs,  // every rank and its partner over an endpoint, all pairs at once
+  kStar,   // rank 0 and every other rank, over an endpoint each
   kGroup,  // all ranks at once, through the library's own operations and without an endpoint
 };
 
@@ -28,10 +29,11 @@ enum class Pattern {
 using Parameters = std::map<std::string, std::string>;
 
 struct BenchmarkContext {
-  Endpoint* endpoint;  // to `peer`; null for kGroup
+  Endpoint* endpoint;                       // to `peer`; null for kGroup
+  const std::vector<Endpoint*>& endpoints;  // of kStar, at rank 0: to ranks 1, 2 ...
   int rank;
   int rank_count;
-  int peer;  // -1 for kGroup
+  int peer;  // -1 for kGroup; of kStar, at rank 0: 1
   std::size_t message_size_bytes;
   std::size_t window_size;
   // Page-aligned, buffer_bytes() each at least, shared by all cases: what an earlier case left is
@@ -75,7 +77,8 @@ class Benchmark {
 
   // Every rank runs the same number of operations; which ranks record them is the timer's business.
   virtual void run(const BenchmarkContext& context, BurstTimer& timer) = 0;
-  // kPair and kPairs: moves checked payload both ways over the calls that run() times.
+  // kPair, kPairs and kStar: moves checked payload both ways over the calls that run() times.
+  // kStar: over one endpoint, at rank 0 over one after the other.
   virtual void verify(const BenchmarkContext& /*context*/, PayloadCheck& /*check*/) {}
   // kGroup: moves data that depends on the seed over the calls that run() times. What is wrong at
   // this rank, or nothing.

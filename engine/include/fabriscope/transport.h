@@ -37,6 +37,14 @@ class Endpoint {
   virtual void post_send(const void* data, std::size_t size_bytes) = 0;
   virtual void post_recv(void* data, std::size_t size_bytes) = 0;
   virtual void wait_all() = 0;
+  // For a rank with several endpoints: comes further without waiting, and is true once nothing is
+  // left that wait_all() would wait for.
+  virtual bool test_all() {
+    wait_all();
+    return true;
+  }
+  // What can be polled for reading until test_all() may come further; -1: nothing, look again.
+  virtual int readable_fd() { return -1; }
 
   // Set-up: messages will come from and go to this memory, until it is released. Other memory is
   // good for messages of up to 64 bytes.

@@ -36,6 +36,7 @@ std::optional<Timing> timing_by_name(const std::string& name) {
 std::vector<Timing> Benchmark::timing_kinds() const {
   switch (pattern()) {
     case Pattern::kPair:
+    case Pattern::kStar:
       return {Timing::kOrigin};
     case Pattern::kPairs:
       return {Timing::kPairMean};

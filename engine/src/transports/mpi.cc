@@ -43,6 +43,12 @@ class MpiEndpoint : public Endpoint {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     requests_.clear();
   }
+  bool test_all() override {
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) requests_.clear();
+    return done != 0;
+  }
 
  private:
   int peer_;

@@ -117,22 +117,22 @@ class ShmEndpoint : public Endpoint {
   }
 
   void wait_all() override {
-    std::size_t sent = 0;
-    std::size_t received = 0;
     Backoff backoff;
-    while (sent < sends_.size() || received < recvs_.size()) {
-      const bool out = sent < sends_.size() && push(sends_[sent]);
-      if (out && done(sends_[sent])) ++sent;
-      const bool in = received < recvs_.size() && pull(recvs_[received]);
-      if (in && done(recvs_[received])) ++received;
-      if (out || in) {
+    while (sent_ < sends_.size() || received_ < recvs_.size()) {
+      if (advance()) {
         backoff = Backoff();
       } else {
         backoff.wait();
       }
     }
-    sends_.clear();
-    recvs_.clear();
+    forget();
+  }
+  bool test_all() override {
+    while (advance()) {
+    }
+    if (sent_ < sends_.size() || received_ < recvs_.size()) return false;
+    forget();
+    return true;
   }
 
   Fields effective_options() const override {
@@ -143,6 +143,22 @@ class ShmEndpoint : public Endpoint {
   template <typename Request>
   static bool done(const Request& request) {
     return request.announced && request.left_bytes == 0;
+  }
+
+  // One part further in each direction, or false where there is none to go.
+  bool advance() {
+    const bool out = sent_ < sends_.size() && push(sends_[sent_]);
+    if (out && done(sends_[sent_])) ++sent_;
+    const bool in = received_ < recvs_.size() && pull(recvs_[received_]);
+    if (in && done(recvs_[received_])) ++received_;
+    return out || in;
+  }
+
+  void forget() {
+    sends_.clear();
+    recvs_.clear();
+    sent_ = 0;
+    received_ = 0;
   }
 
   // One part further, or false where the ring is full.
@@ -192,6 +208,8 @@ class ShmEndpoint : public Endpoint {
   RingReader reader_;
   std::vector<RingSend> sends_;
   std::vector<RingRecv> recvs_;
+  std::size_t sent_ = 0;  // of these
+  std::size_t received_ = 0;
 };
 
 // A name in /dev/shm that nobody can guess, gone with this object.

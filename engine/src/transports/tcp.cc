@@ -58,27 +58,41 @@ class TcpEndpoint : public Endpoint {
     } else if (sends_.empty()) {
       for (const SocketRecv& request : recvs_) recv(request.next, request.left_bytes);
     } else {
-      exchange();
+      while (!is_done()) {
+        if (!advance()) await(sent_ < sends_.size(), received_ < recvs_.size());
+      }
     }
-    sends_.clear();
-    recvs_.clear();
+    forget();
   }
+  bool test_all() override {
+    while (advance()) {
+    }
+    if (!is_done()) return false;
+    forget();
+    return true;
+  }
+  int readable_fd() override { return sent_ == sends_.size() ? fd_.get() : -1; }
 
   Fields effective_options() const override { return effective_tcp_options(fd_.get()); }
 
  private:
-  // Both directions without waiting in either: two ranks that both wait to send, each with the
-  // other's messages unread, would wait for ever.
-  void exchange() {
-    std::size_t sent = 0;
-    std::size_t received = 0;
-    while (sent < sends_.size() || received < recvs_.size()) {
-      const bool out = sent < sends_.size() && push(sends_[sent]);
-      if (out && sends_[sent].left_bytes == 0) ++sent;
-      const bool in = received < recvs_.size() && pull(recvs_[received]);
-      if (in && recvs_[received].left_bytes == 0) ++received;
-      if (!out && !in) await(sent < sends_.size(), received < recvs_.size());
-    }
+  bool is_done() const { return sent_ == sends_.size() && received_ == recvs_.size(); }
+
+  void forget() {
+    sends_.clear();
+    recvs_.clear();
+    sent_ = 0;
+    received_ = 0;
+  }
+
+  // In both directions, without waiting in either: two ranks that both wait to send, each with the
+  // other's messages unread, would wait for ever. False where there was nothing to do.
+  bool advance() {
+    const bool out = sent_ < sends_.size() && push(sends_[sent_]);
+    if (out && sends_[sent_].left_bytes == 0) ++sent_;
+    const bool in = received_ < recvs_.size() && pull(recvs_[received_]);
+    if (in && recvs_[received_].left_bytes == 0) ++received_;
+    return out || in;
   }
 
   bool push(SocketSend& request) {
@@ -113,6 +127,8 @@ class TcpEndpoint : public Endpoint {
   UniqueFd fd_;
   std::vector<SocketSend> sends_;
   std::vector<SocketRecv> recvs_;
+  std::size_t sent_ = 0;  // of these; by test_all(), which may leave some half done
+  std::size_t received_ = 0;
 };
 
 class TcpTransport : public Transport {

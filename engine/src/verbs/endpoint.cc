@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "fabriscope/error.h"
 
@@ -26,8 +24,6 @@ constexpr std::size_t kSlotsAt = 2 * kLineBytes;
 // than any message takes.
 constexpr std::uint64_t kEagerLooks = 5'000'000;
 constexpr long kNapNs = 50'000;
-// Of memory: a look costs next to nothing, a poll some tens of nanoseconds.
-constexpr std::uint64_t kLooksBetweenPolls = 1024;
 
 }  // namespace
 
@@ -119,15 +115,37 @@ void VerbsEndpoint::post_recv(void* data, std::size_t size_bytes) {
 }
 
 void VerbsEndpoint::wait_all() {
-  wait_until([this] {
-    pump(/*to_the_end=*/true);
-    return next_send_ == sends_.size() && submitted_done_ >= last_send_ &&
-           next_receive_ == receives_.size() && arrived_ >= claimed_;
-  });
+  wait_until([this] { return complete_all(); });
+}
+
+bool VerbsEndpoint::test_all() {
+  if (connection_->channel() != nullptr) {
+    pollfd looking{connection_->channel()->fd, POLLIN, 0};
+    if (::poll(&looking, 1, 0) > 0) take_event();
+  }
+  progress();
+  if (complete_all()) return true;
+  if (owes_count()) tell_count();
+  return false;
+}
+
+int VerbsEndpoint::readable_fd() {
+  if (connection_->channel() == nullptr || awaits_count_ || !arm()) return -1;
+  return connection_->channel()->fd;
+}
+
+// Posts what is left to post; true when all of it is complete, and forgotten.
+bool VerbsEndpoint::complete_all() {
+  pump(/*to_the_end=*/true);
+  if (next_send_ < sends_.size() || submitted_done_ < last_send_ ||
+      next_receive_ < receives_.size() || arrived_ < claimed_) {
+    return false;
+  }
   sends_.clear();
   receives_.clear();
   next_send_ = 0;
   next_receive_ = 0;
+  return true;
 }
 
 // As much as there is room for. The last one is held back until it is known to be the last: it
@@ -284,14 +302,7 @@ void VerbsEndpoint::learn_count(std::uint32_t count) {
 // Between looks in vain.
 void VerbsEndpoint::idle() {
   if (connection_->channel() != nullptr && !awaits_count_) {
-    if (ibv_req_notify_cq(cq_, 0) != 0) throw RunError("the completion queue gives no events");
-    if (progress()) return;
-    ibv_cq* cq = nullptr;
-    void* context = nullptr;
-    if (library_.get_cq_event(connection_->channel(), &cq, &context) != 0) {
-      throw RunError(system_failure("wait for a completion's event").what());
-    }
-    library_.ack_cq_events(cq, 1);
+    if (arm()) take_event();
     return;
   }
   if (++idle_looks_ < kEagerLooks) return;
@@ -299,100 +310,19 @@ void VerbsEndpoint::idle() {
   nanosleep(&nap, nullptr);
 }
 
-template <typename Condition>
-void VerbsEndpoint::wait_until(Condition holds) {
-  if (holds()) return;
-  progress();
-  idle_looks_ = 0;
-  while (!holds()) {
-    if (progress()) {
-      idle_looks_ = 0;
-    } else if (owes_count()) {
-      tell_count();
-    } else {
-      idle();
-    }
+// Asks for an event of the next completion; false where one has come meanwhile.
+bool VerbsEndpoint::arm() {
+  if (ibv_req_notify_cq(cq_, 0) != 0) throw RunError("the completion queue gives no events");
+  return !progress();
+}
+
+void VerbsEndpoint::take_event() {
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  if (library_.get_cq_event(connection_->channel(), &cq, &context) != 0) {
+    throw RunError(system_failure("wait for a completion's event").what());
   }
-}
-
-// ---- the peer's memory
-
-std::string VerbsEndpoint::expose(void* data, std::size_t size_bytes) {
-  std::ostringstream words;
-  words << reinterpret_cast<std::uintptr_t>(data) << ' ' << memory_.add(data, size_bytes).rkey
-        << ' ' << size_bytes;
-  return words.str();
-}
-
-void VerbsEndpoint::aim(const std::string& peers_words) {
-  std::istringstream words(peers_words);
-  words >> target_.address >> target_.key >> target_.size_bytes;
-  if (!words) throw CaseError("the peer's memory cannot be found by '" + peers_words + "'");
-}
-
-void VerbsEndpoint::add_remote(ibv_send_wr& request, std::size_t remote_offset,
-                               std::size_t size_bytes) const {
-  if (remote_offset + size_bytes > target_.size_bytes) {
-    throw RunError("byte " + std::to_string(remote_offset + size_bytes) +
-                   " of the peer's memory is beyond what it has opened");
-  }
-  request.wr.rdma.remote_addr = target_.address + remote_offset;
-  request.wr.rdma.rkey = target_.key;
-}
-
-void VerbsEndpoint::write(const void* data, std::size_t size_bytes, std::size_t remote_offset,
-                          bool told) {
-  wait_until([this] { return has_send_room(); });
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  add_remote(request, remote_offset, size_bytes);
-  const std::uint64_t number = post(request, data, size_bytes, told);
-  if (told) last_told_ = number;
-}
-
-void VerbsEndpoint::read(void* data, std::size_t size_bytes, std::size_t remote_offset, bool told) {
-  wait_until([this] { return has_send_room(); });
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_READ;
-  add_remote(request, remote_offset, size_bytes);
-  const std::uint64_t number = post(request, data, size_bytes, told);
-  if (told) last_told_ = number;
-}
-
-void VerbsEndpoint::fetch_add(std::uint64_t* found, std::uint64_t number) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-  request.wr.atomic.compare_add = number;
-  atomic(request, found);
-}
-
-void VerbsEndpoint::compare_swap(std::uint64_t* found, std::uint64_t expected,
-                                 std::uint64_t replacement) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
-  request.wr.atomic.compare_add = expected;
-  request.wr.atomic.swap = replacement;
-  atomic(request, found);
-}
-
-void VerbsEndpoint::atomic(ibv_send_wr& request, std::uint64_t* found) {
-  wait_until([this] { return has_send_room(); });
-  const std::uint32_t* key = memory_.local_key(found, sizeof *found);
-  if (key == nullptr) throw RunError("the memory of an atomic's result is not known");
-  ibv_sge piece{reinterpret_cast<std::uintptr_t>(found), sizeof *found, *key};
-  request.wr.atomic.remote_addr = target_.address;
-  request.wr.atomic.rkey = target_.key;
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  last_told_ = submit(request, /*signals=*/true);
-}
-
-void VerbsEndpoint::flush() {
-  wait_until([this] { return submitted_done_ >= last_told_; });
-}
-
-void VerbsEndpoint::look() {
-  if (++idle_looks_ % kLooksBetweenPolls == 0) progress();
+  library_.ack_cq_events(cq, 1);
 }
 
 }  // namespace fabriscope

@@ -41,6 +41,8 @@ class VerbsEndpoint : public Endpoint, public RemoteMemory {
   void post_send(const void* data, std::size_t size_bytes) override;
   void post_recv(void* data, std::size_t size_bytes) override;
   void wait_all() override;
+  bool test_all() override;
+  int readable_fd() override;
   void expect(void* data, std::size_t size_bytes, std::size_t count) override;
   void use_memory(void* data, std::size_t size_bytes) override;
   void release_memory(void* data) override { memory_.remove(data); }
@@ -94,6 +96,9 @@ class VerbsEndpoint : public Endpoint, public RemoteMemory {
   void complete(const ibv_wc& completion);
   void learn_count(std::uint32_t count);
   void idle();
+  bool arm();
+  void take_event();
+  bool complete_all();
   template <typename Condition>
   void wait_until(Condition holds);
   void pump(bool to_the_end);
@@ -145,6 +150,22 @@ class VerbsEndpoint : public Endpoint, public RemoteMemory {
   std::vector<Landing> receives_;  // that found no room yet
   std::size_t next_receive_ = 0;
 };
+
+template <typename Condition>
+void VerbsEndpoint::wait_until(Condition holds) {
+  if (holds()) return;
+  progress();
+  idle_looks_ = 0;
+  while (!holds()) {
+    if (progress()) {
+      idle_looks_ = 0;
+    } else if (owes_count()) {
+      tell_count();
+    } else {
+      idle();
+    }
+  }
+}
 
 }  // namespace fabriscope
 

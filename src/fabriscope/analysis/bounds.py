@@ -21,6 +21,7 @@ DIRECTIONS = {
     "bandwidth_bytes_per_s": 1,
     "bidirectional_bandwidth_bytes_per_s": 2,
     "multi_pair_bandwidth_bytes_per_s": 1,
+    "goodput_bytes_per_s": 1,
     "put_bandwidth_bytes_per_s": 1,
     "get_bandwidth_bytes_per_s": 1,
     "put_bidirectional_bandwidth_bytes_per_s": 2,
@@ -82,6 +83,7 @@ def metric_limit(
     layer: str,
     delay_ns: int = 0,
     pair_count: int = 1,
+    sender_count: int = 1,
 ) -> float | None:
     """Return the physical limit of a metric: the most of a rate, the least of a time, None for none."""
     if metric_id in FETCH_LATENCIES:
@@ -93,7 +95,8 @@ def metric_limit(
     if metric_id == "ping_pong_bandwidth_bytes_per_s":
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
-    in_flight_bytes = message_size_bytes * window_size * (pair_count if metric_id.startswith("multi_pair") else 1)
+    flow_counts = {"multi_pair_bandwidth_bytes_per_s": pair_count, "goodput_bytes_per_s": sender_count}
+    in_flight_bytes = message_size_bytes * window_size * flow_counts.get(metric_id, 1)
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
     return None if rate is None else DIRECTIONS[metric_id] * rate
 

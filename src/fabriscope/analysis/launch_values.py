@@ -131,8 +131,8 @@ def _metrics(
         if metric_id.startswith("overlap_percent"):
             value = overlap_percent(operation_ns, said.get("compute_ns", math.nan), said.get("pure_ns", math.nan))
         else:
-            pairs = case["rank_count"] // 2
-            value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], pairs)
+            counts = {"pair_count": case["rank_count"] // 2, "sender_count": case["rank_count"] - 1}
+            value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], **counts)
         if math.isfinite(value):
             yield metric_id, value
 
@@ -169,4 +169,5 @@ class _Limits:
             case["layer"],
             (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
             case["rank_count"] // 2,
+            case["rank_count"] - 1,
         )

@@ -55,6 +55,8 @@ class BenchmarkKind:
     metrics: tuple[str, ...] = ("operation_time_ns",)
     """The metrics that its operations are turned into, the one that is compared first."""
     has_window: bool = False
+    window: int | None = None
+    """Messages in flight unless a plan says; None: as a plan has it for all benchmarks."""
     has_size: bool = True
     """Without a size (barrier) there is one case, of 0 bytes."""
     least_size: int = 0
@@ -160,6 +162,10 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         BenchmarkKind(
             "message_rate", "message rate", PAIRS, ("pairing",),
             ("message_rate_per_s", "multi_pair_bandwidth_bytes_per_s"), has_window=True,
+        ),
+        BenchmarkKind(
+            "incast", "incast", GROUP, metrics=("goodput_bytes_per_s", "incast_time_ns"), has_window=True, window=1,
+            least_size=1,
         ),
         *(_neighbours(name) for name in ("sendrecv", "exchange")),
         *(kind for name in COLLECTIVES for kind in _collective(name)),

@@ -67,6 +67,16 @@ _BASE = (
         "multi_pair_bandwidth_bytes_per_s", "Multi-pair bandwidth", "bytes_per_s", True,
         "the bytes of all pairs' messages over that same time",
     ),
+    # Many to one.
+    Metric(
+        "goodput_bytes_per_s", "Goodput", "bytes_per_s", True,
+        "rank 0 asks all others at once, each answers by window_size messages: their bytes over the time until all "
+        "have arrived",
+    ),
+    Metric(
+        "incast_time_ns", "Incast time", "ns", False,
+        "one such round: from rank 0's first question until the last answer has arrived",
+    ),
     # What other programs state, where it is not one of ours (docs/peers.md).
     Metric(
         "latency_ns_mean", "Mean latency", "ns", False,
@@ -258,7 +268,7 @@ def _stated(metric: Metric) -> list[Metric]:
     ]  # fmt: skip
 
 
-_ALL = [*_BASE[:7], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_ONE_SIDED, *_BASE[7:]]
+_ALL = [*_BASE[:9], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_ONE_SIDED, *_BASE[9:]]
 _ALL += [
     one
     for metric in _GROUP
@@ -298,12 +308,18 @@ _WINDOWS_PER_OPERATION = {
 }
 MEAN_METRICS = (
     *_WINDOWS_PER_OPERATION, "multi_pair_bandwidth_bytes_per_s", "message_rate_per_s", "fetch_and_op_rate_per_s",
+    "goodput_bytes_per_s",
 )  # fmt: skip
 """All bytes over all time (harmonic mean); all others are taken from the median over the burst medians."""
 
 
 def metric_value(
-    metric_id: str, operation_ns: float, message_size_bytes: int, window_size: int, pair_count: int = 1
+    metric_id: str,
+    operation_ns: float,
+    message_size_bytes: int,
+    window_size: int,
+    pair_count: int = 1,
+    sender_count: int = 1,
 ) -> float:
     """Return the metric of one operation that took `operation_ns` (round trip, window, or nothing).
 
@@ -319,6 +335,7 @@ def metric_value(
         **{name: count * message_size_bytes * window_size for name, count in _WINDOWS_PER_OPERATION.items()},
         "multi_pair_bandwidth_bytes_per_s": pair_count * message_size_bytes * window_size,
         "message_rate_per_s": pair_count * window_size,
+        "goodput_bytes_per_s": sender_count * message_size_bytes * window_size,
         "fetch_and_op_rate_per_s": window_size,
     }[base]
     return moved * 1e9 / operation_ns if operation_ns > 0 else float("nan")

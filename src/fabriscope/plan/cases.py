@@ -38,7 +38,7 @@ def _cases(
 ) -> Iterator[Case]:
     has_sockets = entry.layer == "tcp" and entry.placement in section.socket.placements
     sockets = list(_sockets(section.socket, entry, fabrics)) if has_sockets else [SocketOptions()]
-    windows = section.window if kind.has_window else (1,)
+    windows = _windows(section, kind)
     queues = _queues(section.verbs) if entry.layer == "verbs" else [()]
     swept = {name for name, values in section.parameters().items() if len(values) > 1} - set(TOLD_BY_METRIC)
     swept |= {name for name, values in section.verbs if len(values) > 1}
@@ -101,6 +101,12 @@ def _queues(section: VerbsSection) -> list[Parameters]:
         tuple((name, str(value)) for name, value in zip(names, values, strict=True) if value is not None)
         for values in itertools.product(*(getattr(section, name) for name in names))
     ]
+
+
+def _windows(section: BenchmarkSection, kind: BenchmarkKind) -> tuple[int, ...]:
+    if not kind.has_window:
+        return (1,)
+    return (kind.window,) if kind.window and "window" not in section.model_fields_set else section.window
 
 
 def _cut_window(window: int, size: int, section: BenchmarkSection) -> int:

@@ -52,11 +52,11 @@ def bytes_of_operation(case: Case) -> int:
     layout = layout_of(case.entry.hosts)
     steps = math.ceil(math.log2(ranks))
     per_host = layout.ranks_per_host
-    name = case.benchmark.removeprefix("i") if case.benchmark.startswith("i") else case.benchmark
     factors = {
         "ping_pong": 2,
         "multi_pair_latency": 2 * (ranks // 2),
         "message_rate": (ranks // 2) * case.window_size,
+        "incast": (ranks - 1) * case.window_size,
         "sendrecv": per_host,
         "exchange": 2 * per_host,
         "barrier": 0,
@@ -65,4 +65,5 @@ def bytes_of_operation(case: Case) -> int:
         **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv"), ranks),
         **dict.fromkeys(("alltoall", "alltoallv"), per_host * ranks),
     }
+    name = case.benchmark if case.benchmark in factors else case.benchmark.removeprefix("i")
     return factors.get(name, case.window_size) * size

@@ -83,8 +83,8 @@ def contradictions(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contr
     patterns = {kind_of(name).pattern for name in section.benchmarks}
     given = section.model_fields_set
     for key, pattern, who in (
-        ("ranks", GROUP, "collectives"),
-        ("ranks_per_host", GROUP, "collectives"),
+        ("ranks", GROUP, "collectives and incast"),
+        ("ranks_per_host", GROUP, "collectives and incast"),
         ("pairs", PAIRS, "multi_pair_latency and message_rate"),
     ):
         if key in given and pattern not in patterns:

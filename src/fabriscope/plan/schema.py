@@ -79,7 +79,7 @@ class BenchmarkSection(Section):
     sizes: Sizes = Field(
         parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation"
     )
-    window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty")
+    window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty; of incast 1")
     in_flight_limit: SizeBytes = Field(
         4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
     )
@@ -273,10 +273,11 @@ class PlanSection(Section):
         (), description="inside one host, also over TCP to the host's own address on these fabrics (tcp and mpi)"
     )
     ranks: RankCounts = Field(
-        (2,), description="how many ranks collectives have: a count, a list, or all (ranks_per_host on every host)"
+        (2,),
+        description="how many ranks collectives and incast have: a count, a list, or all (ranks_per_host on each)",
     )
     ranks_per_host: CoreCounts = Field(
-        (), description="ranks of collectives on each host: a count, a list, half or all of its cores; as few as fit"
+        (), description="ranks of these on each host: a count, a list, half or all of its cores; as few as fit"
     )
     pairs: CoreCounts = Field(
         (1,), description="pairs of ranks of multi_pair_latency and message_rate; half and all count a host's cores"

@@ -1,0 +1,161 @@
+"""The picture of many to one: goodput, what a round takes, and what was lost and sent again, over the senders."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from fabriscope.analysis.bounds import FRAME_OVERHEAD_BYTES, IPV4_HEADER_BYTES, wire_bytes
+from fabriscope.reports._style import PALETTE, Style, config
+
+PER_FRAMES = 1000
+SHOWN = {
+    "verbs": (
+        ("switch", "dropped_frames"),
+        ("receiver", "out_of_seq_request"),
+        ("senders", "completer_retry_err"),
+        ("switch", "pauses"),
+    ),
+    "tcp": (
+        ("switch", "dropped_frames"),
+        ("senders", "Tcp.RetransSegs"),
+        ("senders", "TcpExt.TCPTimeouts"),
+        ("switch", "pauses"),
+    ),
+}
+"""What counts losses, gaps or segments sent again, expired timers, pauses: whose counters, and which."""
+COUNTERS = {
+    "frames that the switch dropped": ("switch", "dropped_frames"),
+    "gaps that the receiver saw (out_of_seq_request)": ("receiver", "out_of_seq_request"),
+    "packets that came twice (duplicate_request)": ("receiver", "duplicate_request"),
+    "retries of senders (completer_retry_err)": ("senders", "completer_retry_err"),
+}
+NAMES = {"verbs": "Soft RoCE", "tcp": "TCP (reno)"}
+ROCE_PACKET_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
+"""UDP, base transport header, invariant CRC."""
+ROCE_MTU_BYTES = 1024
+WIDTH, HEIGHT, PNG_SCALE = 300, 250, 2
+_STYLE = Style({}, ())
+
+
+def median_of(launches: Sequence[Any], of: str, name: str) -> float:
+    """Return the median over launches of a counter, for every 1000 frames that the switch delivered to the receiver."""
+    shares: list[float] = []
+    for one in launches:
+        said = one if isinstance(one, Mapping) else vars(one)
+        shares.append(PER_FRAMES * said[of].get(name, 0) / max(1, said["switch"]["delivered_frames"]))
+    return statistics.median(shares)
+
+
+def write(said: Mapping[str, Any], path: Path) -> list[Path]:
+    """Draw what `roce_congestion` measured as PNG and SVG; returns the files."""
+    spec = json.dumps(picture(said))
+    written = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    written[0].write_text(vl_convert.vegalite_to_svg(spec))
+    written[1].write_bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+    return written
+
+
+def picture(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the picture's specification."""
+    asked = said["arguments"]
+    good = [one for one in said["readings"] if one["goodput_bytes_per_s"] is not None]
+    curves = list(dict.fromkeys(_curve(one) for one in sorted(good, key=lambda one: (one["layer"], one["mode"]))))
+    panels: list[Any] = [
+        _panel(list(_goodputs(good)), "goodput, Mb/s", curves, bounds=_bounds(asked)),
+        _panel(list(_times(good)), "a round: median, and the longest, ms", curves, is_log=True),
+        _counts(good),
+    ]
+    words = (
+        f"{asked['rate'] / 1e6:g} Mb/s, {asked['buffer'] >> 10} KiB of buffer at each port, "
+        f"blocks of {asked['block'] >> 10} KiB, {asked['rounds']} launches of a point"
+    )
+    chart = alt.hconcat(*panels, spacing=28).resolve_scale(color="independent", strokeDash="independent")
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec["title"] = {"text": "One asks, many answer at once", "subtitle": words, "anchor": "start"}
+    spec["config"] = config(_STYLE)
+    return spec
+
+
+def _curve(reading: Mapping[str, Any]) -> str:
+    how = "the switch drops" if reading["mode"] == "drop" else "the switch pauses"
+    return f"{NAMES[reading['layer']]}, {how}"
+
+
+def _of_points(readings: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int, list[Mapping[str, Any]]]]:
+    for curve, count in sorted({(_curve(one), one["sender_count"]) for one in readings}):
+        yield curve, count, [one for one in readings if (_curve(one), one["sender_count"]) == (curve, count)]
+
+
+def _goodputs(readings: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for curve, count, launches in _of_points(readings):
+        rates = [8e-6 * one["goodput_bytes_per_s"] for one in launches]
+        yield {"curve": curve, "x": count, "y": statistics.median(rates), "lo": min(rates), "hi": max(rates)}
+
+
+def _times(readings: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for curve, count, launches in _of_points(readings):
+        times_ms = [1e-6 * value for one in launches for value in one["round_ns"]]
+        median_ms = statistics.median(times_ms)
+        yield {"curve": curve, "x": count, "y": median_ms, "lo": median_ms, "hi": max(times_ms)}
+
+
+def _bounds(asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the wire leaves for the payload of either kind of packet."""
+    roce = ROCE_MTU_BYTES / (ROCE_MTU_BYTES + ROCE_PACKET_BYTES + FRAME_OVERHEAD_BYTES)
+    block_bytes = asked["block"]
+    tcp = block_bytes / wire_bytes(block_bytes, 1500)
+    return [{"y": share * asked["rate"] / 1e6} for share in (roce, tcp)]
+
+
+def _panel(
+    rows: list[dict[str, Any]], title: str, curves: list[str], *, bounds: list[dict[str, Any]] | None = None,
+    is_log: bool = False,
+) -> Any:  # fmt: skip
+    colours = [PALETTE[0] if name.startswith(NAMES["verbs"]) else PALETTE[1] for name in curves]
+    dashes = [[1, 0] if name.endswith("drops") else [5, 3] for name in curves]
+    color = alt.Color(
+        "curve:N", scale=alt.Scale(domain=curves, range=colours), legend=alt.Legend(title=None, columns=2)
+    )
+    dash = alt.StrokeDash("curve:N", scale=alt.Scale(domain=curves, range=dashes), legend=alt.Legend(title=None))
+    scale = alt.Scale(type="log") if is_log else alt.Scale(domainMin=0)
+    x, y = _senders(), alt.Y("y:Q", title=title, scale=scale)
+    base = alt.Chart(alt.InlineData(rows)).encode(x=x, color=color)
+    layers = [
+        base.mark_rule(opacity=0.5).encode(y=alt.Y("lo:Q", title=title, scale=scale), y2="hi:Q"),
+        base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash),
+        base.mark_point(filled=True, size=45, opacity=1).encode(y=y),
+    ]
+    if bounds:
+        dotted = alt.Chart(alt.InlineData(bounds)).mark_rule(strokeDash=[1, 4], color=_STYLE.ink)
+        layers.append(dotted.encode(y=alt.Y("y:Q", title=title, scale=scale)))
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _counts(readings: Sequence[Mapping[str, Any]]) -> Any:
+    """Return what Soft RoCE's counters and the switch's say, where the switch drops."""
+    dropped = [one for one in readings if (one["layer"], one["mode"]) == ("verbs", "drop")]
+    rows = [
+        {"what": what, "x": count, "y": median_of(launches, *of_name)}
+        for what, of_name in COUNTERS.items()
+        for _, count, launches in _of_points(dropped)
+    ]
+    color = alt.Color(
+        "what:N", scale=alt.Scale(domain=list(COUNTERS), range=[PALETTE[7], *PALETTE[2:5]]),
+        legend=alt.Legend(title=None, columns=1, labelLimit=320),
+    )  # fmt: skip
+    y = alt.Y("y:Q", title=f"Soft RoCE, the switch drops: for {PER_FRAMES} frames delivered")
+    base = alt.Chart(alt.InlineData(rows)).encode(x=_senders(), y=y, color=color)
+    return (base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=45, opacity=1)).properties(
+        width=WIDTH, height=HEIGHT
+    )
+
+
+def _senders() -> alt.X:
+    return alt.X("x:O", title="senders", axis=alt.Axis(labelAngle=0))
