@@ -9,7 +9,7 @@ from pathlib import Path
 from fabriscope.launch.on_host.sweep import signal_if
 
 # A lab's host has process numbers of its own: nsenter starts the program as a child and waits for it.
-_WAITERS = frozenset({"nsenter", "unshare"})
+WAITERS = frozenset({"nsenter", "unshare"})
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def programs(group: int) -> list[Member]:
     """
     members = living(group)
     parents = {member.parent_pid for member in members}
-    waiters = {member.pid for member in members if member.name in _WAITERS and member.pid in parents}
+    waiters = {member.pid for member in members if member.name in WAITERS and member.pid in parents}
     working = [member for member in members if member.pid not in waiters]
     own = {member.pid for member in working}
     return sorted(working, key=lambda member: (member.parent_pid in own, member.pid))

@@ -9,8 +9,8 @@ import math
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +72,30 @@ def run_commands(
         finally:
             outcomes = launch.finish()
         return outcomes
+
+
+@contextmanager
+def watching(watchers: Sequence[Command], hosts: Mapping[str, Host]) -> Iterator[Callable[[], list[Outcome]]]:
+    """Start watchers, and yield, once those are ready that live, what ends them and returns their outcomes.
+
+    For what is not launched by us. They end with the block at the latest. Raises ToolMissing or LaunchError.
+    """
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
+        guard = stack.enter_context(Guard(folder))
+        launch = _Launch(hosts, folder, guard, math.inf, threading.Event())
+        outcomes: list[Outcome] = []
+
+        def end() -> list[Outcome]:
+            if not outcomes:
+                outcomes.extend(launch.finish())
+            return outcomes
+
+        try:
+            launch.start_watchers(watchers)
+            yield end
+        finally:
+            end()
 
 
 class _Launch:

@@ -1,0 +1,98 @@
+"""A proof in words and rows, the same for the terminal, the page and other programs."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabriscope.analysis.words import UNKNOWN, bytes_text, share_text, time_text
+from fabriscope.model.counters import Carrier, Watch
+from fabriscope.model.proof import Observed, Proof
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what one way out of one host carried."""
+
+    host: str
+    carrier: str
+    sent: str
+    received: str
+    share: str
+    """Of what the host moved."""
+
+
+def carrier_text(kind: str, name: str) -> str:
+    """Return `tcp over eth0`; memory has no interface."""
+    return (
+        f"shared memory ({name})"
+        if kind == "shm" and name
+        else "shared memory"
+        if kind == "shm"
+        else f"{kind} over {name}"
+    )
+
+
+def rows(carriers: tuple[Carrier, ...]) -> list[Row]:
+    """Return the table of the books, what carried most of a host first."""
+    totals: dict[str, int] = {}
+    for one in carriers:
+        totals[one.host] = totals.get(one.host, 0) + _moved(one)
+    ordered = sorted(carriers, key=lambda one: (list(totals).index(one.host), -_moved(one)))
+    return [
+        Row(
+            one.host,
+            carrier_text(one.kind, one.name),
+            "cannot be counted" if one.sent_bytes is None else bytes_text(one.sent_bytes),
+            "cannot be counted" if one.received_bytes is None else bytes_text(one.received_bytes),
+            UNKNOWN if one.sent_bytes is None or not totals[one.host] else share_text(_moved(one) / totals[one.host]),
+        )
+        for one in ordered
+        if one.sent_bytes is None or _moved(one) or not totals[one.host]
+    ]
+
+
+def _moved(one: Carrier) -> int:
+    return (one.sent_bytes or 0) + (one.received_bytes or 0)
+
+
+def verdict_sentence(proof: Proof) -> str:
+    """Return the verdict and what it rests on, in one sentence."""
+    asked = f" ({proof.expected})" if proof.expected else ""
+    return f"{proof.books.verdict}{asked}: {proof.books.because}"
+
+
+def closure_sentence(proof: Proof) -> str:
+    """Return how well what the interfaces counted is accounted for; empty where nothing was counted."""
+    error = proof.books.closure_error
+    return "" if error is None else f"Of what the interfaces counted, {share_text(error)} is not accounted for."
+
+
+def ending_sentence(observed: Observed) -> str:
+    """Return how the program ended; empty where it ended well."""
+    status = observed.exit_status
+    if status == 0:
+        return ""
+    how = f"ended with status {status}" if status > 0 else f"was ended by {_signal_name(-status)}"
+    if observed.was_signalled:
+        how = "was interrupted"
+    return f"the program {how} after {time_text(observed.elapsed_ns)}: the verdict is on what it moved until then"
+
+
+def problems(watches: Mapping[str, Watch]) -> list[str]:
+    """Return what could not be read on the hosts, a line each."""
+    return [f"{host}: {name}: {why}" for host, watch in watches.items() for name, why in watch.problems.items()]
+
+
+def command_text(observed: Observed) -> str:
+    """Return the command as it would be typed."""
+    return shlex.join(observed.argv)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

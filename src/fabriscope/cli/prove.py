@@ -1,0 +1,160 @@
+"""`fabriscope prove`: what carries the bytes of any program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from fabriscope.model.proof import Observed, Proof
+
+EXIT_CODES = {"proved": 0, "refuted": 3, "undecided": 4}
+EXIT_PROGRAM_FAILED = 1
+LEAST_INTERVAL_S = 0.1
+
+
+@click.command(name="prove", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option(
+    "--expect", "expected", default="", metavar="FABRIC",
+    help="eth1, mlx5_0, 10.1.0.0/24, tcp, roce, ib, shm, or a fabric of the lab; without it: whatever carries.",
+)  # fmt: skip
+@click.option(
+    "--hosts", metavar="LIST", help="As in node[1-4]  [default: those of the batch job, or that COMMAND names]."
+)
+@click.option("--lab", "lab_name", metavar="NAME", help="Watch a lab that stands; COMMAND runs on its first host.")
+@click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches the hosts, e.g. 'ssh -F my_config'.")
+@click.option("--interval", default="1s", metavar="TIME", help="From reading to reading.  [default: 1s]")
+@click.option(
+    "--idle", default="1s", metavar="TIME", help="What goes on without it is measured so long.  [default: 1s]"
+)
+@click.option("--ask-library", is_flag=True, help="Let the MPI library or NCCL say what it uses, and compare.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep it in this folder, with a page.")
+@click.option("--read", "kept", type=click.Path(path_type=Path), help="Judge again what was kept by --output.")
+@click.option("--pass-status", is_flag=True, help="End with COMMAND's own status where that is not 0.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - the registry's constant
+    """Run COMMAND, and tell which interfaces, devices and transports carried its bytes.
+
+    \b
+    fabriscope prove -- mpirun -H node1,node2 ./app                      what carries it?
+    fabriscope prove --expect eth1 --hosts node[1-4] -- ./job.sh         is it eth1, and nothing else?
+    fabriscope prove --lab demo --expect gige -- mpirun -H node1,node2 ./app
+
+    COMMAND's own input, output and errors are left alone; what we say goes to standard error. The exit code is
+    0 if it is proved, 3 if it is refuted, 4 if it cannot be decided, and 1 if it is proved but COMMAND failed.
+    """
+    _check(command, options)
+    from fabriscope import prove
+    from fabriscope.store import proofs
+
+    observed = _observed(command, options) if options["kept"] is None else proofs.read(options["kept"])
+    proof = prove.judge(observed, options["expected"] or observed.expected)
+    _say(observed, proof)
+    _write(observed, proof, options)
+    raise SystemExit(_status(observed, proof, passes=options["pass_status"]))
+
+
+def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
+    if (options["kept"] is None) == (not command):
+        raise click.UsageError("give the command to run behind --, or --read FOLDER")
+    if options["kept"] is not None:
+        for name in ("hosts", "lab_name", "ssh_words"):
+            if options[name] is not None:
+                raise click.UsageError("--read judges what was kept: it watches no hosts")
+    if options["lab_name"] is not None and options["ssh_words"] is not None:
+        raise click.UsageError("--ssh is for real hosts; a lab's are reached without")
+
+
+def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
+    from rich.console import Console
+
+    from fabriscope import prove, watched
+
+    wish = prove.Wish(
+        command,
+        options["expected"],
+        _seconds("--interval", options["interval"], LEAST_INTERVAL_S),
+        _seconds("--idle", options["idle"], 0),
+        options["ask_library"],
+    )
+    prove.check(command)
+    if options["output"] is not None:
+        from fabriscope.store import proofs
+
+        proofs.check_new(options["output"])
+    status = Console(stderr=True).status("")
+    with status:
+
+        def notice(what: str) -> None:
+            status.update(what) if what else status.stop()
+
+        chosen = watched.place(
+            command, hosts=options["hosts"], lab_name=options["lab_name"], ssh_words=options["ssh_words"], notice=notice
+        )
+        with chosen as place:
+            return prove.observe(place, wish, notice)
+
+
+def _seconds(name: str, text: str, least_s: float) -> float:
+    from fabriscope.model.units import parse_duration_ns
+
+    try:
+        seconds = parse_duration_ns(text) / 1e9
+    except ValueError as error:
+        raise click.UsageError(f"{name}: {error}") from error
+    if seconds < least_s:
+        raise click.UsageError(f"{name}: {text} is less than {least_s:g} s")
+    return seconds
+
+
+def _say(observed: Observed, proof: Proof) -> None:
+    """Tell the verdict on standard error."""
+    from fabriscope.analysis import proof_words
+
+    rows = [("host", "carried by", "sent", "received", "share")]
+    rows += [
+        (one.host, one.carrier, one.sent, one.received, one.share) for one in proof_words.rows(proof.books.carriers)
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    sys.stdout.flush()
+    if len(rows) > 1:
+        for row in rows:
+            cells = [
+                text.ljust(width) if column < 2 else text.rjust(width)
+                for column, (text, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            click.echo("  ".join(cells).rstrip(), err=True)
+    colour = {"proved": "green", "refuted": "red"}.get(proof.books.verdict, "yellow")
+    verdict, _, rest = proof_words.verdict_sentence(proof).partition(proof.books.verdict)
+    click.echo(f"{verdict}{click.style(proof.books.verdict, fg=colour, bold=True)}{rest}", err=True)
+    said = [*proof.library, proof.contradiction, proof_words.ending_sentence(observed)]
+    for line in filter(None, (*said, *proof_words.problems(observed.watches))):
+        click.echo(line, err=True)
+
+
+def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
+    from fabriscope import prove
+
+    if options["json_path"] is not None:
+        text = json.dumps(prove.as_json(observed, proof), indent=1) + "\n"
+        if options["json_path"] == "-":
+            click.echo(text, nl=False)
+        else:
+            Path(options["json_path"]).write_text(text)
+    if options["output"] is not None:
+        page = prove.keep(observed, proof, options["output"])
+        click.echo(f"kept in {options['output']}; the page is {page}", err=True)
+
+
+def _status(observed: Observed, proof: Proof, *, passes: bool) -> int:
+    """Return the exit code; a program that was stopped by the user did not fail."""
+    status = observed.exit_status
+    if passes and status:
+        return status if status > 0 else 128 - status
+    code = EXIT_CODES[proof.books.verdict]
+    return EXIT_PROGRAM_FAILED if not code and status and not observed.was_signalled else code

@@ -1,0 +1,140 @@
+"""Runs somebody's own program as their shell would: with our standard streams, told of the signals that we are sent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from fabriscope.launch._group import WAITERS
+from fabriscope.model.errors import LaunchError, ToolMissing
+
+PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+_OF_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+MOST_KEPT_BYTES = 16 << 20
+"""Of what a program says; libraries speak of themselves at the start."""
+_DRAIN_S = 5.0
+"""What a program leaves behind may hold its output open for ever."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended."""
+
+    exit_status: int
+    """Negative for the signal that ended it."""
+    started_unix_ns: int
+    elapsed_ns: int
+    was_signalled: bool
+    """A signal came for it, from the terminal or through us."""
+    said: str = ""
+    """What it wrote, both streams one after the other, if it was to be kept."""
+
+
+def run(argv: Sequence[str], env: Mapping[str, str], *, access: Sequence[str] = (), keep_words: bool = False) -> Ending:
+    """Run a program to its end, with standard input, output and error of our own.
+
+    `access` are words that lead to a host of a lab. With `keep_words` its output passes through us, byte by byte, and
+    is kept beside. To be called from the main thread. Raises ToolMissing or LaunchError where it does not start.
+    """
+    words = [*_bystanders(access), *argv] if access else list(argv)
+    pipe = subprocess.PIPE if keep_words else None
+    sys.stdout.flush()
+    started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
+    try:
+        process = subprocess.Popen(words, env={**os.environ, **env}, stdout=pipe, stderr=pipe)
+    except FileNotFoundError as error:
+        raise ToolMissing(f"there is no program {argv[0]}", fix="give its path, or what PATH has") from error
+    except OSError as error:
+        raise LaunchError(f"{argv[0]} cannot be started: {error.strerror}") from error
+    kept = [_Copy(stream, to) for stream, to in ((process.stdout, 1), (process.stderr, 2)) if stream is not None]
+    with _passing_on(process) as came:
+        exit_status = process.wait()
+    elapsed_ns = time.monotonic_ns() - started_ns
+    said = "".join(one.text() for one in kept)
+    return Ending(exit_status, started_unix_ns, elapsed_ns, bool(came), said)
+
+
+def _bystanders(access: Sequence[str]) -> list[str]:
+    """Return the words that lead to a host; Ctrl-C is for the program alone, which they wait for."""
+    names = ",".join(number.name.removeprefix("SIG") for number in _OF_TERMINAL)
+    return ["env", f"--ignore-signal={names}", *access, "env", f"--default-signal={names}"]
+
+
+@contextlib.contextmanager
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Give signals to the program for as long as the block lasts; yields those that came."""
+    came: list[int] = []
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        # The terminal's own keys reach the whole group in front, the program too: mpirun takes two for "at once".
+        if not (number in _OF_TERMINAL and _is_in_front()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(_program_below(process.pid), number)
+
+    before = {number: signal.signal(number, pass_on) for number in PASSED_ON}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_in_front() -> bool:
+    """Return whether we have a terminal that sends us its signals."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _program_below(pid: int) -> int:
+    """Return the program that a process merely waits for, as on a host of a lab; itself where it waits for none."""
+    while True:
+        try:
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            return pid
+        if name not in WAITERS or len(children) != 1:
+            return pid
+        pid = int(children[0])
+
+
+class _Copy:
+    """Copies a stream to one of our own, and keeps its beginning."""
+
+    def __init__(self, stream: object, to: int) -> None:
+        self._source: int = stream.fileno()  # type: ignore[attr-defined]
+        self._stream, self._to = stream, to
+        self._kept = bytearray()
+        self._thread = threading.Thread(target=self._copy, daemon=True)
+        self._thread.start()
+
+    def _copy(self) -> None:
+        with contextlib.suppress(OSError):  # nobody reads us: the program is told so by its own pipe
+            while part := os.read(self._source, 1 << 16):
+                self._kept += part[: max(0, MOST_KEPT_BYTES - len(self._kept))]
+                while part:
+                    part = part[os.write(self._to, part) :]
+        self._stream.close()  # type: ignore[attr-defined]
+
+    def text(self) -> str:
+        """Return what was kept, once the stream has ended or nothing more can be waited for."""
+        self._thread.join(_DRAIN_S)
+        return bytes(self._kept).decode(errors="replace")

@@ -1,0 +1,110 @@
+"""Which hosts `fabriscope prove` watches, and where the program runs: here, or on a host of a lab."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fabriscope import fleet, real_site
+from fabriscope.hosts import allocation, launcher_words
+from fabriscope.launch import slurm, ssh
+from fabriscope.launch.ssh import Ssh
+from fabriscope.model.errors import HostError
+from fabriscope.model.host import Host
+
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a program runs, and what is watched meanwhile."""
+
+    hosts: Mapping[str, Host]
+    access: tuple[str, ...] = ()
+    """Words that lead to where the program runs; none for here."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What MPI launchers need to reach a lab's hosts."""
+    fabrics: Mapping[str, str] = field(default_factory=dict)
+    """Names that a lab has for its interfaces."""
+    chosen_because: str = ""
+    """Why these hosts, in words."""
+
+
+@contextlib.contextmanager
+def place(
+    argv: Sequence[str], *, hosts: str | None, lab_name: str | None, ssh_words: str | None, notice: Notice
+) -> Iterator[Place]:
+    """Yield the place for a program: `hosts` are a list or None, `lab_name` is a lab that stands, or None.
+
+    Connections end with the block. Raises HostError or LabError.
+    """
+    if lab_name is not None:
+        yield _in_lab(lab_name, _unfolded(hosts) if hosts else ())
+        return
+    names, why = _chosen(argv, hosts)
+    near = [name for name in names if real_site.is_here(name)][:1]
+    far = [name for name in names if not real_site.is_here(name)]
+    known = {name: Host(name) for name in near}
+    with contextlib.ExitStack() as stack:
+        if far:
+            words = _reached_by(names, ssh_words)
+            notice(f"reaching {len(far)} hosts {'by srun' if isinstance(words, slurm.Slurm) else 'over ssh'}")
+            opened = stack.enter_context(fleet.connected(words))
+            opened.look(far)
+            opened.check()
+            known |= {name: opened.host(name) for name in far}
+        yield Place({name: known[name] for name in names if name in known}, chosen_because=why)
+
+
+def _in_lab(name: str, wanted: Sequence[str]) -> Place:
+    from fabriscope import lab
+
+    standing = lab.find(name or None)
+    hosts = [standing.host(one) for one in wanted] or list(standing.hosts)
+    shell = str(standing.remote_shell)
+    env = {
+        "OMPI_MCA_plm_rsh_agent": shell,
+        "PRTE_MCA_plm_ssh_agent": shell,
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": shell,
+        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC": shell,
+    }
+    fabrics = {fabric: str(one["interface"]) for fabric, one in standing.state.details["fabrics"].items()}
+    return Place({host.name: host for host in hosts}, hosts[0].access, env, fabrics, f"the lab {standing.name}")
+
+
+def _chosen(argv: Sequence[str], hosts: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the hosts to watch, and why these."""
+    if hosts is not None:
+        return _unfolded(hosts), "--hosts"
+    job = allocation.find()
+    if job is not None:
+        return job.hosts, f"the {job.scheduler} job {job.job_id}".strip()
+    named = launcher_words.hosts_of(argv)
+    if named:
+        return named, "the command names them"
+    return ("localhost",), "the command names no hosts"
+
+
+def _unfolded(text: str) -> tuple[str, ...]:
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    try:
+        names = tuple(NodeSet(text))
+    except NodeSetException as error:
+        raise HostError(f"{text!r} is no host list: {error}", fix="write it like node[1-4],head") from error
+    if not names:
+        raise HostError("the host list is empty", fix="leave --hosts out, or write it like node[1-4],head")
+    return names
+
+
+def _reached_by(names: Sequence[str], ssh_words: str | None) -> Ssh:
+    """Return what reaches the hosts: srun inside a Slurm job that has them, else ssh."""
+    if os.environ.get("SLURM_JOB_ID") and not ssh_words:
+        job = allocation.find()
+        if job is not None and job.scheduler == "slurm" and set(names) <= set(job.hosts):
+            return slurm.here(os.environ, "mpirun", ())
+    return ssh.chosen(ssh_words)
