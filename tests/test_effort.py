@@ -107,6 +107,14 @@ def test_only_what_is_open_is_launched_again(plan: Plan) -> None:
     assert told.sentences[-1].startswith("the blocks are spent: after 4 blocks")
 
 
+def test_a_launch_that_failed_is_made_again_in_a_block_that_is_over(plan: Plan) -> None:
+    run = measured()
+    effort = Effort(plan, Folder(run, 4), Told())  # type: ignore[arg-type]
+    (failed,) = (one for one in run.journal if one["block"] == 2 and one["entry_id"] == OTHER.entry_id)
+    assert effort.wants(replace(launch(OTHER, 2), launch_id=failed["launch_id"]))
+    assert not effort.wants(launch(OTHER, 2)), "one that was never made stays left out"
+
+
 def test_the_first_blocks_are_made_whole(plan: Plan) -> None:
     effort = Effort(plan, Folder(measured(), 0), Told())  # type: ignore[arg-type]
     assert all(effort.wants(launch(entry, block)) for block in (1, 2, 3) for entry in (TCP, SLOW, OTHER, FLOOR))

@@ -24,6 +24,7 @@ class Effort:
         self._section = plan.section
         self._folder = folder
         self._progress = progress
+        self._made = frozenset(folder.done())
         self._begun = max((record["block"] for record in folder.done().values()), default=0)
         self._looked_at: int | None = None
         self._state: State | None = None
@@ -42,8 +43,11 @@ class Effort:
         return not self.is_adaptive or launch.block <= plans.TYPICAL_BLOCKS
 
     def wants(self, launch: Launch) -> bool:
-        """Return whether a launch is to be made; those of blocks that are over are not."""
-        if not self.is_adaptive:
+        """Return whether a launch is to be made; those of blocks that are over are not, unless it is made again.
+
+        What an earlier run made and now comes up once more has failed: it was worth its time then.
+        """
+        if not self.is_adaptive or launch.launch_id in self._made:
             return True
         if launch.block < self._begun or self._is_over:
             return False
