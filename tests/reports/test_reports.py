@@ -15,15 +15,20 @@ from tests.analysis.made_up import Shape, write_run
 
 import fabriscope
 from fabriscope import store
+from fabriscope.analysis.comparisons import IDENTITY
+from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND
 from fabriscope.cli.show import COMMAND as SHOW_COMMAND
 from fabriscope.model.errors import StoreError
 from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover
+from fabriscope.reports import html_page
 from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import essence_of
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
+from fabriscope.reports._tables import range_groups
+from fabriscope.reports._verdicts import verdict_rows
 from fabriscope.reports.base import Options
 
 SMALL = Shape(sizes=(1, 64, 1024, 65536, 1 << 20), launch_count=3, samples_per_burst=4, stacks=("openmpi-5.0.11",))
@@ -72,6 +77,65 @@ class Outline(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.VOID:
             assert self.open.pop() == tag
+
+
+def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
+    essence = essence_of(write_run(tmp_path / "run", SWEPT).read())
+    groups = {group["kind"]: group for group in range_groups(essence)}
+    assert groups["fabric"]["verdicts"] == [], "five pairs are read as sentences"
+    assert len(groups["series"]["findings"]) == 20
+    of_series = groups["series"]["verdicts"]
+    assert 0 < len(of_series) < 5
+    names = {name for row in of_series for name in re.findall(r"default|send buffer \d+ B", row["pair"])}
+    assert names == {"default", *(f"send buffer {size} B" for size in (16384, 32768, 65536, 131072))}
+    (row,) = verdict_rows(essence.ranges.filter(pl.col("kind") == "fabric"))
+    assert row["where"] == "ping-pong, TCP, between hosts, in all 5 circumstances"
+    assert row["pair"] == "ethernet-100 / gige"
+    ((verdict, name, text),) = (tuple(one.values()) for one in row["said"])
+    ratios = essence.comparisons.filter(pl.col("kind") == "fabric")["ratio"]
+    assert (verdict, name) == ("slower", "gige")
+    assert text == f"at every size, {advantage_range_text(1 / ratios.max(), 1 / ratios.min())}"
+    page = re.sub(r"<[^>]+>", " ", html_page.page_text(essence, ""))
+    assert all(row["where"] in page for row in of_series)
+
+
+def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
+    def pair(left: str, right: str, series: str, *ranges: tuple[str, int, int, float]) -> list[dict[str, Any]]:
+        sides = {f"{side}_{name}": None for side in ("left", "right") for name in IDENTITY}
+        sides |= {f"{side}_benchmark": "ping_pong" for side in ("left", "right")}
+        sides |= {f"{side}_placement": "inter" for side in ("left", "right")}
+        sides |= {f"{side}_series": series for side in ("left", "right")}
+        return [
+            {**sides, "kind": "fabric", "metric_id": "latency_ns", "left": left, "right": right, "verdict": verdict,
+             "first_size_bytes": first, "last_size_bytes": last, "size_count": 2, "covers_all": len(ranges) == 1,
+             "least_ratio": ratio, "most_ratio": ratio * 1.1, "blocks_to_decide": 9 if verdict == "undecided" else None}
+            for verdict, first, last, ratio in ranges
+        ]  # fmt: skip
+
+    rows = [
+        *pair("a", "b", "x", ("undecided", 1, 8, 1.0)),
+        *pair("a", "c", "x", ("equivalent", 1, 8, 1.0)),
+        *pair("b", "c", "x", ("equivalent", 1, 4, 1.0), ("undecided", 8, 8, 1.0)),
+        *pair("a", "b", "y", ("faster", 1, 2, 3.0), ("slower", 4, 8, 0.5)),
+        *pair("a", "c", "y", ("faster", 1, 8, 4.0)),
+    ]
+    told = [
+        (row["where"], row["pair"], [f"{one['name']} {one['text']}" for one in row["said"]])
+        for row in verdict_rows(pl.DataFrame(rows, infer_schema_length=None))
+    ]
+    assert told == [
+        (
+            "ping-pong, between hosts, y",
+            "a / b",
+            ["a up to 2 B, 3.00 to 3.30 times", "b from 4 B on, 1.82 to 2.00 times"],
+        ),
+        ("ping-pong, between hosts, y", "a / c", ["a at every size, 4.00 to 4.40 times"]),
+        (
+            "ping-pong, between hosts, x",
+            "any two of a, b and c",
+            ["equivalent in 4 of 8 comparisons", "undecided in 4 of 8 comparisons (about 9 blocks would decide)"],
+        ),
+    ]
 
 
 def test_the_registry_has_the_formats() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -89,23 +89,22 @@ def pair_text(rows: Iterable[dict[str, Any]]) -> str:
 
 
 def _ranges_text(rows: list[dict[str, Any]]) -> str:
-    if len(rows) == 1 or all(row["verdict"] == rows[0]["verdict"] for row in rows):
-        return _range_text(rows[0], "at every size")
     if len(rows) > MOST_RANGES:
         return _counted_text(rows)
-    parts = []
-    for index, row in enumerate(rows):
-        first, last = size_text(row["first_size_bytes"]), size_text(row["last_size_bytes"])
-        if row["size_count"] == 1:
-            where = f"at {first}"
-        elif index == 0:
-            where = f"up to {last}"
-        elif index == len(rows) - 1:
-            where = f"from {first} on"
-        else:
-            where = f"from {first} to {last}"
-        parts.append(_range_text(row, where))
-    return "; ".join(parts)
+    return "; ".join(_range_text(row, range_place(rows, index)) for index, row in enumerate(rows))
+
+
+def range_place(rows: Sequence[dict[str, Any]], index: int) -> str:
+    """Return at which sizes a range of a pair lies: `at every size`, `up to 1 KiB`, `from 2 KiB on`, `at 1 MiB`."""
+    row = rows[index]
+    first, last = size_text(row["first_size_bytes"]), size_text(row["last_size_bytes"])
+    if len(rows) == 1:
+        return "at every size"
+    if row["size_count"] == 1:
+        return f"at {first}"
+    if index == 0:
+        return f"up to {last}"
+    return f"from {first} on" if index == len(rows) - 1 else f"from {first} to {last}"
 
 
 def _counted_text(rows: list[dict[str, Any]]) -> str:

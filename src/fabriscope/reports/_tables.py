@@ -28,6 +28,10 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import METRICS
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
+from fabriscope.reports._verdicts import verdict_rows
+
+MOST_SENTENCES = 12
+"""Of more pairs than this a table of verdicts is read faster than sentences."""
 
 
 def summary_rows(essence: Essence) -> list[dict[str, str]]:
@@ -114,7 +118,7 @@ def _interval(row: dict[str, Any], name: str, factor: float) -> str:
 
 
 def range_groups(essence: Essence) -> list[dict[str, Any]]:
-    """Return for each kind of comparison its title, its sentences, and its ranges as rows."""
+    """Return for each kind of comparison its title, its sentences, its ranges, and of many pairs the verdicts."""
     groups = []
     for kind in KINDS.values():
         rows = essence.ranges.filter(pl.col("kind") == kind.name)
@@ -127,6 +131,7 @@ def range_groups(essence: Essence) -> list[dict[str, Any]]:
                     "findings": [one for one in found if one["benchmark"] == found[0]["benchmark"]],
                     "more_findings": [one for one in found if one["benchmark"] != found[0]["benchmark"]],
                     "rows": [_range_row(row) for row in rows.iter_rows(named=True)],
+                    "verdicts": verdict_rows(rows) if len(found) > MOST_SENTENCES else [],
                 }
             )
     return groups

@@ -72,8 +72,7 @@ def page_text(essence: Essence) -> str:
     if shared:
         parts += ["## Many ranks", _table(list(GROUPS.values()), [[row[name] for name in GROUPS] for row in shared])]
     for group in _tables.range_groups(essence):
-        rows = [[row[name] for name in RANGES] for row in group["rows"]]
-        parts += [f"## {group['title']}", _table(list(RANGES.values()), rows)]
+        parts += [f"## {group['title']}", _verdicts(group)]
     floor = _facts.floor_table(essence)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
@@ -92,6 +91,16 @@ def page_text(essence: Essence) -> str:
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
     parts.append(made_of_line(essence.run))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(group: dict[str, Any]) -> str:
+    """Return the ranges of a kind of comparison, of many pairs the verdicts alone."""
+    if not group["verdicts"]:
+        return _table(list(RANGES.values()), [[row[name] for name in RANGES] for row in group["rows"]])
+    rows = []
+    for row in group["verdicts"]:
+        rows.append([row["where"], row["pair"], "; ".join(f"{one['name']} {one['text']}" for one in row["said"])])
+    return _table(("where", "pair", "who leads"), rows)
 
 
 def _paper_parts(paper: dict[str, Any] | None) -> list[str]:

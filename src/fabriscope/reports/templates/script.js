@@ -1,5 +1,10 @@
-// Draws the figures one after the other, so that the first is there at once, and serves the legends and the switch.
+// Draws the figures one after the other, so that the first is there at once, and serves the legends, the switch and print.
 (async () => {
+  // Paper folds nothing out: what is to be printed stands open while the page is.
+  const printed = [...document.querySelectorAll("details.printed:not([open])")];
+  addEventListener("beforeprint", () => printed.forEach((one) => { one.open = true; }));
+  addEventListener("afterprint", () => printed.forEach((one) => { one.open = false; }));
+
   const views = new Map();
   const options = {
     renderer: "svg",
