@@ -97,8 +97,9 @@ class Run:
     def fits(self) -> pl.DataFrame:
         """Return time over size in pieces: one row for each piece of each ping-pong curve."""
         from fabriscope.analysis.fits import fits
+        from fabriscope.analysis.launch_values import launch_values
 
-        return fits(self._launch_values)
+        return fits(launch_values(self.data, anchors=True))
 
     def summary(self) -> pl.DataFrame:
         """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""

@@ -28,11 +28,11 @@ class Effort:
         self._begun = max((record["block"] for record in folder.done().values()), default=0)
         self._looked_at: int | None = None
         self._state: State | None = None
-        self._is_over = False
+        self._is_over = bool(folder.manifest.get("additions"))  # sizes were added to what had come to its end
 
     def announce(self) -> None:
         """Say beforehand about how long it takes at most."""
-        if self.is_adaptive:
+        if self.is_adaptive and not self._is_over:
             self._progress.say(
                 f"until decided: {LEAST_BLOCKS} blocks at least, and at most {self._section.launches} or"
                 f" {self._section.budget / 60e9:.1f} minutes of measuring"
@@ -61,7 +61,7 @@ class Effort:
 
     def end(self) -> None:
         """Say what came of it, and what more time would buy."""
-        if self.is_adaptive and self._folder.done():
+        if self.is_adaptive and self._folder.done() and not self._folder.manifest.get("additions"):
             state = self._state_after(None)
             is_spent = self._measured_ns(self._section.launches + 1) >= self._section.budget
             why = (

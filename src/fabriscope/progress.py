@@ -24,6 +24,9 @@ class Progress(Protocol):
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """The launches begin; `expected_ns` is about how long those that are left will take."""
 
+    def more(self, launch_count: int, expected_ns: int) -> None:
+        """So many launches come to those that were planned; `expected_ns` is about how long they will take."""
+
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """One launch begins."""
 
@@ -39,6 +42,9 @@ class Progress(Protocol):
 
 class QuietProgress:
     """Says nothing."""
+
+    def more(self, launch_count: int, expected_ns: int) -> None:
+        """See Progress."""
 
     def notice(self, what: str) -> None:
         """See Progress."""
@@ -90,6 +96,10 @@ class Unheard:
         """See Progress."""
         self._tell(lambda: self._told.start(run_path, launch_count, done_count, expected_ns))
 
+    def more(self, launch_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.more(launch_count, expected_ns))
+
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""
         self._tell(lambda: self._told.launch_started(launch, expected_ns))
@@ -125,6 +135,10 @@ class JsonProgress(QuietProgress):
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """See Progress."""
         self._say("started", run=run_path, launches=launch_count, done=done_count, expected_ns=expected_ns)
+
+    def more(self, launch_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._say("launches_added", launches=launch_count, expected_ns=expected_ns)
 
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""
@@ -180,6 +194,12 @@ class TerminalProgress(QuietProgress):
         )
         self._task = self._bar.add_task("", total=launch_count, completed=done_count, left=_clock(expected_ns))
         self._bar.start()
+
+    def more(self, launch_count: int, expected_ns: int) -> None:
+        """See Progress."""
+        self._left_ns = expected_ns
+        total = self._bar.tasks[0].total or 0
+        self._bar.update(self._task, total=total + launch_count, left=_clock(expected_ns))
 
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""

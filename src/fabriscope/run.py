@@ -6,7 +6,7 @@ import dataclasses
 import platform
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,10 @@ from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.errors import HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
+from fabriscope.model.measurement import Launch
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
+from fabriscope.sharpen import Sharpening
 from fabriscope.site import Site
 
 
@@ -76,13 +78,14 @@ def resume(path: Path, progress: Progress, cancel: threading.Event, *, keep_fail
     """
     folder = store.open_run(path)
     kept = _kept(folder, keep_failed)
-    if len(kept) == len(folder.manifest["schedule"]) > 0:
+    may_add = folder.manifest["plan"].get("sharpen") and not folder.has_ended
+    if len(kept) == len(folder.manifest["schedule"]) > 0 and not may_add:
         return _summary(folder, len(kept))  # whatever became of its hosts
     plan = _on_the_same_hosts(plans.load(path / store.PLAN_NAME, vocabulary()), folder)
     known = {name: [Fact(**fact) for fact in host.get("facts", ())] for name, host in folder.manifest["hosts"].items()}
     with progress, sites.prepare(plan, progress.notice, known) as site:
         schedule = _schedule(plan, site)
-        if _planned(schedule) != folder.manifest["schedule"]:
+        if _planned(schedule) != store.planned(folder.manifest):
             raise StoreError(
                 "this version of fabriscope would run other launches than the folder's manifest says",
                 where=str(path),
@@ -147,16 +150,17 @@ def _execute(
         done = _kept(folder, keep_failed)
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
         effort = Effort(plan, folder, progress)
+        sharpening = Sharpening(plan.section, folder, progress)
         expected_ns = sum(plans.expected_ns(launch, site.fabrics) for launch in left if effort.counts(launch))
-        progress.start(str(folder.path), len(schedule.launches), len(done), expected_ns)
+        added = store.launches_of(folder.manifest)[len(schedule.launches) :]
+        expected_ns += sum(plans.expected_ns(launch, site.fabrics) for launch in added if launch.launch_id not in done)
+        progress.start(str(folder.path), len(folder.manifest["schedule"]), len(done), expected_ns)
         hung = Counter(case_id for record in done.values() for case_id in record["details"].get("hung_case_ids", []))
         casualties = Casualties(site)
         effort.announce()
-        for launch in left:
+        for launch in _worth_making(left, effort, sharpening, done):
             if cancel.is_set():
                 break
-            if not effort.wants(launch):
-                continue
             expected_ns = plans.expected_ns(launch, site.fabrics)
             progress.launch_started(launch, expected_ns)
             adapter = adapters.get(launch.entry.instrument)
@@ -168,10 +172,18 @@ def _execute(
             folder.append(record, blocks, outcomes, again=True)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
         if not cancel.is_set():
-            effort.end()
             folder.end()
         is_decided = effort.is_adaptive and not cancel.is_set()
-        return _summary(folder, len(folder.done()) if is_decided else len(schedule.launches))
+        return _summary(folder, len(folder.done()) if is_decided else len(folder.manifest["schedule"]))
+
+
+def _worth_making(
+    planned: list[Launch], effort: Effort, sharpening: Sharpening, done: Container[int]
+) -> Iterator[Launch]:
+    """Yield the launches that the plan asked for, as far as they decide something; then what is added to them."""
+    yield from (launch for launch in planned if effort.wants(launch))
+    effort.end()
+    yield from sharpening.launches(done)
 
 
 def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
@@ -203,7 +215,9 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     from fabriscope.hosts import facts
 
     collected = {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
+    may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
     return {
+        **may_add,
         "fabriscope_version": __version__,
         "name": plan.section.name,
         "seed": plan.section.seed,

@@ -151,7 +151,7 @@ def test_a_launch_is_recorded_once(folder: store.RunFolder) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"version": 2}, "newer fabriscope"),
+        ({"version": 3}, "newer fabriscope"),
         ({"format": "other"}, "not written by fabriscope"),
         ({"version": "1"}, "damaged"),
         ({"cases": []}, "damaged"),

@@ -16,6 +16,7 @@ from fabriscope.analysis.comparisons import (
     Spot,
     curves_of,
     paired,
+    rounds_of,
     sign_of,
 )
 from fabriscope.analysis.evidence import Difference, Mean
@@ -53,7 +54,7 @@ def entries_compared(
     values: pl.DataFrame, left: Mapping[str, Any], right: Mapping[str, Any], rules: Rules
 ) -> list[Family]:
     """Return every pair of curves of two selections that differ in nothing but what the selections name."""
-    curves = curves_of(values)
+    curves, rounds = curves_of(values), rounds_of(values)
     sides = [[key for key in curves if _fits(key, {"twin": "", **one})] for one in (left, right)]
     free = {*left, *right}
     held = [index for index, name in enumerate((*IDENTITY, "metric_id")) if name not in free]
@@ -65,7 +66,7 @@ def entries_compared(
     ]
     found = []
     for one, other in pairs:
-        spots = paired(one[-1], curves[one], curves[other], rules)
+        spots = paired(one[-1], curves[one], curves[other], rules, rounds.get(one))
         if spots:
             found.append(Family(ENTRIES, (one, other), (_label(one, other), _label(other, one)), tuple(spots)))
     return found
@@ -107,7 +108,8 @@ def _unpaired(
 ) -> Spot:
     logs = [np.log(list(values.values())) for values in (one, other)]
     means = [Mean(sign_of(metric_id) * log, rule.method) for log, rule in zip(logs, rules, strict=True)]
-    return Spot(size, Difference(*means), *(float(np.exp(log.mean())) for log in logs))
+    left_value, right_value = (float(np.exp(log.mean())) for log in logs)
+    return Spot(size, Difference(*means), left_value, right_value)
 
 
 def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:

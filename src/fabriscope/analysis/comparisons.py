@@ -109,11 +109,11 @@ def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> pl.DataFr
 
 def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:
     """Return every pair of curves that a kind compares, with what each of their sizes says."""
-    curves = curves_of(values)
+    curves, rounds = curves_of(values), rounds_of(values)
     found = []
     for left, right in _pairs(list(curves), kind):
         labels = _label(kind, _named(left), _named(right)), _label(kind, _named(right), _named(left))
-        spots = paired(left[-1], curves[left], curves[right], rules)
+        spots = paired(left[-1], curves[left], curves[right], rules, rounds.get(left))
         if spots:
             found.append(Family(kind.name, (left, right), labels, tuple(spots)))
     return found
@@ -124,6 +124,8 @@ Points = dict[int, dict[int, float]]
 Key = tuple[Any, ...]
 """IDENTITY and the metric's id."""
 Curves = dict[Key, Points]
+Rounds = Mapping[int, int]
+"""Message size to the round in which it was added to what was planned."""
 
 
 def curves_of(values: pl.DataFrame) -> Curves:
@@ -143,6 +145,16 @@ def curves_of(values: pl.DataFrame) -> Curves:
     for *key, size, block, value in inside_blocks.iter_rows():
         curves.setdefault(tuple(key), {}).setdefault(size, {})[block] = value
     return curves
+
+
+def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
+    """Return curve key to the sizes that were added after looking; without them, or not knowing, nothing."""
+    found: dict[Key, dict[int, int]] = {}
+    if "round" in values.columns:
+        added = values.filter(pl.col("round") > 0)
+        for *key, size, number in added.select(*IDENTITY, "metric_id", "message_size_bytes", "round").iter_rows():
+            found.setdefault(tuple(key), {})[size] = number
+    return dict(found)
 
 
 def _pairs(keys: list[Key], kind: Kind) -> Iterator[tuple[Key, Key]]:
@@ -169,9 +181,11 @@ class Spot:
     """Of the logarithm of how many times as fast the left one is."""
     left_value: float
     right_value: float
+    round: int = 0
+    """The round in which the size was added, 0 for one that was planned."""
 
 
-def paired(metric_id: str, left: Points, right: Points, rules: Rules) -> list[Spot]:
+def paired(metric_id: str, left: Points, right: Points, rules: Rules, rounds: Rounds | None = None) -> list[Spot]:
     """Return what every size that two curves share says, from the blocks that they share."""
     sign = sign_of(metric_id)
     spots = []
@@ -180,13 +194,17 @@ def paired(metric_id: str, left: Points, right: Points, rules: Rules) -> list[Sp
         if blocks:
             logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
             evidence = Mean(sign * (logs[0] - logs[1]), rules.method)
-            spots.append(Spot(size, evidence, *(float(np.exp(log.mean())) for log in logs)))
+            left_value, right_value = (float(np.exp(log.mean())) for log in logs)
+            spots.append(Spot(size, evidence, left_value, right_value, (rounds or {}).get(size, 0)))
     return spots
 
 
 @dataclass(frozen=True)
 class Family:
-    """A pair of curves: its sizes are tested together."""
+    """A pair of curves: the sizes that were planned are tested together, and those of each round of sharpening.
+
+    What was added later, where the earlier data said so, thus changes no verdict that was there before.
+    """
 
     kind: str
     keys: tuple[Key, Key]
@@ -196,18 +214,18 @@ class Family:
     def rows(self, rules: Rules) -> list[dict[str, Any]]:
         """Return one row for each size, COMPARISON_SCHEMA."""
         results = [judge(spot.evidence, rules.margin) for spot in self.spots]
-        p_different = [float(p) for p in false_discovery([one.p_different for one in results])]
-        p_equivalent = [float(p) for p in false_discovery([one.p_equivalent for one in results])]
+        p_different = self._adjusted([one.p_different for one in results])
+        p_equivalent = self._adjusted([one.p_equivalent for one in results])
         tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
         answers = [verdict(*test, rules.error_rate) for test in tests]
-        decided = sum(answer != "undecided" for answer in answers)
         head = {"kind": self.kind, "left": self.labels[0], "right": self.labels[1], "metric_id": self.keys[0][-1]}
         for side, key in zip(("left", "right"), self.keys, strict=True):
             head |= {f"{side}_{name}": value for name, value in zip(IDENTITY, key, strict=False)}
         rows = []
         for index, (spot, result, answer) in enumerate(zip(self.spots, results, answers, strict=True)):
             # One more decision beside those that are made: so much harder is it than a decision on one size alone.
-            share = (decided + 1) / len(self.spots)
+            beside = [other for other, one in zip(answers, self.spots, strict=True) if one.round == spot.round]
+            share = (sum(other != "undecided" for other in beside) + 1) / len(beside)
             needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
             rows.append(
                 {
@@ -224,6 +242,15 @@ class Family:
                 }
             )
         return rows
+
+    def _adjusted(self, p_values: list[float]) -> list[float]:
+        """Return the p-values, adjusted for the false discovery rate among the sizes of one round."""
+        adjusted = [math.nan] * len(p_values)
+        for number in {spot.round for spot in self.spots}:
+            places = [place for place, spot in enumerate(self.spots) if spot.round == number]
+            for place, p_value in zip(places, false_discovery([p_values[one] for one in places]), strict=True):
+                adjusted[place] = float(p_value)
+        return adjusted
 
 
 def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:

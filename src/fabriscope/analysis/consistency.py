@@ -9,7 +9,7 @@ import polars as pl
 
 from fabriscope.model.case import case_of, entry_of
 from fabriscope.model.finding import Finding
-from fabriscope.model.run_data import RunData, launch_name
+from fabriscope.model.run_data import ADDED, RunData, launch_name
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 PHASES = ("warmup", "measure")
@@ -55,6 +55,8 @@ def _in_journal(run: RunData) -> Iterator[Finding]:
     planned = {line["launch_id"]: line for line in run.manifest["schedule"]}
     seen: dict[str, int] = {}
     for number, record in enumerate(run.lines, start=1):
+        if ADDED in record:
+            continue
         launch_id, where, name = record["launch_id"], f"line {number}", launch_name(record)
         if name in seen:
             yield Finding(JOURNAL, f"{where}, launch_id", f"line {seen[name]} is of launch {launch_id} too")

@@ -57,9 +57,8 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
     """Return the state of a run, of its first blocks alone where `blocks` says so; `kinds` of comparison or all."""
     if blocks is not None:
         run = replace(run, journal=tuple(record for record in run.journal if record["block"] <= blocks))
-    values, rules = launch_values(run), rules_of(run)
-    asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not tuple(kinds))]
-    frame = pl.concat([compare(values, kind, rules) for kind in asked])
+    values = launch_values(run)
+    frame = _compared(run, values, tuple(kinds))
     undecided = frame.filter(pl.col("verdict") == "undecided")
     entry_ids = {tuple(row[:-1]): row[-1] for row in values.select(*IDENTITY, "entry_id").unique().iter_rows()}
     open_entries = {
@@ -77,6 +76,18 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
         len(known),
         _block_ns(run, open_entries),
     )
+
+
+def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: int) -> bool:
+    """Return whether the first blocks decide all comparisons at the sizes of a round; without any, nothing is."""
+    run = replace(run, journal=tuple(record for record in run.journal if record["block"] <= blocks))
+    frame = _compared(run, launch_values(run).filter(pl.col("round") == number), tuple(kinds))
+    return frame.height > 0 and not (frame["verdict"] == "undecided").any()
+
+
+def _compared(run: RunData, values: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
+    asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
+    return pl.concat([compare(values, kind, rules_of(run)) for kind in asked])
 
 
 def _block_ns(run: RunData, entry_ids: Iterable[str]) -> int:

@@ -55,7 +55,10 @@ class Piece:
 
 
 def fits(values: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each piece of each curve of ping-pong times, FIT_SCHEMA; `values` are launch values.
+    """Return one row for each piece of each curve of ping-pong times, FIT_SCHEMA.
+
+    `values` are launch values with their anchors: without those, sizes that were added later have no common level
+    with the others, and are left out.
 
     `held_out_error` is what the model, fitted to all other launches, misses a launch by: the root mean square of the
     relative errors over sizes, the launch's own level taken out; `noise_floor` is by what the other launches' own mean
@@ -69,14 +72,9 @@ def fits(values: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for part in sound.partition_by(IDENTITY, maintain_order=True):
         curve = part.select(IDENTITY).row(0, named=True)
-        table = (
-            part.group_by("launch_id", "message_size_bytes").agg(pl.col("value").log().mean())
-            .pivot("launch_id", index="message_size_bytes", values="value").sort("message_size_bytes").drop_nulls()
-        )  # fmt: skip
-        sizes = table["message_size_bytes"].to_numpy().astype(np.float64)
+        sizes, logs = _logs(part)
         if len(sizes) < 2 * LEAST_POINTS:
             continue
-        logs = table.drop("message_size_bytes").to_numpy().T
         pieces, error = _chosen(sizes, logs)
         about = {
             "piece_count": len(pieces),
@@ -90,6 +88,40 @@ def fits(values: pl.DataFrame) -> pl.DataFrame:
             line = {"latency_ns": piece.latency_ns, "ns_per_byte": piece.ns_per_byte}
             rows.append({**curve, **about, **ends, **line, "piece": number})
     return pl.DataFrame(rows, schema=FIT_SCHEMA)
+
+
+def _logs(part: pl.DataFrame) -> tuple[Floats, Floats]:
+    """Return the sizes of a curve, and the log of the time of each launch (rows) at each of them.
+
+    Launches that were added later measured few sizes, at levels of their own. The anchors, sizes that had been
+    measured before, say by how much they lie apart; the n-th of them then continues the n-th launch.
+    """
+    numbers = part["round"].unique().to_list() if "round" in part.columns else [0]
+    planned = part.filter(pl.col("round") == 0) if len(numbers) > 1 else part
+    sizes, logs = _table(planned)
+    for number in sorted(one for one in numbers if one > 0):
+        more_sizes, more = _table(part.filter(pl.col("round") == number))
+        known, is_new = np.isin(more_sizes, sizes), ~np.isin(more_sizes, sizes)
+        count = min(len(logs), len(more))
+        if not known.any() or not is_new.any() or 2 * count < len(logs):
+            continue
+        centre = logs.mean(axis=0)
+        levels = (more[:, known] - centre[np.isin(sizes, more_sizes)]).mean(axis=1)
+        own = (logs - centre).mean(axis=1)
+        added = more[:count][:, is_new] - levels[:count, None] + own[:count, None]
+        sizes = np.concatenate([sizes, more_sizes[is_new]])
+        logs = np.concatenate([logs[:count], added], axis=1)[:, np.argsort(sizes)]
+        sizes = np.sort(sizes)
+    return sizes, logs
+
+
+def _table(part: pl.DataFrame) -> tuple[Floats, Floats]:
+    """Return the sizes that all of these launches measured, and the logs of their times."""
+    table = (
+        part.group_by("launch_id", "message_size_bytes").agg(pl.col("value").log().mean())
+        .pivot("launch_id", index="message_size_bytes", values="value").sort("message_size_bytes").drop_nulls()
+    )  # fmt: skip
+    return table["message_size_bytes"].to_numpy().astype(np.float64), table.drop("message_size_bytes").to_numpy().T
 
 
 def pieces_of(sizes: Floats, times_ns: Floats, count: int) -> list[Piece]:

@@ -26,13 +26,16 @@ VALUE_SCHEMA = {
     "impossible": pl.Boolean,
     "sample_count": pl.Int64,
     "burst_count": pl.Int64,
+    "round": pl.Int32,
 }
 
 
-def launch_values(run: RunData) -> pl.DataFrame:
+def launch_values(run: RunData, *, anchors: bool = False) -> pl.DataFrame:
     """Return one row for each launch, case and metric, VALUE_SCHEMA; warm-up and failed cases do not count.
 
-    Rows stand in the order of `cases_frame`, then of the launches.
+    Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
+    the round in which it was added. What such a launch measures again, beside the sizes that are new (its anchors, see
+    analysis/fits.py), is left out unless it is asked for.
     `value` and `limit` (what physics allows) are in the metric's unit; `impossible` marks a value beyond its limit.
     """
     condensed = _condense(run)
@@ -43,6 +46,7 @@ def launch_values(run: RunData) -> pl.DataFrame:
     parameters = {case_id: dict(case.get("parameters", ())) for case_id, case in run.manifest["cases"].items()}
     accounts = group_accounts(run)
     limits = _Limits(run.manifest)
+    rounds = {line["launch_id"]: line.get("round", 0) for line in run.manifest.get("schedule") or ()}
     rows = []
     known = [line for line in condensed.iter_rows(named=True) if line["case_id"] in cases]
     for line in sorted(known, key=lambda line: (places[line["case_id"]], line["launch_id"])):
@@ -55,13 +59,23 @@ def launch_values(run: RunData) -> pl.DataFrame:
                 {
                     **{name: line[name] for name in ("launch_id", "block", "sample_count", "burst_count")},
                     **{name: case[name] for name in CASE_COLUMNS},
+                    "round": rounds.get(line["launch_id"], 0),
                     "metric_id": metric_id,
                     "value": value,
                     "limit": limit,
                     "impossible": is_impossible(value, limit, better),
                 }
             )
-    return pl.DataFrame(rows, schema=VALUE_SCHEMA)
+    values = pl.DataFrame(rows, schema=VALUE_SCHEMA)
+    return values if anchors else without_anchors(values)
+
+
+def without_anchors(values: pl.DataFrame) -> pl.DataFrame:
+    """Return launch values without those of sizes that had been measured in an earlier round.
+
+    How often those are measured depends on what was seen of them: in a test they would count for more than they are.
+    """
+    return values.filter(pl.col("round") == pl.col("round").min().over("case_id"))
 
 
 def _condense(run: RunData) -> pl.DataFrame:

@@ -13,6 +13,7 @@ ON_THE_WAY = 0.005
 """What looks before a planned end may err; the verdicts at the end have the rest."""
 UNTIL_DECIDED = "decided"
 UNTIL_LAUNCHES = "launches"
+ADDED_WORDS = "sizes that a round added are judged among themselves"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ def rules_of(run: RunData) -> Rules:
     decided, and one that is looked at before its end, are judged by what holds at any time. What a planned number of
     blocks says before its end and at it errs in 5 % together.
     """
+    rules = _rules_of(run)
+    added = run.manifest.get("additions")
+    return replace(rules, words=f"{rules.words}; {ADDED_WORDS}") if added else rules
+
+
+def _rules_of(run: RunData) -> Rules:
     plan = run.manifest.get("plan") or {}
     margin = float(plan.get("margin") or MARGIN)
     ended = {record["launch_id"] for record in run.journal}

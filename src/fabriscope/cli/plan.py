@@ -31,6 +31,7 @@ def check(plan: Path, as_json: bool) -> None:
     is_adaptive = checked.section.until == "decided"
     counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
+    added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
     if as_json:
         launches = [
             {
@@ -42,7 +43,8 @@ def check(plan: Path, as_json: bool) -> None:
             }
             for launch in schedule.launches
         ]
-        click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), "expected_s": total_s}, indent=1))
+        times = {"expected_s": total_s, "most_added_s": added_s}
+        click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), **times}, indent=1))
         return
     click.echo(f"{plan}: a good plan")
     first_block = [launch for launch in schedule.launches if launch.block == 1]
@@ -62,11 +64,16 @@ def check(plan: Path, as_json: bool) -> None:
             f"{len(schedule.cases)} cases, until comparisons are decided: at most {checked.section.launches} blocks,"
             f" and about {total_s / 60:.1f} minutes"
         )
-        return
-    click.echo(
-        f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
-        f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
-    )
+    else:
+        click.echo(
+            f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
+            f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
+        )
+    if checked.section.sharpen:
+        click.echo(
+            f"then up to {checked.section.sharpen} rounds of further sizes near crossovers and protocol changes:"
+            f" at most about {added_s / 60:.1f} minutes more"
+        )
 
 
 @COMMAND.command()

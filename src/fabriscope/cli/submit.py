@@ -145,7 +145,9 @@ def _expected_s(plan: Plan) -> int:
     from fabriscope import site
 
     fabrics = site.planned_fabrics(plan)
-    expected_ns = sum(plans.expected_ns(launch, fabrics) for launch in plans.expand(plan, fabrics).launches)
+    schedule = plans.expand(plan, fabrics)
+    expected_ns = sum(plans.expected_ns(launch, fabrics) for launch in schedule.launches)
+    expected_ns += plans.most_added_ns(plan.section, schedule, fabrics)
     return LEAST_DURATION_S + 60 * math.ceil(2 * expected_ns / 60e9)
 
 

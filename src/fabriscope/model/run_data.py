@@ -30,16 +30,24 @@ SAMPLE_COLUMNS = (
 )
 
 
+ADDED = "added"
+"""The field of a journal line that adds cases and launches to those of the manifest: the number of the round."""
+
+
 @dataclass(frozen=True)
 class RunData:
-    """One run folder: the manifest, the journal's records that count, in order, and their samples (SAMPLE_COLUMNS)."""
+    """One run folder: the manifest, the journal's records that count, in order, and their samples (SAMPLE_COLUMNS).
+
+    The manifest holds what the journal added to it, too, as if it had been planned (store/additions.py).
+    """
 
     path: str
     manifest: dict[str, Any]
     journal: tuple[dict[str, Any], ...]
     samples: pl.LazyFrame
     lines: tuple[dict[str, Any], ...] = ()
-    """Every record of the journal in order, those too whose place another attempt took; if not given, `journal`."""
+    """Every line of the journal in order, those too whose place another attempt took, and those that add launches; if
+    not given, `journal`."""
     counters: Callable[[str], Mapping[str, Watch]] | None = field(default=None, compare=False)
     """Reads one of the run's files of counters, nothing where it is missing; None where nobody watched."""
 
@@ -61,7 +69,7 @@ class RunData:
     def superseded(self) -> list[dict[str, Any]]:
         """Return the records that do not count; their samples are not among `samples`."""
         counting = {id(record) for record in self.journal}
-        return [record for record in self.lines if id(record) not in counting]
+        return [record for record in self.lines if id(record) not in counting and ADDED not in record]
 
 
 def launch_name(record: Mapping[str, Any]) -> str:

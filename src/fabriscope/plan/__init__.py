@@ -1,17 +1,23 @@
 """Plans: reading, checking, expanding."""
 
+from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of
+from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
 
 __all__ = [
+    "LEAST_ROOM",
     "TYPICAL_BLOCKS",
     "Plan",
     "Schedule",
     "Vocabulary",
+    "at_size",
     "expand",
     "expected_ns",
     "hosts_to_come",
     "load",
+    "most_added_ns",
+    "round_of",
     "start_ns",
 ]

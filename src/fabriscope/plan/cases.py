@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from fabriscope.model.benchmarks import (
     PAIRS,
@@ -61,6 +62,18 @@ def sizes_of(section: BenchmarkSection, kind: BenchmarkKind, parameters: Mapping
     if kind.is_of_one_element:
         return (element_bytes,)
     return tuple(size for size in section.sizes if size >= kind.least_size and size % element_bytes == 0)
+
+
+def at_size(case: Case, size: int, section: BenchmarkSection) -> Case | None:
+    """Return the case of another size on the same curve; None for a size that the benchmark cannot have."""
+    kind = kind_of(case.benchmark)
+    if not kind.has_size or kind.is_of_one_element:
+        return None
+    if size < kind.least_size or size % kind.element_bytes(dict(case.parameters)) or size == 0:
+        return None
+    windows = section.window if kind.has_window else (1,)
+    named = [window for window in windows if f"window {window}" in case.series.split(", ")] or windows[:1]
+    return replace(case, message_size_bytes=size, window_size=_cut_window(named[0], size, section))
 
 
 def parameter_sets(section: BenchmarkSection, kind: BenchmarkKind, entry: Entry | None = None) -> list[Parameters]:

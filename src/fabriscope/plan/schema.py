@@ -42,6 +42,8 @@ from fabriscope.plan.values import (
 
 MOST_LAUNCHES = 50
 """Of a plan that goes on until it is decided and does not say how far."""
+MOST_ROUNDS = 5
+"""Of sharpening: each one leaves about a quarter of an interval."""
 
 
 class Section(BaseModel):
@@ -302,6 +304,13 @@ class PlanSection(Section):
     compare: tuple[
         Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"], ...
     ] = Field((), description="the kinds of comparison that are to be decided; all of them unless some are named")
+    sharpen: int = Field(
+        0,
+        description="rounds of further sizes, measured after the others, inside the intervals in which a lead passes"
+        " from one to another or a protocol changes; their time comes on top of the budget",
+        ge=0,
+        le=MOST_ROUNDS,
+    )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
     launcher: Literal["auto", "srun", "mpirun"] = Field(

@@ -16,7 +16,7 @@ from fabriscope.analysis.findings import findings
 from fabriscope.analysis.fits import fits
 from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
 from fabriscope.analysis.groups import groups
-from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.launch_values import launch_values, without_anchors
 from fabriscope.analysis.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
@@ -74,7 +74,8 @@ def _more_time(run: RunData) -> list[str]:
 
 
 def _essence(run: RunData) -> Essence:
-    everything, rules = launch_values(run), rules_of(run)
+    with_anchors, rules = launch_values(run, anchors=True), rules_of(run)
+    everything = without_anchors(with_anchors)
     comparisons = compare_all(everything, rules)
     control = control_of(comparisons)
     values = everything.filter(pl.col("twin") == "")  # the control is there to be compared, and for nothing else
@@ -101,7 +102,7 @@ def _essence(run: RunData) -> Essence:
         summary=table,
         groups=shared,
         pairs=pair_matrices(run, cases_frame(run)),
-        fits=fits(values),
+        fits=fits(with_anchors.filter(pl.col("twin") == "")),
         findings=found,
         answer=[
             *failed,

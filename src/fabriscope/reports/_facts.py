@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from fabriscope.analysis.sharpening import words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, rate_text, size_text, time_text
 from fabriscope.model.lab import fault_words
@@ -140,18 +141,21 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
     """Return what the run was: name and value, in the order of reading."""
     manifest = essence.run.manifest
     created = datetime.fromtimestamp(manifest["created_unix_ns"] / 1e9, tz=UTC)
-    blocks = essence.launches["block"].n_unique()
-    ended = essence.launches.filter(essence.launches["status"] != "open").height
+    ids = [line["launch_id"] for line in manifest["schedule"] if not line.get("round")]
+    launches = essence.launches.filter(essence.launches["launch_id"].is_in(ids))
+    blocks = launches["block"].n_unique()
+    ended = launches.filter(launches["status"] != "open").height
     elapsed_ns = int(essence.launches["elapsed_ns"].sum() or 0)
     versions = {"fabriscope": manifest.get("fabriscope_version"), **(manifest.get("versions") or {})}
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
             "Launches",
-            f"{ended} of at most {essence.launches.height}: in each block what still decided something, once"
+            f"{ended} of at most {launches.height}: in each block what still decided something, once"
             if (manifest.get("plan") or {}).get("until") == UNTIL_DECIDED
-            else f"{ended} of {essence.launches.height}: every entry once in each of {blocks} blocks, in random order",
+            else f"{ended} of {launches.height}: every entry once in each of {blocks} blocks, in random order",
         ),
+        *_added(manifest),
         ("Cases", f"{essence.cases.height}"),
         ("Samples", f"{essence.estimates.unique('case_id')['sample_count'].sum():,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
@@ -161,6 +165,16 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ("Run", str(manifest.get("run_id"))),
         *_mishaps(essence.run),
     ]
+
+
+def _added(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the rounds of sharpening added to the plan, and why."""
+    for one in manifest.get("additions", ()):
+        rows = [line for line in manifest["schedule"] if line.get("round") == one["round"]]
+        blocks = len({line["block"] for line in rows})
+        where = "; ".join(words_of(near) for near in one["near"])
+        head = f"{len(one['case_ids'])} cases, {len(rows)} launches in {blocks} blocks of their own"
+        yield f"Sizes added after looking, round {one['round']}", f"{head}: {where}"
 
 
 def floor_table(essence: Essence) -> list[tuple[str, str, str]]:

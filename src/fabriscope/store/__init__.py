@@ -1,6 +1,18 @@
 """The run's folder: append-only, readable for years. `docs/run-folder.md` describes every file in it."""
 
+from fabriscope.store.additions import SINCE_VERSION, planned
 from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of
 from fabriscope.store.run_folder import PLAN_NAME, RunFolder, create, open_run
 
-__all__ = ["FORMAT", "PLAN_NAME", "VERSION", "RunFolder", "create", "describe", "launches_of", "open_run"]
+__all__ = [
+    "FORMAT",
+    "PLAN_NAME",
+    "SINCE_VERSION",
+    "VERSION",
+    "RunFolder",
+    "create",
+    "describe",
+    "launches_of",
+    "open_run",
+    "planned",
+]

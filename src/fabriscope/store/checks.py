@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.model.finding import Account, Finding
-from fabriscope.model.run_data import launch_name
+from fabriscope.model.run_data import ADDED, launch_name
 from fabriscope.store import marks, samples, seal
 from fabriscope.store.files import to_json
 from fabriscope.store.manifest import MANIFEST_NAME
@@ -66,7 +66,7 @@ class Folder:
             record = None
             with contextlib.suppress(ValueError):
                 record = json.loads(line)
-            if not isinstance(record, dict) or not isinstance(record.get("launch_id"), int):
+            if not isinstance(record, dict) or not isinstance(record.get("launch_id", record.get(ADDED)), int):
                 record = None
                 self._find(JOURNAL_NAME, f"line {number}", "it is damaged: no record can be read from it")
             self._lines.append((number, line, record))
@@ -253,8 +253,9 @@ class Folder:
 
     def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
         """Find files of launches that no line names; one launch may have been under way when the process ended."""
-        launches = {launch_name(line) for _, _, line in self._lines if line is not None}
-        older = {launch_name(line) for _, _, line in self._lines if line and seal.FIELD not in line}
+        of_launches = [line for _, _, line in self._lines if line is not None and ADDED not in line]
+        launches = {launch_name(line) for line in of_launches}
+        older = {launch_name(line) for line in of_launches if seal.FIELD not in line}
         has_ended = bool(stated and stated.get("ended"))
         known = {name for _, _, line in self._lines for name in _files_of(line or {})}
         for folder in (SAMPLES_NAME, RAW_NAME):

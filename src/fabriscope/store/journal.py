@@ -1,4 +1,4 @@
-"""The journal: one line of JSON for each launch, and never a line without its newline."""
+"""The journal: one line of JSON for each launch, or for launches that are added, and never one without its newline."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.model.errors import StoreError
+from fabriscope.model.run_data import ADDED
 from fabriscope.store.files import to_json
 
 
@@ -58,6 +59,8 @@ def that_count(records: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """
     best: dict[int, tuple[int, int]] = {}
     for place, record in enumerate(records):
+        if ADDED in record:
+            continue
         ranked = (sum(one.get("status") == "ok" for one in (record.get("results") or {}).values()), place)
         best[record["launch_id"]] = max(ranked, best.get(record["launch_id"], ranked))
     places = {place for _, place in best.values()}
@@ -92,7 +95,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         record = json.loads(line)
     except ValueError:
         return None
-    return record if isinstance(record, dict) and "launch_id" in record else None
+    return record if isinstance(record, dict) and ("launch_id" in record or ADDED in record) else None
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

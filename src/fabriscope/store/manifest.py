@@ -17,7 +17,9 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.store.files import plain
 
 FORMAT = "fabriscope-run"
-VERSION = 1
+VERSION = 2
+"""The newest that we read. Runs that may add launches are written as 2, all others as PLAIN_VERSION."""
+PLAIN_VERSION = 1
 MANIFEST_NAME = "manifest.json"
 PARTS = {
     "plan": dict, "cases": dict, "entries": dict, "fabrics": dict, "mpi": dict, "schedule": list, "hosts": dict,
@@ -75,7 +77,7 @@ def complete(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest with the format, the version, and whatever part was not given, filled in."""
     filled: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": PLAIN_VERSION,
         "run_id": uuid.uuid4().hex,
         "created_unix_ns": time.time_ns(),
         "fabriscope_version": _our_version(),

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import StoreError
-from fabriscope.model.measurement import SampleBlock
+from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import RunData, launch_name
-from fabriscope.store import journal, manifest, marks, samples, seal
+from fabriscope.store import additions, journal, manifest, marks, samples, seal
 from fabriscope.store.files import sync_folder, to_json, write_whole
 
 if TYPE_CHECKING:
@@ -76,8 +76,22 @@ class RunFolder:
 
     def __init__(self, path: Path, contents: dict[str, Any]) -> None:
         self.path = path
-        self.manifest = contents
+        self._contents = contents
         self._is_locked = False
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest, with the cases and launches that were added later as if they had been planned."""
+        if self._contents["version"] < additions.SINCE_VERSION:
+            return self._contents
+        return additions.merged(self._contents, self._records())
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the seal says that no launch will follow."""
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+            return json.loads((self.path / seal.SEAL_NAME).read_bytes()).get("ended") is True
+        return False
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -123,7 +137,7 @@ class RunFolder:
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
             records = self._records()
-            attempt = 1 + sum(known["launch_id"] == launch_id for known in records)
+            attempt = 1 + sum(known.get("launch_id") == launch_id for known in records)
             if attempt > 1 and not again:
                 raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
             line = {"commands": [_command(outcome) for outcome in raw], **record, "attempt": attempt, "samples": None}
@@ -137,6 +151,25 @@ class RunFolder:
                     write_whole(self.path / line["samples"], content)
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
                 sealed = seal.sealed(line, files, self._chain(records))
+                journal.append(self.path / JOURNAL_NAME, sealed)
+                sync_folder(self.path)
+                self._write_seal(len(records) + 1, sealed[seal.FIELD]["chain"])
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
+
+    def add(self, number: int, launches: Sequence[Launch], near: Sequence[Mapping[str, Any]]) -> None:
+        """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
+
+        Cases that the folder does not know come with them. Raises StoreError if the disk is full, and for a folder
+        that was begun as one that adds none.
+        """
+        if self._contents["version"] < additions.SINCE_VERSION:
+            raise StoreError("the run was begun as one to which no launches are added", where=str(self.path))
+        with self.lock():
+            records = self._records()
+            line = additions.line(number, launches, near, self.manifest["cases"])
+            try:
+                sealed = seal.sealed(line, {}, self._chain(records))
                 journal.append(self.path / JOURNAL_NAME, sealed)
                 sync_folder(self.path)
                 self._write_seal(len(records) + 1, sealed[seal.FIELD]["chain"])
@@ -167,7 +200,8 @@ class RunFolder:
         for path in paths:
             if not path.is_file():
                 raise StoreError("the journal names these samples, but the file is missing", where=str(path))
-        return RunData(str(self.path), self.manifest, records, samples.scan(paths), lines)
+        contents = additions.merged(self._contents, lines)
+        return RunData(str(self.path), contents, records, samples.scan(paths), lines)
 
     def _records(self) -> tuple[dict[str, Any], ...]:
         return journal.read(self.path / JOURNAL_NAME)[0]

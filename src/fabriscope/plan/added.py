@@ -1,0 +1,47 @@
+"""The launches that a round of sharpening adds, and what the rounds of a plan may take at most."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch
+from fabriscope.plan.duration import expected_ns
+from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule
+from fabriscope.plan.schema import PlanSection
+
+LEAST_ROOM = 8
+"""A launch that is added measures at most as many cases as the planned ones of its entry, and this many anyhow."""
+
+
+def round_of(
+    number: int, section: PlanSection, so_far: Sequence[Launch], cases: Mapping[Entry, Sequence[Case]], blocks: range
+) -> tuple[Launch, ...]:
+    """Return the launches of a round: blocks that launch every entry concerned once, in seeded random orders.
+
+    A case has as much time as it had in the launches so far, all that are scheduled.
+    """
+    order = random.Random(f"{section.seed}, round {number}")  # noqa: S311 - an order of visits, no secret
+    first = {launch.entry: launch for launch in reversed(so_far)}
+    shares = {entry: first[entry].budget_ns // len(first[entry].cases) for entry in cases}
+    last_id = max(launch.launch_id for launch in so_far)
+    launches: list[Launch] = []
+    for block in blocks:
+        for entry in order.sample(list(cases), len(cases)):
+            seed, budget_ns = order.randrange(1 << 32), shares[entry] * len(cases[entry])
+            launch_id = last_id + len(launches) + 1
+            launches.append(Launch(launch_id, block, entry, tuple(cases[entry]), seed, budget_ns))
+    return tuple(launches)
+
+
+def most_added_ns(section: PlanSection, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long the rounds of sharpening take at most; 0 where a plan asks for none."""
+    blocks = section.launches if section.until == "launches" else min(section.launches, TYPICAL_BLOCKS)
+    total = 0.0
+    for launch in schedule.launches:
+        entry = launch.entry
+        if launch.block == 1 and entry.instrument == "engine" and entry.layer != "null" and not entry.twin:
+            total += expected_ns(launch, fabrics) * max(1.0, LEAST_ROOM / len(launch.cases))
+    return round(section.sharpen * blocks * total)
