@@ -129,6 +129,11 @@ _BASE = (
         "as put_stream_bandwidth_bytes_per_s, with fetch_and_ops: their number over the time (perftest)",
     ),
     Metric(
+        "rdma_ping_time_ns_mean", "Mean RDMA ping", "ns", False,
+        "rank 1 reads a message from rank 0's memory and writes it back there, each told by messages before and after: "
+        "the time of many such pings less that of one, over their number (rping)",
+    ),
+    Metric(
         "operation_time_ns", "Time per operation", "ns", False,
         "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
     ),
