@@ -80,7 +80,10 @@ class Run:
         return launch_values(self.data)
 
     def launch_values(self) -> pl.DataFrame:
-        """Return one value for each launch, case and metric: what statistics are taken over."""
+        """Return one value for each launch, case and metric: what statistics are taken over.
+
+        Launches whose transport was refuted are left out (docs/transport.md).
+        """
         return self._launch_values
 
     def estimates(self) -> pl.DataFrame:
@@ -88,11 +91,19 @@ class Run:
         from fabriscope.analysis.control import control_of
         from fabriscope.analysis.estimates import estimates_of
         from fabriscope.analysis.stopping import rules_of
+        from fabriscope.analysis.transport import verdicts
         from fabriscope.analysis.trust import Outside, with_trust
 
         found = estimates_of(self._launch_values, rules_of(self.data).method)
         control = control_of(self.comparisons())
-        return with_trust(self.data, found, Outside(control="it failed" if control and control.is_failed else None))
+        failed = "it failed" if control and control.is_failed else None
+        return with_trust(self.data, found, Outside(verdicts(self.data), failed))
+
+    def transport(self) -> pl.DataFrame:
+        """Return one row for each launch that was watched: what carried its bytes, the verdict, and why."""
+        from fabriscope.analysis.transport import transport_frame
+
+        return transport_frame(self.data)
 
     def fits(self) -> pl.DataFrame:
         """Return time over size in pieces: one row for each piece of each ping-pong curve."""

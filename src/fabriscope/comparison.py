@@ -19,6 +19,7 @@ from fabriscope.analysis.findings import findings
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.stopping import Rules, rules_of, rules_of_both
+from fabriscope.analysis.transport import refuted_sentences
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
@@ -139,6 +140,7 @@ def of(
         text = "nothing can be compared, so that no condition can be judged"
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
+    notes += [sentence for run in runs for sentence in refuted_sentences(run)]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
 

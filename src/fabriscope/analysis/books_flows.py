@@ -112,7 +112,7 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str]) -> I
         if peer is None:
             continue
         mirror = ends.get((peer, one.remote, one.local))
-        kind = _kind(one.role, mirror.role if mirror else "")
+        kind = _kind(one.role, mirror.role if mirror else "", one.is_loopback)
         into = mirror.in_interface if mirror else None
         size = max(one.sent_bytes, mirror.received_bytes if mirror else 0)
         yield Transfer(one.host, peer, size, one.out_interface, into, kind, one.is_loopback)
@@ -161,8 +161,9 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _kind(role: str, other: str) -> str:
+def _kind(role: str, other: str, is_loopback: bool) -> str:
     known = {role, other}
-    if known == {RANK}:
+    # What a rank says to another host it says to a rank: daemons of its own host speak to the others'.
+    if known == {RANK} or (known == {RANK, ""} and not is_loopback):
         return RANKS
     return UNCLEAR if known <= {RANK, ""} else OTHERS

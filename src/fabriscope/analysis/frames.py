@@ -34,6 +34,8 @@ AGAIN = "again"
 """Marks what is entered a second time, as the A/A control."""
 CASE_COLUMNS = tuple(CASE_SCHEMA)
 LAYER_NAMES = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null"}
+IN_TRUTH = " (in truth "
+"""Stands behind the name of a layer, and before what carried its bytes, where that is not what was asked for."""
 RESULT_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,
@@ -177,12 +179,18 @@ def failures_frame(run: RunData) -> pl.DataFrame:
 
 def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
     """Return how a report calls the curve that a row belongs to: `gige · MPI (mpich), send buffer 16384 B`."""
-    layer = LAYER_NAMES.get(row["layer"], row["layer"])
-    layer = f"{layer} ({row['mpi']})" if row["mpi"] else layer
-    name = f"{row['fabric']} · {layer}" if fabric and row["fabric"] else layer
-    name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
+    name = f"{row['fabric']} · {layer_label(row)}" if fabric and row["fabric"] else layer_label(row)
     parts = [name, layout_from(row["ranks"]).text() if row["ranks"] else "", row["series"], row.get("twin")]
     return ", ".join(part for part in parts if part)
+
+
+def layer_label(row: Mapping[str, Any]) -> str:
+    """Return how a report calls a row's layer: `TCP`, `MPI (mpich) by osu`, `MPI (mpich) (in truth shared memory)`."""
+    layer, *truth = str(row["layer"]).partition(IN_TRUTH)
+    name = LAYER_NAMES.get(layer, layer)
+    name = f"{name} ({row['mpi']})" if row["mpi"] else name
+    name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
+    return "".join((name, *truth))
 
 
 def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:

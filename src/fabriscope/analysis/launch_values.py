@@ -10,6 +10,7 @@ import polars as pl
 
 from fabriscope.analysis.bounds import is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
+from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
 from fabriscope.model.run_data import RunData
@@ -33,9 +34,19 @@ VALUE_SCHEMA = {
 def launch_values(run: RunData, *, anchors: bool = False) -> pl.DataFrame:
     """Return one row for each launch, case and metric, VALUE_SCHEMA; warm-up and failed cases do not count.
 
+    Nor do launches that something else carried than what was asked for (transport.py): a number of shared memory must
+    not stand for an Ethernet. Their values are among `all_launch_values`. What a launch of a later round measures
+    again, beside the sizes that are new (its anchors, see analysis/fits.py), is left out unless it is asked for.
+    """
+    values = without_refuted(run, all_launch_values(run))
+    return values if anchors else without_anchors(values)
+
+
+def all_launch_values(run: RunData) -> pl.DataFrame:
+    """Return the values of all launches that ended well, whatever carried their bytes, anchors too.
+
     Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
-    the round in which it was added. What such a launch measures again, beside the sizes that are new (its anchors, see
-    analysis/fits.py), is left out unless it is asked for.
+    the round in which it was added.
     `value` and `limit` (what physics allows) are in the metric's unit; `impossible` marks a value beyond its limit.
     """
     condensed = _condense(run)
@@ -66,8 +77,7 @@ def launch_values(run: RunData, *, anchors: bool = False) -> pl.DataFrame:
                     "impossible": is_impossible(value, limit, better),
                 }
             )
-    values = pl.DataFrame(rows, schema=VALUE_SCHEMA)
-    return values if anchors else without_anchors(values)
+    return pl.DataFrame(rows, schema=VALUE_SCHEMA)
 
 
 def without_anchors(values: pl.DataFrame) -> pl.DataFrame:

@@ -41,6 +41,7 @@ TRUST_SCHEMA = {
     "effective_sample_count": pl.Float64,
     "drifting_launch_count": pl.Int64,
     "clock_share": pl.Float64,
+    "transport": pl.String,
 }
 Reason = tuple[int, str]
 """The place of the best grade that it leaves, and why."""
@@ -60,7 +61,8 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
     """Return grade and reasons for each case and metric of the estimates, TRUST_SCHEMA.
 
     The grade is the worst that any reason leaves. `effective_sample_count` is the median over launches;
-    `clock_share` the share of a sample that recording it takes.
+    `clock_share` the share of a sample that recording it takes; `transport` the verdict on what carried its bytes, null
+    where nobody watched.
     """
     frame = bursts(run)
     known = _Run(run, frame, outside or Outside())
@@ -77,6 +79,7 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
                 "effective_sample_count": about.get("effective_count"),
                 "drifting_launch_count": len(known.drifting(row)),
                 "clock_share": known.clock_share(row),
+                "transport": known.transport(row)[0] or None,
             }
         )
     return pl.DataFrame(rows, schema=TRUST_SCHEMA)
@@ -116,6 +119,9 @@ class _Run:
         is_ours = row["instrument"] == "engine" and row["layer"] != "null"
         return self._cost_ns / sample_ns if is_ours and sample_ns and self._cost_ns is not None else None
 
+    def transport(self, row: Mapping[str, Any]) -> tuple[str, str]:
+        return self._outside.transport.get(row["case_id"], ("", ""))
+
     def reasons(self, row: Mapping[str, Any]) -> Iterator[Reason]:
         """Yield everything that bears on one number, what is in order with place 0."""
         yield from _of_launches(row)
@@ -127,7 +133,7 @@ class _Run:
             yield 2, f"launches of this entry {self._trends[row['entry_id']]} over the run"
         for host in dict.fromkeys(self._hosts_of.get(row["case_id"], ())):
             yield from self._hosts.get(host, ())
-        verdict, why = self._outside.transport.get(row["case_id"], ("", ""))
+        verdict, why = self.transport(row)
         if verdict in ("refuted", "undecided"):
             yield 3 if verdict == "refuted" else 1, f"the transport is {verdict}: {why}"
         if self._outside.control is not None:

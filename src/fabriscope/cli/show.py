@@ -51,6 +51,7 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "summary": essence.summary.to_dicts(),
         "groups": essence.groups.to_dicts(),
         "findings": essence.findings,
+        "transport": essence.transport.to_dicts(),
         "fits": essence.fits.to_dicts(),
         "trust": essence.estimates.select(
             "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
@@ -84,6 +85,7 @@ def _print(essence: Essence) -> None:
         console.print(table)
     _print_groups(console, _tables.group_rows(essence))
     _print_fits(console, essence)
+    _print_transport(console, _tables.transport_table(essence))
     _print_trust(console, _tables.trust_table(essence))
     failures = _tables.failure_rows(essence)
     if failures:
@@ -105,6 +107,18 @@ def _print_fits(console: Console, essence: Essence) -> None:
         console.print("\n[bold]Half a round trip over the message size, in pieces[/bold]")
     for part in parts:
         console.print(f"- {escape(fit_words(part.to_dicts()))}")
+
+
+def _print_transport(console: Console, rows: list[dict[str, str]]) -> None:
+    """Print what carried the bytes of each entry, the refuted and undecided ones with the reason."""
+    from rich.markup import escape
+
+    if rows:
+        console.print("\n[bold]What carried the bytes[/bold]")
+    for row in rows:
+        why = "" if row["verdict"] == "proved" else f": {row['because']}"
+        carried = f"{row['asked']} asked, {row['carried']} found"
+        console.print(f"- {escape(row['badge'])}: {escape(row['what'])}, {row['placement']}, {escape(carried + why)}")
 
 
 def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:

@@ -26,6 +26,7 @@ CURVE_TOOLTIP = {
     "launches": "launches",
     "spread": "between launches",
     "bound": "the wire allows",
+    "transport": "transport",
     "trust": "trust",
 }
 RATIO_TOOLTIP = {

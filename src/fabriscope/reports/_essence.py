@@ -14,14 +14,22 @@ from fabriscope.analysis.decisions import state_of
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
 from fabriscope.analysis.fits import fits
-from fabriscope.analysis.frames import cases_frame, failures_frame, launches_frame
+from fabriscope.analysis.frames import IN_TRUTH, cases_frame, failures_frame, launches_frame
 from fabriscope.analysis.groups import groups
-from fabriscope.analysis.launch_values import launch_values, without_anchors
+from fabriscope.analysis.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.paper import Paper, paper_of
 from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.summary import summary
+from fabriscope.analysis.transport import (
+    refuted_findings,
+    refuted_sentences,
+    refuted_values,
+    transport_frame,
+    verdicts,
+    without_refuted,
+)
 from fabriscope.analysis.trust import Outside, with_trust
 from fabriscope.model.run_data import RunData
 
@@ -36,6 +44,7 @@ class Essence:
     launches: pl.DataFrame
     failures: pl.DataFrame
     values: pl.DataFrame
+    """With those of refuted launches, under a layer's name that says what carried them; nothing compares these."""
     estimates: pl.DataFrame
     comparisons: pl.DataFrame
     ranges: pl.DataFrame
@@ -47,10 +56,18 @@ class Essence:
     """Time over size in pieces."""
     findings: list[dict[str, Any]]
     answer: list[str]
+    transport: pl.DataFrame
+    """The verdict on what carried the bytes of each launch that was watched."""
     control: Control | None = None
     """What came of the A/A control, where the plan has one."""
     paper: Paper | None = None
     """What came of the paper that the plan re-ran."""
+
+    def looks(self) -> list[dict[str, Any]]:
+        """Return rows that have every look that a curve may have: the cases, and what was carried by something else."""
+        names = ("fabric", "layer", "mpi", "instrument")
+        refuted = self.estimates.filter(pl.col("layer").str.contains(IN_TRUTH, literal=True))
+        return [*self.cases.to_dicts(), *refuted.select(names).unique(maintain_order=True).to_dicts()]
 
 
 _last: Essence | None = None
@@ -74,7 +91,8 @@ def _more_time(run: RunData) -> list[str]:
 
 
 def _essence(run: RunData) -> Essence:
-    with_anchors, rules = launch_values(run, anchors=True), rules_of(run)
+    of_all, rules = all_launch_values(run), rules_of(run)
+    with_anchors = without_refuted(run, of_all)
     everything = without_anchors(with_anchors)
     comparisons = compare_all(everything, rules)
     control = control_of(comparisons)
@@ -83,9 +101,13 @@ def _essence(run: RunData) -> Essence:
     table = summary(values, rules.method)
     shared = groups(run, values)
     failures = failures_frame(run)
-    outside = Outside(control=control.sentence() if control and control.is_failed else None)
-    estimates = with_trust(run, estimates_of(values, rules.method), outside)
-    found = findings(all_ranges)
+    refuted = without_anchors(refuted_values(run, of_all)).filter(pl.col("twin") == "")
+    failed_control = control.sentence() if control and control.is_failed else None
+    estimates = pl.concat(
+        with_trust(run, estimates_of(one, rules.method), Outside(transport, failed_control))
+        for one, transport in ((values, verdicts(run)), (refuted, verdicts(run, of_refuted=True)))
+    )
+    found = [*refuted_findings(run), *findings(all_ranges)]
     failed = [control.sentence()] if control and control.is_failed else []
     passed = [control.sentence()] if control and not control.is_failed else []
     paper = paper_of(run, values)
@@ -95,7 +117,7 @@ def _essence(run: RunData) -> Essence:
         cases=cases_frame(run).filter(pl.col("twin") == ""),
         launches=launches_frame(run),
         failures=failures,
-        values=values,
+        values=pl.concat([values, refuted]),
         estimates=estimates,
         comparisons=comparisons,
         ranges=all_ranges,
@@ -108,9 +130,11 @@ def _essence(run: RunData) -> Essence:
             *failed,
             *([paper.sentence()] if paper else []),
             *answer(table, found, failures, estimates, shared),
+            *refuted_sentences(run),
             *_more_time(run),
             *passed,
         ],
         control=control,
+        transport=transport_frame(run),
         paper=paper,
     )

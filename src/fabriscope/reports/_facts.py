@@ -147,6 +147,7 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
     ended = launches.filter(launches["status"] != "open").height
     elapsed_ns = int(essence.launches["elapsed_ns"].sum() or 0)
     versions = {"fabriscope": manifest.get("fabriscope_version"), **(manifest.get("versions") or {})}
+    samples = essence.estimates.unique(["case_id", "layer"])["sample_count"].sum()
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
@@ -157,7 +158,7 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ),
         *_added(manifest),
         ("Cases", f"{essence.cases.height}"),
-        ("Samples", f"{essence.estimates.unique('case_id')['sample_count'].sum():,}".replace(",", "\N{THIN SPACE}")),
+        ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
         ("Intervals and verdicts", essence.rules.words),
         ("Seed", str(manifest.get("seed"))),

@@ -90,7 +90,7 @@ def _settings_figures(essence: Essence, name: str, title: str, part: pl.DataFram
 
 
 def _curves(essence: Essence, figure_id: str, title: str, rows: pl.DataFrame, *, by_series: bool = False) -> Figure:
-    keys = ["case_id", "metric_id"]
+    keys = ["case_id", "layer", "metric_id"]
     kept = rows.select(*keys, *(["hue"] if "hue" in rows.columns else []))
     values = essence.values.join(kept, on=keys, how="inner", maintain_order="left")
     return Figure(figure_id, title, "curves", str(rows["metric_id"][0]), rows, values, by_series)

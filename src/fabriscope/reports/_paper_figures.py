@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriscope.analysis.frames import IN_TRUTH
 from fabriscope.analysis.paper import PaperFigure
 from fabriscope.analysis.selections import SIZE
 from fabriscope.reports._essence import Essence
@@ -45,9 +46,10 @@ def _figure(essence: Essence, one: PaperFigure) -> Figure | None:
     if one.draw is None or not picks:
         return None
     metric_id = str(one.draw["metric_id"])
+    is_asked = ~pl.col("layer").str.contains(IN_TRUTH, literal=True)
     frame = pl.DataFrame(picks, schema={"case_id": pl.String, PLACE: pl.Int64, LABEL: pl.String})
     rows, values = (
-        _placed(of_all.filter(pl.col("metric_id") == metric_id), frame)
+        _placed(of_all.filter(pl.col("metric_id") == metric_id, is_asked), frame)
         for of_all in (essence.estimates, essence.values)
     )
     if not rows.height:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fabriscope.analysis.claim_words import place_text
 from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.transport import BADGES, NOT_WATCHED
 from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
 from fabriscope.model.metrics import unit_of
 from fabriscope.reports._figure import Figure
@@ -109,6 +110,7 @@ def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
         "launches": f"{row['launch_count']}, {row['sample_count']} samples",
         "spread": "unknown" if spread is None else f"{spread:.1%}",
         "bound": value_text(row["limit"], metric_id),
+        "transport": BADGES.get(row.get("transport") or "", NOT_WATCHED),
         "trust": f"{row['grade']}: {row['reasons']}" if row.get("grade") else "",
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabriscope.analysis.frames import LAYER_NAMES
+from fabriscope.analysis.frames import layer_label
 
 # Okabe & Ito's colours, which people with any colour vision tell apart; those that vanish on white or black left out.
 PALETTE = ("#0b7bc1", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
@@ -57,9 +57,7 @@ def style_of(cases: Sequence[Mapping[str, Any]], *, for_page: bool) -> Style:
 
 def layer_of(row: Mapping[str, Any]) -> str:
     """Return the layer as legends call it: `TCP`, `MPI (mpich-5.0.2)`, `MPI (mpich-5.0.2) by osu`."""
-    name = LAYER_NAMES.get(row["layer"], str(row["layer"]))
-    name = f"{name} ({row['mpi']})" if row["mpi"] else name
-    return name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
+    return layer_label(row)
 
 
 def config(style: Style) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from fabriscope.analysis.comparisons import KINDS
 from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.group_words import name_of, ranks_text
+from fabriscope.analysis.groups import CURVE as GROUP_CURVE
 from fabriscope.analysis.summary import CURVE as SUMMARY_CURVE
 from fabriscope.analysis.summary import RATE, SMALL_MESSAGE_BYTES
+from fabriscope.analysis.transport import BADGES, transport_rows
 from fabriscope.analysis.trust import trust_rows
 from fabriscope.analysis.words import (
     UNKNOWN,
@@ -19,6 +21,7 @@ from fabriscope.analysis.words import (
     interval_text,
     rate_text,
     ratio_text,
+    share_text,
     significant,
     size_text,
     time_text,
@@ -53,6 +56,7 @@ def summary_rows(essence: Essence) -> list[dict[str, str]]:
                 "latency": _number(row["latency_ns"], 1e-3),
                 "latency_interval": _interval(row, "latency_ns", 1e-3),
                 "launches": str(row["launch_count"] or 0),
+                "transport": _badge(essence, row, SUMMARY_CURVE),
                 "trust": _summary_grades(essence, row),
             }
         )
@@ -69,6 +73,36 @@ def _summary_grades(essence: Essence, row: dict[str, Any]) -> str:
     small = of_curve.filter(pl.col("metric_id") == "latency_ns", size.is_between(1, SMALL_MESSAGE_BYTES - 1))
     grades = [part["grade"].drop_nulls().max() for part in (rate, small)]
     return ", ".join(str(grade) if grade else UNKNOWN for grade in grades)
+
+
+def _badge(essence: Essence, row: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Return the worst verdict on what carried the bytes of a curve; nothing where nobody watched."""
+    of_curve = essence.estimates.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in names))
+    found = set(of_curve["transport"].drop_nulls())
+    return next((badge for verdict, badge in reversed(BADGES.items()) if verdict in found), "")
+
+
+def transport_table(essence: Essence) -> list[dict[str, str]]:
+    """Return what carried the bytes of each entry that was watched: what was asked for, what was found, the verdict."""
+    rows = []
+    for row in transport_rows(essence.run):
+        total = sum(row["counts"].values())
+        some = [f"{count} {name}" for name, count in row["counts"].items() if count]
+        rows.append(
+            {
+                "what": row["label"],
+                "placement": PLACEMENT_NAMES[row["placement"]],
+                "asked": row["asked"],
+                "carried": row["carried_by"] or UNKNOWN,
+                "found": UNKNOWN if row["payload_share"] is None else share_text(row["payload_share"]),
+                "error": UNKNOWN if row["closure_error"] is None else share_text(row["closure_error"]),
+                "verdict": row["verdict"],
+                "badge": BADGES[row["verdict"]],
+                "launches": ", ".join(some) if len(some) > 1 else f"{total} of {total}",
+                "because": row["because"],
+            }
+        )
+    return rows
 
 
 def trust_table(essence: Essence) -> list[dict[str, str]]:
@@ -208,6 +242,7 @@ def group_rows(essence: Essence) -> list[dict[str, str]]:
                 "late": _late(row),
                 "clock_error": time_text(row["clock_error_ns"]),
                 "launches": str(row["launch_count"]),
+                "transport": _badge(essence, row, GROUP_CURVE),
             }
         )
     return rows

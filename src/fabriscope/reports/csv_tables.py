@@ -14,7 +14,7 @@ from fabriscope.reports.base import Options, Report
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - tables have no options
-    """Write estimates, launch values, the summary, comparisons, ranges and failures; return the files."""
+    """Write estimates, launch values, the summary, comparisons, ranges, failures and transports; return the files."""
     paths = []
     for name, text in table_texts(essence_of(run)).items():
         paths.append(out / f"{name}.csv")
@@ -34,6 +34,7 @@ def table_texts(essence: Essence) -> dict[str, str]:
         "comparisons": essence.comparisons,
         "ranges": essence.ranges,
         "failures": essence.failures,
+        "transport": essence.transport,
         "made-of": pl.DataFrame(
             {"name": list(stated := made_of(essence.run)), "value": [str(value) for value in stated.values()]}
         ),

@@ -20,7 +20,7 @@ PNG_SCALE = 2
 def render(run: RunData, out: Path, options: Options) -> list[Path]:
     """Write one file for each figure and format, and return them."""
     essence = essence_of(run)
-    style = style_of(essence.cases.to_dicts(), for_page=False)
+    style = style_of(essence.looks(), for_page=False)
     paths = []
     for figure in figures(essence):
         text = json.dumps(draw(figure, style, for_page=False).spec)

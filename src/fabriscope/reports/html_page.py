@@ -53,7 +53,7 @@ def digest_mark(mark: str) -> str:
 
 def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: str = "") -> str:
     """Return the page, with `bundle` as its script library, of a run that lay in `run_path`."""
-    style = style_of(essence.cases.to_dicts(), for_page=True)
+    style = style_of(essence.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     manifest = essence.run.manifest
     plan = manifest.get("plan") or {}
@@ -76,6 +76,7 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
         fits=_tables.fit_rows(essence),
         trust=_tables.trust_table(essence),
         grades=MEANINGS,
+        transport=_tables.transport_table(essence),
         metrics=[metric for name, metric in METRICS.items() if name in set(essence.estimates["metric_id"])],
         margin=f"{essence.rules.margin * 100:g} %",
         rules=essence.rules,

@@ -19,13 +19,14 @@ PAGE_NAME = "report.md"
 SUMMARY = {
     "placement": "placement", "network": "network", "layer": "layer", "bandwidth": "largest bandwidth, Mb/s",
     "bandwidth_interval": "95 % interval", "share": "of the wire's", "size": "at message size", "bits": "in bits",
-    "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches", "trust": "trust",
+    "latency": "latency, µs", "latency_interval": "95 % interval", "launches": "launches",
+    "transport": "transport", "trust": "trust",
 }  # fmt: skip
 GROUPS = {
     "what": "what", "placement": "placement", "ranks": "ranks", "network": "network", "layer": "layer",
     "first_size": "smallest", "first": "value", "first_interval": "95 % interval", "last_size": "largest",
     "last": "value", "last_interval": "95 % interval", "slowest": "finished last most often", "late": "late rounds",
-    "clock_error": "clock error", "launches": "launches",
+    "clock_error": "clock error", "launches": "launches", "transport": "transport",
 }  # fmt: skip
 RANGES = {
     "where": "where", "pair": "pair", "sizes": "sizes", "leader": "leads", "by": "by", "interval": "95 % interval",
@@ -43,6 +44,10 @@ FITS = {
 TRUST = {
     "what": "what", "placement": "placement", "metric": "number", "grades": "points", "worst": "worst",
     "reasons": "because",
+}  # fmt: skip
+TRANSPORT = {
+    "what": "what", "placement": "placement", "asked": "asked for", "carried": "carried by", "found": "payload found",
+    "error": "closure error", "badge": "verdict", "launches": "launches", "because": "because",
 }  # fmt: skip
 FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reason")
 
@@ -67,10 +72,10 @@ def page_text(essence: Essence) -> str:
         parts.append(_table(list(fabrics[0]), [list(row.values()) for row in fabrics]))
     summary = _tables.summary_rows(essence)
     if summary:
-        parts += ["## Summary", _table(list(SUMMARY.values()), [[row[name] for name in SUMMARY] for row in summary])]
+        parts += ["## Summary", _named_table(_watched(SUMMARY, essence), summary)]
     shared = _tables.group_rows(essence)
     if shared:
-        parts += ["## Many ranks", _table(list(GROUPS.values()), [[row[name] for name in GROUPS] for row in shared])]
+        parts += ["## Many ranks", _named_table(_watched(GROUPS, essence), shared)]
     for group in _tables.range_groups(essence):
         parts += [f"## {group['title']}", _verdicts(group)]
     floor = _facts.floor_table(essence)
@@ -82,6 +87,9 @@ def page_text(essence: Essence) -> str:
     fits = [[row[name] for name in FITS] for row in _tables.fit_rows(essence)]
     if fits:
         parts += ["## Time over size in pieces", _table(list(FITS.values()), fits)]
+    transport = _tables.transport_table(essence)
+    if transport:
+        parts += ["## What carried the bytes", _named_table(TRANSPORT, transport)]
     trust = _tables.trust_table(essence)
     if trust:
         meanings = "; ".join(f"{grade}: {meaning}" for grade, meaning in MEANINGS.items())
@@ -122,6 +130,15 @@ def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
             rows.append([*row["names"], *(text for cell in cells for text in cell)])
         parts += [f"### {table['title']}", _table(head, rows)]
     return parts
+
+
+def _watched(columns: dict[str, str], essence: Essence) -> dict[str, str]:
+    """Return the columns, without the transport's where nobody watched."""
+    return {key: name for key, name in columns.items() if key != "transport" or essence.transport.height}
+
+
+def _named_table(columns: dict[str, str], rows: Iterable[dict[str, str]]) -> str:
+    return _table(list(columns.values()), [[row[name] for name in columns] for row in rows])
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -92,6 +92,8 @@ class Processes:
         folder = "/proc/%d" % one.pid
         if one.pid == os.getpid() or link(folder + "/ns/net") != self.namespace:
             return False
+        if one.is_of_job and not link(folder + "/exe"):
+            return False  # it is ending, and has no environment any more: what it was is known
         variables = variables_of(one.pid)
         if SELF_VARIABLE in variables:
             return False
