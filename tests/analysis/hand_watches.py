@@ -122,7 +122,7 @@ class Scene:
             packets = -(-size // segment)
             header = HEADERS - 14 * local
             for host, letters in ((one, way[0]), (other, way[1])) if not local else ((one, "tx"), (one, "rx")):
-                lost = again if letters == "rx" and host is other else 0
+                lost = again if letters == "rx" and host is other and not local else 0
                 host.count(wire, letters, size - lost + packets * header, packets - lost // segment)
 
     def noise(self, size: int, over: str = "eth0", packets: int = 10) -> None:

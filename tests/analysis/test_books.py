@@ -77,6 +77,15 @@ def test_the_idle_background_is_taken_off() -> None:
     assert books.closure_error < 0.01
 
 
+def test_what_loopback_sent_again_came_in_again() -> None:
+    books = balance(
+        scene(lambda one: one.tcp("a", "a", 1 * MB, again=MB // 4), hosts=("a",)).watches(),
+        replace(TCP, interfaces={"a": "eth0"}),
+    )
+    assert books.closure_error is not None
+    assert books.closure_error < 0.01
+
+
 def test_the_carriers_are_told_by_host() -> None:
     books = balance(scene(tcp(60 * MB, 10 * MB), tcp(40 * MB, 0, "eth1")).watches(), TCP)
     told = {(one.host, one.kind, one.name): (one.sent_bytes, one.received_bytes) for one in books.carriers}

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,23 @@ def test_a_connection_that_nobody_saw_came_in_for_who_listens_at_its_port() -> N
     assert accepted.received_bytes in (4_321, 4_322)
     assert accepted.role == RANK
     assert {one.rank for one in watch.readings[-1].processes if one.pid == accepted.pid} == {5}
+
+
+def test_who_ended_between_a_look_at_sockets_and_one_at_files_is_no_stranger() -> None:
+    names: dict[str, Any] = {}
+    exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
+    sockets = names["Sockets"]({})
+    one = names["Connection"](7, ["10.0.0.1", 1, "10.0.0.2", 2], 99)
+    one.counts = [0] * 5
+    sockets.alive = {7: one}
+    sockets.look_count = 4
+    sockets.assign({})
+    assert one.owner is None
+    sockets.look_count = 5
+    sockets.assign({})
+    assert one.owner == -1
+    sockets.assign({99: 42})
+    assert one.owner == 42
 
 
 CALL = """

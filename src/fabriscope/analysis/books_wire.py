@@ -194,6 +194,8 @@ def _line(
     is_out = direction == "out"
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
+    if name == LOOPBACK:  # what goes out comes in, what is sent again too
+        payload = max(payload, sum(one.sent_bytes + one.retransmitted_bytes for one in mine))
     version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
     ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
     link_bytes = 0 if name == LOOPBACK else ETHERNET_BYTES  # loopback counts packets without their link header

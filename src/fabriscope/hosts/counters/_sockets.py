@@ -87,12 +87,13 @@ def interface_addresses():
 class Connection:
     """One TCP connection as it was seen last."""
 
-    __slots__ = ("cookie", "counts", "ends", "inode", "is_closed", "owner")
+    __slots__ = ("cookie", "counts", "ends", "inode", "is_closed", "owner", "unowned_at")
 
     def __init__(self, cookie, ends, inode):
         self.cookie, self.ends, self.inode = cookie, ends, inode
         self.counts = None
         self.owner = None  # a process id of the job; -1: somebody else's; None: unknown
+        self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
 
     def row(self):
@@ -147,7 +148,7 @@ class Sockets:
         self.changed = {}
         self.missing = set()
         self.listeners = {}
-        self.lost_count = 0
+        self.lost_count = self.look_count = 0
         self.listener = None
         try:
             self.listener = self.listen()
@@ -187,6 +188,7 @@ class Sockets:
     def look(self):
         """Take the counters of all connections that are alive."""
         self.hear()
+        self.look_count += 1
         seen = set()
         for family in (socket.AF_INET, socket.AF_INET6):
             request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, ASKED_STATES)
@@ -226,15 +228,21 @@ class Sockets:
         return 1 if is_closed else cookie
 
     def assign(self, owners):
-        """Say whose the connections are; `owners` is inode to process id of the job. Return how many nobody has."""
-        unknown = 0
+        """Say whose the connections are; `owners` is inode to process id of the job.
+
+        One that nobody of the job has is somebody else's when it still is there at the next look: who had it may have
+        ended since the last one. What was there at the first look is none of the job's.
+        """
         for one in self.alive.values():
-            owner = owners.get(one.inode, -1) if one.inode else one.owner
-            unknown += owner == -1 and one.owner is None
+            owner = owners.get(one.inode) if one.inode else one.owner
+            if owner is None and one.inode:
+                if one.unowned_at is None:
+                    one.unowned_at = self.look_count
+                is_sure = self.look_count == 1 or self.look_count > one.unowned_at
+                owner = -1 if is_sure else one.owner
             if owner != one.owner:
                 one.owner = owner
                 self.changed[one.cookie] = one
-        return unknown
 
     def has_new(self, owners):
         """Return whether there is a connection that nobody has been asked about yet."""
