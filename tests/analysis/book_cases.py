@@ -15,7 +15,7 @@ MB = 10**6
 Step = Callable[[Scene], None]
 ETH0, ETH1 = ({"a": name, "b": name} for name in ("eth0", "eth1"))
 TCP = Expectation("tcp", "gige", MappingProxyType(ETH0))
-ALONE = Expectation("tcp", "gige", {"a": "eth0"})
+ALONE = Expectation("tcp", "gige", {"a": "lo"})
 SECOND = Expectation("tcp", "other", MappingProxyType(ETH1))
 ROCE = Expectation("roce", "rocky", MappingProxyType(ETH0), {"a": SOFT, "b": SOFT})
 HARD_ROCE = Expectation("roce", "rocky", MappingProxyType(ETH0), {"a": HARD, "b": HARD})
@@ -226,12 +226,12 @@ CASES = [
     ),
     Case("InfiniBand", scene(hard(100 * MB)), sends(INFINIBAND, 100 * MB), PROVED, f"ib over {HARD}"),
     Case("half RDMA, half TCP", scene(hard(50 * MB), tcp(50 * MB)), sends(HARD_ROCE, 100 * MB), REFUTED, "", "50.0 %"),
-    Case("one host, its own address", on_one(loopback(100 * MB)), inside(TCP, 100 * MB), PROVED, "tcp over lo"),
-    Case("one host, shared memory instead", on_one(shares), inside(TCP, 100 * MB), REFUTED, "shared memory"),
+    Case("one host, its own address", on_one(loopback(100 * MB)), inside(ALONE, 100 * MB), PROVED, "tcp over lo"),
+    Case("one host, shared memory instead", on_one(shares), inside(ALONE, 100 * MB), REFUTED, "shared memory"),
     Case(
         "one host, copied across without a segment",
         on_one(loopback(20_000)),
-        inside(TCP, 100 * MB),
+        inside(ALONE, 100 * MB),
         REFUTED,
         "shared memory",
     ),
@@ -249,7 +249,7 @@ CASES = [
         REFUTED,
         "tcp over lo",
     ),
-    Case("one host, a tiny job and a library's wire-up", on_one(shares, loopback(9_000)), inside(TCP, 80), UNDECIDED),
+    Case("one host, a tiny job and a library's wire-up", on_one(shares, loopback(9_000)), inside(ALONE, 80), UNDECIDED),
     Case("payload unknown", scene(tcp(100 * MB), wire_up), TCP, PROVED, "tcp over eth0"),
     Case("payload unknown, the other interface", scene(tcp(100 * MB, over="eth1")), TCP, REFUTED, "tcp over eth1"),
     Case("payload unknown, both", scene(tcp(60 * MB), tcp(40 * MB, over="eth1")), TCP, REFUTED, "", "60.0 %"),
@@ -278,5 +278,14 @@ CASES = [
         "nothing was sent",
     ),
     Case("nothing asked for", scene(tcp(100 * MB)), Expectation("", ""), PROVED, "tcp over eth0"),
-    Case("any interface", scene(tcp(100 * MB, over="eth1")), Expectation("tcp", ""), PROVED, "tcp"),
+    Case("one host, no cable", on_one(loopback(100 * MB)), inside(TCP, 100 * MB), REFUTED, "tcp over lo"),
+    Case(
+        "one kernel, and what its ranks have mapped was not seen",
+        scene(wire_up, one_kernel=True),
+        sends(TCP, 100 * MB),
+        REFUTED,
+        "shared memory",
+    ),
+    Case("one host, any interface", on_one(loopback(MB)), Expectation("tcp", ""), PROVED, "tcp over lo"),
+    Case("any interface", scene(tcp(100 * MB, over="eth1")), Expectation("tcp", ""), PROVED, "tcp over eth1"),
 ]

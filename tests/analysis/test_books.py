@@ -136,7 +136,7 @@ def test_no_traffic_makes_it_say_what_is_not_true(
 def test_rdma_and_tcp_are_never_taken_for_each_other(
     payload: int, moved: float, by_tcp: float, shared: bool, asks_roce: bool, is_soft: bool
 ) -> None:
-    made = scene((soft if is_soft else hard)(round(payload * moved)), tcp(round(payload * by_tcp)), one_kernel=True)
+    made = scene((soft if is_soft else hard)(round(payload * moved)), tcp(round(payload * by_tcp)), one_kernel=shared)
     if shared:
         made.shares()
     roce = ROCE if is_soft else HARD_ROCE

@@ -172,7 +172,7 @@ def test_what_is_asked_for_follows_from_the_entry(bare: RunData) -> None:
     both = {"node1": GIGE, "node2": GIGE}
     assert told[TCP] == told[MPI] == ("tcp", both)
     assert told["shm.intra"] == told["mpi.mpich-5.0.2.intra"] == ("shm", {})
-    assert told["tcp.intra"] == ("tcp", {})
+    assert told["tcp.intra"] == ("tcp", {"node1": "lo"})
     assert {one.payload_bytes for one in asked.values() if one is not None} == {None}
 
 

@@ -163,7 +163,7 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
             return Books(REFUTED, text, carried, payload_share=share)
         text = f"only {share_text(share)} of {bytes_text(total)} went over {name}, the rest over {carried}"
         return Books(REFUTED, text, f"{name} and {carried}", payload_share=share)
-    if missing >= ELSEWHERE_SHARE * total and evidence.may_share and hidden + other < ELSEWHERE_SHARE * total:
+    if missing >= ELSEWHERE_SHARE * total and evidence.could_share and hidden + other < ELSEWHERE_SHARE * total:
         text = f"no interface carried more than {share_text((asked + other + hidden) / total)} of {bytes_text(total)}"
         if share >= ELSEWHERE_SHARE:
             text = (

@@ -125,14 +125,22 @@ class Evidence:
         return not self.is_between_hosts or bool(self.shared)
 
     @cached_property
+    def could_share(self) -> bool:
+        """Return whether nothing rules memory out: on one kernel, where not all that ranks have mapped was seen."""
+        kernels = {watch.kernel for watch in self.watches.values()}
+        is_unseen = not self.ranks or any(not one.shared_mappings for _, one in self.ranks)
+        return self.may_share or (len(kernels) == 1 and "" not in kernels and is_unseen)
+
+    @cached_property
     def asked_name(self) -> str:
         """Return what was asked for, in words: `tcp over eth0`, `roce over rxe0/1`, `shared memory`."""
         asked = self.expected
         if asked.transport == "shm":
             return MEMORY
-        if asked.transport == "tcp" and not self.is_between_hosts:
-            return f"tcp over {LOOPBACK}"  # to whichever own address
         ends = asked.rdma_ports if asked.transport in RDMA_TRANSPORTS else asked.interfaces
+        if not ends and asked.transport == "tcp":  # over any interface: what it was
+            judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
+            ends = {one.source: one.out_interface for one in judged if one.out_interface is not None}
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
         what = asked.transport or "any transport"
@@ -185,8 +193,6 @@ class Evidence:
         return payload is None or (one.source, one.target) in payload
 
     def _is_on_fabric(self, one: Transfer) -> bool:
-        if one.is_loopback:
-            return True  # whichever own address was used, no interface but loopback has the bytes
         asked = self.expected.interfaces
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
         return all(asked.get(host, name) == name for host, name in ends if name is not None)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.books import balance
+from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
 from fabriscope.analysis.words import share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
@@ -47,6 +48,8 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
     if fabric is not None and layer in ("mpi", "verbs") and is_inter:
         transport = fabric.get("transport") or "tcp"
     interfaces = {host: name for host, name in ((fabric or {}).get("interfaces") or {}).items() if host in hosts}
+    if not is_inter and transport == "tcp":
+        interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
     ports = {
         host: f"{port['device']}/{port['hca_port']}"
         for host, port in ((fabric or {}).get("rdma_ports") or {}).items()
