@@ -14,7 +14,7 @@ FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.01, 0.1, 1.2
 LOOKS_INSIDE_S = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
-NICENESS = 10
+NICENESS, NICE_AFTER_S = 10, 1.0
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -89,9 +89,14 @@ class Collector:
         self.sockets.assign(self.processes.owners)
 
     def tick(self, now_s):
-        """Look for new processes, and inside those that are new of the job's a few times, while that costs little."""
-        if self.processes.look(now_s):
-            self.looks_s = [now_s + after_s for after_s in LOOKS_INSIDE_S]
+        """Look for new processes, and inside those that are new of the job's a few times, while that costs little.
+
+        Return whether there were any.
+        """
+        is_news = self.processes.look(now_s) > 0
+        if is_news:
+            self.news_s = now_s
+            self.looks_s = self.looks_s[:1] + [now_s + after_s for after_s in LOOKS_INSIDE_S]
         self.sockets.hear()
         if self.looks_s and self.looks_s[0] <= now_s:
             self.looks_s = [at_s for at_s in self.looks_s if at_s > now_s]
@@ -100,22 +105,26 @@ class Collector:
                 self.sockets.look()
                 self.assign(True)
                 self.looked_s += time.process_time() - before_s
+        return is_news
 
     def run(self):
         """Take readings until we are asked to end, or left alone; then the last one."""
-        parent, self.began_s = os.getppid(), time.monotonic()
+        parent = os.getppid()
+        self.began_s = self.news_s = time.monotonic()
         self.host()
         self.reading(True)
         say({"kind": "ready"})
-        next_s, tick_s = self.began_s + self.interval_s, FIRST_TICK_S
+        next_s, tick_s, is_nice = self.began_s + self.interval_s, FIRST_TICK_S, False
         while os.getppid() == parent:
             until_s = min([next_s, time.monotonic() + tick_s, *self.looks_s[:1]])
             if signal.sigtimedwait(ENDING, max(until_s - time.monotonic(), 0)) is not None:
                 break
             now_s = time.monotonic()
-            had_looks = len(self.looks_s)
-            self.tick(now_s)
-            tick_s = FIRST_TICK_S if len(self.looks_s) > had_looks else min(tick_s * TICK_GROWTH, LAST_TICK_S)
+            is_news = self.tick(now_s)
+            tick_s = FIRST_TICK_S if is_news else min(tick_s * TICK_GROWTH, LAST_TICK_S)
+            if not is_nice and now_s > self.news_s + NICE_AFTER_S:
+                is_nice = True
+                give_way()
             if now_s >= next_s:
                 self.reading(False)
                 next_s = max(next_s + self.interval_s, time.monotonic())
@@ -146,12 +155,6 @@ def say(words):
 
 def main(order):
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    os.nice(NICENESS)
-    try:
-        with open("/proc/self/autogroup", "w") as file:  # a session of its own is niced as a whole
-            file.write(str(NICENESS))
-    except OSError:
-        pass
     problems = {}
     try:
         collector = Collector(order)
@@ -161,6 +164,16 @@ def main(order):
         problems["collector"] = "line %s: %s: %s" % (line_of(error), type(error).__name__, error)
         say({"kind": "ready"})
     say({"kind": "end", "problems": problems})
+
+
+def give_way():
+    """Leave the processors to whoever measures; not at once, since a job's first moments are over soon."""
+    os.nice(NICENESS)
+    try:
+        with open("/proc/self/autogroup", "w") as file:  # a session of its own is niced as a whole
+            file.write(str(NICENESS))
+    except OSError:
+        pass
 
 
 def line_of(error):

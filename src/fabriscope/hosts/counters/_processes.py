@@ -116,12 +116,15 @@ class Processes:
 
     def look_inside(self):
         """Read the open files of the job's processes, and the memory that its ranks share."""
+        found = {}
         for one in list(self.of_job.values()):
             if not one.is_gone:
-                self.look_at_files(one)
+                self.look_at_files(one, found)
                 self.look_at_memory(one)
+        self.owners.update(found)
 
-    def look_at_files(self, one):
+    def look_at_files(self, one, owners):
+        """Read what is open; a socket that several have belongs to the one that was there first: others inherit it."""
         folder = "/proc/%d/fd" % one.pid
         try:
             names = os.listdir(folder)
@@ -133,16 +136,10 @@ class Processes:
         for name in names:
             target = link(folder + "/" + name)
             if target.startswith("socket:["):
-                self.own(int(target[8:-1]), one)
+                owners.setdefault(int(target[8:-1]), one.pid)
             elif target not in one.devices and DEVICES.match(target):
                 one.devices.add(target)
                 self.changed.add(one)
-
-    def own(self, inode, one):
-        """Note who has a socket: of two, the rank, else the one that was found first."""
-        holder = self.of_job.get(self.owners.get(inode))
-        if holder is None or (holder.rank is None and one.rank is not None):
-            self.owners[inode] = one.pid
 
     def note_listeners(self, ports):
         """Note who listens at which port; `ports` is inode to port."""
