@@ -103,7 +103,7 @@ class Hanging:
 
 def record_of(place: Site, hung: Mapping[str, int], hosts: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
     plan = plans.Plan.__new__(plans.Plan)
-    section = type("Section", (), {"case_timeout": 0})()
+    section = type("Section", (), {"case_timeout": 0, "counters": False})()
     object.__setattr__(plan, "section", section)
     runner = LaunchRunner(plan, launch(*hosts), Hanging(), place, Casualties(place), hung, threading.Event())
     return runner.run(expected_ns=10**9)[0]

@@ -45,6 +45,7 @@ void PayloadCheck::send(std::size_t size_bytes) {
   pattern_.fill(sent_.data(), size_bytes, rank_, 0);
   const Use use(endpoint_, sent_);
   endpoint_.send(sent_.data(), size_bytes);
+  sent_traffic_ += {static_cast<std::int64_t>(size_bytes), 1};
   progress_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -53,6 +54,7 @@ void PayloadCheck::recv(std::size_t size_bytes) {
   received_.assign(std::max<std::size_t>(size_bytes, 1), 0);
   const Use use(endpoint_, received_);
   endpoint_.recv(received_.data(), size_bytes);
+  received_traffic_ += {static_cast<std::int64_t>(size_bytes), 1};
   compare(received_.data(), size_bytes, 0);
 }
 
@@ -74,6 +76,10 @@ void PayloadCheck::window(std::size_t size_bytes, std::size_t window_size, bool 
       endpoint_.post_send(sent_.data() + i * place, size_bytes);
     }
     endpoint_.wait_all();
+    const Traffic part{static_cast<std::int64_t>(count * size_bytes),
+                       static_cast<std::int64_t>(count)};
+    if (sends) sent_traffic_ += part;
+    if (receives) received_traffic_ += part;
     progress_.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t i = 0; receives && i < count; ++i) {
       compare(received_.data() + i * place, size_bytes, first + i);

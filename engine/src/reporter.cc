@@ -95,6 +95,12 @@ void Reporter::set_rejected_connection_count(std::int64_t count) {
   rejected_connection_count_ = count;
 }
 
+void Reporter::set_traffic(std::string bytes, std::int64_t message_count) {
+  const Lock lock(mutex_);
+  sent_bytes_ = std::move(bytes);
+  sent_message_count_ = message_count;
+}
+
 void Reporter::finish(const std::string& status, const std::optional<std::string>& case_id,
                       const std::string& failure_reason) {
   const Lock lock(mutex_);
@@ -149,6 +155,9 @@ void Reporter::write_footer(const std::string& status) {
       .add("peak_rss_bytes", peak_rss_bytes())
       .add("rejected_connection_count", rejected_connection_count_);
   if (clock_) object.add("clock_drift_ppm", clock_->drift_ppm());
+  if (sent_bytes_) {
+    object.add_raw("sent_payload_bytes", *sent_bytes_).add("sent_messages", sent_message_count_);
+  }
   stream_.line(object);
 }
 

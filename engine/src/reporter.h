@@ -39,6 +39,8 @@ class Reporter {
   void commit(const std::vector<JsonObject>& lines);
   void end_round();
   void set_rejected_connection_count(std::int64_t count);
+  // What the ranks sent to each other: bytes as a JSON object, and how many messages that were.
+  void set_traffic(std::string bytes, std::int64_t message_count);
 
   // Writes what is kept, the failure where there is one, and the footer; all but the first call
   // do nothing.
@@ -62,6 +64,8 @@ class Reporter {
   std::int64_t burst_count_ = 0;
   std::int64_t failure_count_ = 0;
   std::int64_t rejected_connection_count_ = 0;
+  std::optional<std::string> sent_bytes_;  // nothing where it is not known
+  std::int64_t sent_message_count_ = 0;
   bool finished_ = false;
 };
 

@@ -79,6 +79,7 @@ void Session::conduct() {
   conduct_rounds(planners);
   rendezvous_.broadcast("end " + std::to_string(signal_number_));
   report_common_clock();
+  report_traffic();
   reporter_->finish(signal_number_ == 0 ? "ok" : "interrupted");
 }
 
@@ -124,6 +125,7 @@ void Session::conduct_burst(std::size_t case_index, std::int64_t round, BurstPla
   burst.round = round;
   burst.number = burst_count_++;
   burst.plan = planner.next();
+  count_operations(case_index, burst.plan);
   if (cases_[case_index].timing == Timing::kOrigin) {
     conduct_origin_burst(burst, planner);
   } else {

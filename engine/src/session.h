@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabriscope/benchmark.h"
@@ -96,6 +98,12 @@ class Session {
   std::optional<std::string> verify_payload(std::size_t case_index);
   void fail_case(std::size_t case_index, const std::string& reason);
 
+  // Rank 0's account of what all ranks sent: session_traffic.cc.
+  void count_operations(std::size_t case_index, const BurstPlan& plan);
+  void count_check(std::size_t case_index, std::size_t link, const PayloadCheck& check);
+  void count_link(const Peers& peers, const PairTraffic& traffic);
+  void report_traffic();
+
   // Measuring: session.cc. Rank 0 conducts, the others follow.
   void conduct();
   std::vector<BurstPlanner> make_planners();
@@ -137,6 +145,8 @@ class Session {
   std::vector<RoundPlanner> round_planners_;
   std::unique_ptr<CommonClock> common_clock_;  // null: no case is timed by it
   ClockAge clock_age_;
+  std::map<std::pair<int, int>, Traffic> traffic_;  // from rank, to rank; rank 0 alone
+  bool traffic_is_known_ = true;
   std::int64_t burst_count_ = 0;
   int signal_number_ = 0;  // that any rank received
   std::optional<std::string> current_case_;

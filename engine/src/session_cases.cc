@@ -208,6 +208,7 @@ std::optional<std::string> Session::verify_payload(std::size_t case_index) {
   for (std::size_t i = 0; i < state.endpoints.size(); ++i) {
     PayloadCheck check(*state.endpoints[i], rank(), peers[i], seed, watchdog_.progress());
     state.benchmark->verify(context_of(case_index, i), check);
+    count_check(case_index, i, check);
     if (!mismatch) mismatch = check.mismatch();
   }
   return mismatch;

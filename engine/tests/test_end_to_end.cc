@@ -41,6 +41,23 @@ TEST(tcp) {
   CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 8U);
 }
 
+TEST(what_was_sent_is_told_to_the_byte) {
+  const Ran ran = run_in_threads(
+      "shm", spec_with("case id=p benchmark=ping_pong message_size_bytes=5\n"
+                       "case id=w benchmark=bandwidth message_size_bytes=7 window_size=3\n"
+                       "case id=b benchmark=bidirectional_bandwidth message_size_bytes=9 "
+                       "window_size=2\n",
+                       "budget_ns 1\nmax_burst_operations 2\n"));
+  // Three probes and bursts each at most, of at least two operations; and the check, once.
+  const std::string footer = last_line(ran.output);
+  CHECK_CONTAINS(footer, R"("sent_payload_bytes":{"0>1":)");
+  const std::string key = R"("sent_messages":)";
+  CHECK(std::stoi(footer.substr(footer.find(key) + key.size())) > 2 + 6 + 4);
+  const Ran null = run_in_threads("null", spec_with("case id=p benchmark=ping_pong "
+                                                    "message_size_bytes=5\n"));
+  CHECK_EQUAL(count_of(null.output, "sent_payload_bytes"), 0U);
+}
+
 TEST(shm) {
   const Ran ran = run_in_threads(
       "shm", spec_with(std::string(kCases) +

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabriscope import plan as plans
+from fabriscope import watching
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.casualties import Casualties
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.counters import Watch
 from fabriscope.model.errors import HostError, LabError, LaunchError, ParseError, ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.site import Site
@@ -50,6 +52,8 @@ class LaunchRunner:
         self._cancel = cancel
         self._blocks: list[SampleBlock] = []
         self._outcomes: list[Outcome] = []
+        self.watches: dict[str, Watch] = {}
+        """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
         self._details: dict[str, Any] = {}
         self._results = {
             case.case_id: CaseResult(case.case_id, "skipped", f"it hung in {MAX_HANGS} earlier launches")
@@ -103,9 +107,12 @@ class LaunchRunner:
         outcomes: list[Outcome] = []
         try:
             commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
+            watchers = watching.watchers(self._site, launch.entry.hosts) if self._plan.section.counters else []
             outcomes = processes.run_commands(
-                commands, self._site.hosts, timeout_s=timeout_ns / 1e9, cancel=self._cancel
+                commands, self._site.hosts, timeout_s=timeout_ns / 1e9, cancel=self._cancel, watchers=watchers
             )
+            self.watches = watching.watches(outcomes[: len(watchers)])
+            outcomes = outcomes[len(watchers) :]
             self._outcomes += outcomes
             parsed = self._adapter.parse(launch, outcomes)
         except (LaunchError, ToolMissing, ParseError) as error:

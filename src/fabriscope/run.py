@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, engine_binary, store
+from fabriscope import __version__, engine_binary, store, watching
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
@@ -158,6 +158,8 @@ def _execute(
         hung = Counter(case_id for record in done.values() for case_id in record["details"].get("hung_case_ids", []))
         casualties = Casualties(site)
         effort.announce()
+        if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
+            folder.note_idle(watching.idle(site, cancel))
         for launch in _worth_making(left, effort, sharpening, done):
             if cancel.is_set():
                 break
@@ -169,7 +171,7 @@ def _execute(
             if cancel.is_set():
                 break  # what was interrupted is measured again on resume
             hung.update(record["details"].get("hung_case_ids", []))
-            folder.append(record, blocks, outcomes, again=True)
+            folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
         if not cancel.is_set():
             folder.end()

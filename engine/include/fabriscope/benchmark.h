@@ -66,6 +66,12 @@ class Benchmark {
   // Requests of one direction that are open at once.
   virtual std::size_t request_count(std::size_t /*window_size*/) const { return 0; }
   virtual bool moves_payload() const { return true; }
+  // What one operation of run() moves between the two ranks of a pair; nothing where the benchmark
+  // cannot tell (a library decides who sends what to whom).
+  virtual std::optional<PairTraffic> operation_traffic(std::size_t /*message_size_bytes*/,
+                                                       std::size_t /*window_size*/) const {
+    return std::nullopt;
+  }
   // What each of the two buffers has to hold.
   virtual std::size_t buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/) const {
     return message_size_bytes;

@@ -13,6 +13,24 @@
 
 namespace fabriscope {
 
+// What was handed to a transport, by the program's own count: no header of anybody's is in it.
+struct Traffic {
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+
+  Traffic& operator+=(const Traffic& other) {
+    bytes += other.bytes;
+    messages += other.messages;
+    return *this;
+  }
+};
+
+// What goes from the lower rank of a pair to the higher one, and back.
+struct PairTraffic {
+  Traffic there;
+  Traffic back;
+};
+
 // Bytes that depend on the seed, the sending rank and the message's place in its window.
 class PayloadPattern {
  public:
@@ -49,6 +67,10 @@ class PayloadCheck {
     if (wrong && !mismatch_) mismatch_ = std::move(wrong);
   }
 
+  // What this rank has sent and received so far.
+  const Traffic& sent() const { return sent_traffic_; }
+  const Traffic& received() const { return received_traffic_; }
+
   // The first thing found wrong at this rank.
   const std::optional<std::string>& mismatch() const { return mismatch_; }
 
@@ -75,6 +97,8 @@ class PayloadCheck {
   PayloadPattern pattern_;
   std::atomic<std::int64_t>& progress_;
   std::optional<std::string> mismatch_;
+  Traffic sent_traffic_;
+  Traffic received_traffic_;
   std::vector<unsigned char> sent_;
   std::vector<unsigned char> received_;
 };

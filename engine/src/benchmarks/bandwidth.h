@@ -9,6 +9,13 @@ class Bandwidth : public Benchmark {
  public:
   std::size_t request_count(std::size_t window_size) const override { return window_size; }
 
+  std::optional<PairTraffic> operation_traffic(std::size_t message_size_bytes,
+                                               std::size_t window_size) const override {
+    const auto count = static_cast<std::int64_t>(window_size);
+    return PairTraffic{{static_cast<std::int64_t>(message_size_bytes) * count, count},
+                       {kAnswerBytes, 1}};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     Endpoint& endpoint = *context.endpoint;
     const bool first = context.rank < context.peer;

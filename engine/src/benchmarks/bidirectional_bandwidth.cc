@@ -11,6 +11,15 @@ class BidirectionalBandwidth : public Benchmark {
  public:
   std::size_t request_count(std::size_t window_size) const override { return window_size; }
 
+  std::optional<PairTraffic> operation_traffic(std::size_t message_size_bytes,
+                                               std::size_t window_size) const override {
+    const auto count = static_cast<std::int64_t>(window_size);
+    const Traffic window{static_cast<std::int64_t>(message_size_bytes) * count, count};
+    Traffic back = window;
+    back += {kAnswerBytes, 1};
+    return PairTraffic{window, back};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     Endpoint& endpoint = *context.endpoint;
     const std::size_t size_bytes = context.message_size_bytes;

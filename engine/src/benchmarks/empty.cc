@@ -8,6 +8,10 @@ class Empty : public Benchmark {
  public:
   bool moves_payload() const override { return false; }
 
+  std::optional<PairTraffic> operation_traffic(std::size_t, std::size_t) const override {
+    return PairTraffic{};
+  }
+
   void run(const BenchmarkContext&, BurstTimer& timer) override {
     timer.run([] { asm volatile("" ::: "memory"); });  // or the compiler would drop the loop
   }

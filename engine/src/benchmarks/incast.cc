@@ -16,6 +16,13 @@ class Incast : public Benchmark {
     return message_size_bytes * static_cast<std::size_t>(rank_count > 1 ? rank_count - 1 : 1);
   }
 
+  std::optional<PairTraffic> operation_traffic(std::size_t message_size_bytes,
+                                               std::size_t window_size) const override {
+    const auto count = static_cast<std::int64_t>(window_size);
+    return PairTraffic{{kQuestionBytes, 1},
+                       {static_cast<std::int64_t>(message_size_bytes) * count, count}};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     if (context.rank < context.peer) {
       ask(context, timer);

@@ -7,6 +7,12 @@ namespace fabriscope {
 
 class PingPong : public Benchmark {
  public:
+  std::optional<PairTraffic> operation_traffic(std::size_t message_size_bytes,
+                                               std::size_t /*window_size*/) const override {
+    const Traffic ball{static_cast<std::int64_t>(message_size_bytes), 1};
+    return PairTraffic{ball, ball};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     Endpoint& endpoint = *context.endpoint;
     const bool first = context.rank < context.peer;

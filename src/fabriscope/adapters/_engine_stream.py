@@ -86,6 +86,9 @@ class Stream:
             "notes": self.notes[:_NOTES_KEPT],
             "is_torn": self.is_torn,
         }
+        for name in ("sent_payload_bytes", "sent_messages"):
+            if self.footer and name in self.footer:
+                found[name] = self.footer[name]
         if self.groups:
             found["groups"] = {case_id: account.plain() for case_id, account in self.groups.items()}
         if self.clock_models:

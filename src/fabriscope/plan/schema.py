@@ -322,6 +322,9 @@ class PlanSection(Section):
     )
     margin: Share = Field(0.03, description="two things that differ by less than this share are equivalent", gt=0)
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
+    counters: bool = Field(
+        True, description="read the counters of the hosts during each launch: what carried its bytes (docs/counters.md)"
+    )
     seed: int = Field(1, description="makes every random order repeatable", ge=0)
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
 

@@ -18,7 +18,7 @@ from fabriscope.model.run_data import ADDED, launch_name
 from fabriscope.store import marks, samples, seal
 from fabriscope.store.files import to_json
 from fabriscope.store.manifest import MANIFEST_NAME
-from fabriscope.store.run_folder import JOURNAL_NAME, RAW_NAME, SAMPLES_NAME
+from fabriscope.store.run_folder import COUNTERS_NAME, JOURNAL_NAME, RAW_NAME, SAMPLES_NAME
 
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
@@ -258,12 +258,14 @@ class Folder:
         older = {launch_name(line) for line in of_launches if seal.FIELD not in line}
         has_ended = bool(stated and stated.get("ended"))
         known = {name for _, _, line in self._lines for name in _files_of(line or {})}
-        for folder in (SAMPLES_NAME, RAW_NAME):
+        for folder in (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME):
             for path in sorted((self._path / folder).rglob("*")):
                 name = path.relative_to(self._path).as_posix()
                 if path.is_dir() or name in known or path.name.endswith(".part"):
                     continue
-                launch = path.relative_to(self._path / folder).parts[0].removesuffix(".parquet")
+                launch = (
+                    path.relative_to(self._path / folder).parts[0].removesuffix(".parquet").removesuffix(".json.gz")
+                )
                 if launch in older or (launch not in launches and not has_ended):
                     continue
                 self._find(name, "", "no line of the journal names this file")

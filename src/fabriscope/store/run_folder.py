@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabriscope.model.command import Outcome
+from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import Launch, SampleBlock
-from fabriscope.model.run_data import RunData, launch_name
-from fabriscope.store import additions, journal, manifest, marks, samples, seal
+from fabriscope.model.run_data import IDLE_COUNTERS, RunData, launch_name
+from fabriscope.store import additions, counters, journal, manifest, marks, samples, seal
 from fabriscope.store.files import sync_folder, to_json, write_whole
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ PLAN_NAME = "plan.yaml"
 JOURNAL_NAME = "journal.jsonl"
 SAMPLES_NAME = "samples"
 RAW_NAME = "raw"
+COUNTERS_NAME = "counters"
 LOCK_NAME = ".lock"
 
 
@@ -78,6 +80,7 @@ class RunFolder:
         self.path = path
         self._contents = contents
         self._is_locked = False
+        self._idle: Mapping[str, Watch] = {}
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -126,8 +129,9 @@ class RunFolder:
         raw: Sequence[Outcome] = (),
         *,
         again: bool = False,
+        watches: Mapping[str, Watch] | None = None,
     ) -> None:
-        """Store one launch: what every process said, its samples, then its line of the journal.
+        """Store one launch: what every process said, its samples, its hosts' counters, then its line of the journal.
 
         `record` holds at least `launch_id` and `block`; `samples` is set here, and `commands` from `raw` where it is
         missing. Very many samples may come as a frame with the columns of the store. A launch that is made `again` has
@@ -150,6 +154,7 @@ class RunFolder:
                     content = samples.encode(frame)
                     write_whole(self.path / line["samples"], content)
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
+                line |= self._write_counters(name, watches or {}, files)
                 sealed = seal.sealed(line, files, self._chain(records))
                 journal.append(self.path / JOURNAL_NAME, sealed)
                 sync_folder(self.path)
@@ -176,6 +181,31 @@ class RunFolder:
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
 
+    def note_idle(self, watches: Mapping[str, Watch]) -> None:
+        """Keep what the hosts counted while nothing of ours ran; it is stored with the next launch."""
+        self._idle = watches
+
+    def has_idle(self) -> bool:
+        """Return whether that is stored already."""
+        return any(record.get("idle_counters") for record in self._records())
+
+    def _write_counters(
+        self, name: str, watches: Mapping[str, Watch], files: dict[str, dict[str, str]]
+    ) -> dict[str, str | None]:
+        """Write what the hosts counted, and before that while they were idle; return the names for the journal."""
+        names: dict[str, str | None] = {"counters": None}
+        of_launch = ("counters", f"{COUNTERS_NAME}/{name}.json.gz", watches)
+        for field, path, those in (of_launch, ("idle_counters", IDLE_COUNTERS, self._idle)):
+            if those:
+                text = counters.encode(those)
+                packed = counters.pack(text)
+                (self.path / COUNTERS_NAME).mkdir(exist_ok=True)
+                write_whole(self.path / path, packed)
+                files[path] = {"sha256": seal.sha256(packed), "marks": marks.mark_lines(text)}
+                names[field] = path
+        self._idle = {}
+        return names
+
     def end(self) -> None:
         """Seal the run as ended: no launch will follow. Raises StoreError if the disk is full."""
         with self.lock():
@@ -201,7 +231,11 @@ class RunFolder:
             if not path.is_file():
                 raise StoreError("the journal names these samples, but the file is missing", where=str(path))
         contents = additions.merged(self._contents, lines)
-        return RunData(str(self.path), contents, records, samples.scan(paths), lines)
+        return RunData(str(self.path), contents, records, samples.scan(paths), lines, self._watches)
+
+    def _watches(self, name: str) -> dict[str, Watch]:
+        path = self.path / name
+        return counters.load(path) if path.exists() else {}
 
     def _records(self) -> tuple[dict[str, Any], ...]:
         return journal.read(self.path / JOURNAL_NAME)[0]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fabriscope import store
 from fabriscope.model.counters import RANK, Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.store import counters
+from fabriscope.store.checks import check_folder
 
 CONNECTION = Connection("10.0.0.1", 5000, "10.0.0.2", 40000, 17, 4, 3, None, 0, RANK, 42, True, 2**63 + 5)
 PROCESS = Process(42, RANK, 0, "app", {"00:19:7 /dev/shm/x": 4096}, ("/dev/infiniband/uverbs0",))
@@ -50,3 +53,24 @@ def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: byt
     path.write_bytes(content)
     with pytest.raises(StoreError, match="the counters cannot be read"):
         counters.load(path)
+
+
+def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
+    folder = store.create(tmp_path / "run", {}, "name: x\n")
+    assert not folder.has_idle()
+    folder.note_idle({"b": WATCHES["b"]})
+    folder.append({"launch_id": 1, "block": 1}, watches=WATCHES)
+    folder.append({"launch_id": 2, "block": 1})
+    assert folder.has_idle()
+    run = folder.read()
+    assert [run.watches(record) for record in run.journal] == [WATCHES, {}]
+    assert run.idle_watches() == {"b": WATCHES["b"]}
+    assert check_folder(folder.path).findings == ()
+    (folder.path / "counters" / "launch-0007.json.gz").write_bytes(b"")
+    path = folder.path / str(run.journal[0]["counters"])
+    text = gzip.decompress(path.read_bytes())
+    path.write_bytes(counters.pack(text.replace(b'"boot"', b'"boots"', 1)))
+    folder.end()
+    found = {one.file: one.place for one in check_folder(folder.path).findings}
+    assert found == {"counters/launch-0001.json.gz": "line 2", "counters/launch-0007.json.gz": ""}
+    assert store.open_run(folder.path).read().watches(run.journal[0]) != WATCHES

@@ -1,0 +1,42 @@
+"""Watching hosts while a launch runs on them: their collectors beside the launch's commands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+
+from fabriscope.hosts import counters
+from fabriscope.launch import processes
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.counters import Watch
+from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.host import HERE
+from fabriscope.site import Site
+
+IDLE_S = 1.0
+"""So long the hosts are watched before the first launch, while nothing of ours runs on them."""
+_SPARE_S = 60.0
+
+
+def watchers(site: Site, host_names: Iterable[str]) -> list[Command]:
+    """Return the collectors of hosts, one each."""
+    return counters.commands([site.hosts[name] for name in dict.fromkeys(host_names)])
+
+
+def watches(outcomes: Sequence[Outcome]) -> dict[str, Watch]:
+    """Return host to what its collector said."""
+    return {watch.host: watch for watch in map(counters.parse, outcomes)}
+
+
+def idle(site: Site, cancel: threading.Event) -> Mapping[str, Watch]:
+    """Return what all hosts count while nothing of ours runs, all at once; nothing where that cannot be found out."""
+    collectors = watchers(site, [name for name in site.hosts if name not in site.absent])
+    nothing = Command(("sleep", str(IDLE_S)), HERE.name)
+    hosts = {HERE.name: HERE, **site.hosts}
+    try:
+        outcomes = processes.run_commands(
+            [nothing], hosts, timeout_s=IDLE_S + _SPARE_S, cancel=cancel, watchers=collectors
+        )
+    except (LaunchError, ToolMissing, OSError):  # the launches will say what is wrong
+        return {}
+    return watches(outcomes[: len(collectors)])
