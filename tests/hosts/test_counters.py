@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fabriscope.hosts import counters
+from fabriscope.hosts.counters._roles import roles
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command
 from fabriscope.model.counters import JOB, OTHER, RANK, Connection, Watch
@@ -208,16 +209,23 @@ def test_shared_memory_of_a_rank_is_known_by_what_it_is(tmp_path: Path) -> None:
     assert rank.devices == ()
 
 
-def test_a_launcher_and_a_stranger_are_no_ranks() -> None:
-    def one(program: str, rank: int | None, marked: bool = True) -> dict[str, object]:
-        return {"program": program, "rank": rank, "step_rank": None, "is_marked": marked}
+def told(program: str, rank: int | None = None, *, marked: bool = True, parent: int = 0) -> dict[str, object]:
+    return {"program": program, "rank": rank, "step_rank": None, "is_marked": marked, "parent": parent}
 
-    from fabriscope.hosts.counters._roles import roles
 
-    job = {1: one("mpiexec.hydra", None), 2: one("hydra_pmi_proxy", 0), 3: one("app", 1), 4: one("app", 0, False)}
-    assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1), 4: (OTHER, None)}
-    assert roles({1: one("orted", None), 2: one("app", None)}) == {1: (JOB, None), 2: (JOB, None)}
-    assert roles({1: one("sh", None), 2: one("iperf3", None)}) == {1: (JOB, None), 2: (RANK, None)}
+def test_a_launcher_is_no_rank() -> None:
+    job = {1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", 0), 3: told("app", 1)}
+    assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1)}
+    assert roles({1: told("orted"), 2: told("app")}) == {1: (JOB, None), 2: (JOB, None)}
+    assert roles({1: told("sh"), 2: told("iperf3")}) == {1: (JOB, None), 2: (RANK, None)}
+
+
+def test_beside_a_marked_job_an_unmarked_one_is_somebody_elses() -> None:
+    job = {1: told("orterun"), 2: told("app", 0, marked=False, parent=1)}
+    strangers = {7: told("mpirun", marked=False), 8: told("app", 0, marked=False, parent=7)}
+    assert roles(job | strangers) == {1: (JOB, None), 2: (RANK, 0), 7: (OTHER, None), 8: (OTHER, None)}
+    assert roles({1: told("iperf3")} | strangers)[1] == (RANK, None)
+    assert roles(strangers) == {7: (JOB, None), 8: (RANK, 0)}
 
 
 def test_where_no_collector_can_run_the_launch_does(tmp_path: Path) -> None:

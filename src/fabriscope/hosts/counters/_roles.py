@@ -17,19 +17,27 @@ WRAPPERS = frozenset(
 def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, int | None]]:
     """Return the role of every process of a job, and its rank, from what the collector says of it.
 
-    A rank has a rank's number in its environment, and is no launcher. Where anything carries the launch's mark, ranks
-    without it are somebody else's. Without MPI the ranks are the tasks of a Slurm step, or else the marked programs.
+    Where anything carries the launch's mark, what neither carries it nor descends from what does is somebody else's. A
+    rank has a rank's number in its environment, and is no launcher. Without MPI the ranks are the tasks of a Slurm
+    step, or else the marked programs.
     """
-    programs = {pid: one for pid, one in processes.items() if one["program"] not in LAUNCHERS}
-    found = {pid: one["rank"] for pid, one in programs.items() if one["rank"] is not None}
-    has_marks = any(processes[pid]["is_marked"] for pid in found)
-    ranks = {pid: rank for pid, rank in found.items() if processes[pid]["is_marked"] or not has_marks}
-    if not ranks and len(programs) == len(processes):
+    ours = {pid: one for pid, one in processes.items() if _is_marked(pid, processes)} or processes
+    programs = {pid: one for pid, one in ours.items() if one["program"] not in LAUNCHERS}
+    ranks = {pid: one["rank"] for pid, one in programs.items() if one["rank"] is not None}
+    if not ranks and len(programs) == len(ours):
         ranks = _without_mpi({pid: one for pid, one in programs.items() if one["program"] not in WRAPPERS})
-    strangers = set(found) - set(ranks) if has_marks else set()
-    return {
-        pid: (RANK, ranks[pid]) if pid in ranks else (OTHER if pid in strangers else JOB, None) for pid in processes
-    }
+    return {pid: (RANK, ranks[pid]) if pid in ranks else (JOB if pid in ours else OTHER, None) for pid in processes}
+
+
+def _is_marked(pid: int, processes: Mapping[int, Mapping[str, Any]]) -> bool:
+    """Return whether a process carries the mark, or one that it descends from."""
+    passed = set()
+    while pid in processes and pid not in passed:
+        if processes[pid]["is_marked"]:
+            return True
+        passed.add(pid)
+        pid = processes[pid]["parent"]
+    return False
 
 
 def _without_mpi(programs: Mapping[int, Mapping[str, Any]]) -> dict[int, int | None]:
