@@ -94,6 +94,7 @@ class Scene:
         segment: int = SEGMENT,
         was_there: int = 0,
         again: int = 0,
+        is_open: bool = False,
     ) -> None:
         """Let a connection move payload; interfaces count it, with a header for each segment."""
         self._port += 1
@@ -111,11 +112,11 @@ class Scene:
                 was_there + back,
                 retransmitted_bytes=again,
                 role=role,
-                is_closed=True,
+                is_closed=not is_open,
             )
         )
         other.connections.append(
-            Connection(*ends[1], *ends[0], was_there + back, was_there + sent, role=role, is_closed=True)
+            Connection(*ends[1], *ends[0], was_there + back, was_there + sent, role=role, is_closed=not is_open)
         )
         wire = "lo" if local else counted_by or over
         for way, size in ((("tx", "rx"), sent + again), (("rx", "tx"), back)):

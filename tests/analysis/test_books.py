@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.book_cases import CASES, HARD_ROCE, MB, ROCE, SECOND, TCP, Case, hard, scene, sends, soft, tcp
+from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.books import ELSEWHERE_SHARE, balance
-from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Expectation, Watch
+from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -75,6 +76,25 @@ def test_the_idle_background_is_taken_off() -> None:
     assert without.closure_error > 0.3
     assert books.closure_error is not None
     assert books.closure_error < 0.01
+
+
+def read_early(made: Scene, size: int) -> None:
+    """Let the interfaces be read before so much had gone from a to b that the connections count."""
+    made["a"].count("eth0", "tx", -size, 0)
+    made["b"].count("eth0", "rx", -size, 0)
+
+
+def test_what_goes_on_while_counters_are_read_is_no_error() -> None:
+    made = scene(tcp(1 * MB), lambda one: one.tcp("a", "b", 500 * MB, role=OTHER, is_open=True))
+    read_early(made, 4 * MB)
+    books = balance(made.watches(10), sends(TCP, 1 * MB))
+    assert books.verdict == PROVED
+    assert books.closure_error is not None
+    assert books.closure_error < 0.01
+    read_early(made, 40 * MB)
+    worse = balance(made.watches(10), sends(TCP, 1 * MB)).closure_error
+    assert worse is not None
+    assert worse > 0.05
 
 
 def test_what_loopback_sent_again_came_in_again() -> None:

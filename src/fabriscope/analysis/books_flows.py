@@ -29,6 +29,8 @@ class Flow:
     out_interface: str
     """By which its bytes left: the one that has the local address, unless that did not count them (`rerouted`)."""
     in_interface: str
+    open_count: int = 0
+    """At how many of the first and the last reading it was alive: bytes went on while the counters were being read."""
 
     @property
     def is_ipv6(self) -> bool:
@@ -57,6 +59,7 @@ class _Tally:
     def __init__(self) -> None:
         self.sent = self.received = self.retransmitted = 0
         self.role = ""
+        self.open_count = 0
         self._base: Connection | None = None
         self._last: Connection | None = None
 
@@ -64,6 +67,7 @@ class _Tally:
         self.role = self.role if self.role == RANK else one.role or self.role
         if is_first:
             self._base = self._last = None if one.is_closed else one
+            self.open_count = int(not one.is_closed)
             return
         last = self._last
         if last is not None and (one.sent_bytes < last.sent_bytes or one.received_bytes < last.received_bytes):
@@ -71,6 +75,11 @@ class _Tally:
         self._last = one
         if one.is_closed:
             self.settle()
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it was alive when it was seen last."""
+        return self._last is not None and not self._last.is_closed
 
     def settle(self) -> None:
         base, last = self._base, self._last
@@ -92,13 +101,14 @@ def flows_of(watch: Watch) -> list[Flow]:
             tallies.setdefault(key, _Tally()).add(one, is_first=number == 0)
     found = []
     for (local, local_port, remote, remote_port), tally in tallies.items():
+        tally.open_count += tally.is_open
         tally.settle()
         is_loopback = _is_loopback(local) or remote in interfaces
         interface = LOOPBACK if is_loopback else interfaces.get(local, "")
         found.append(
             Flow(
                 watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,
-                tally.retransmitted, tally.role, is_loopback, interface, interface,
+                tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count,
             )
         )  # fmt: skip
     return found

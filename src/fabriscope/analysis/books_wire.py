@@ -20,6 +20,8 @@ SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 ROUTE_SHARE = 0.5
 """An interface that counted less than this share of what its addresses sent was not the one they left by."""
+READING_S = 0.1
+"""A reading is not of one moment: interfaces are read before connections, on a busy host so much earlier."""
 DIRECTIONS = (("out", "tx"), ("in", "rx"))
 
 
@@ -209,6 +211,10 @@ def _line(
     rest = counted - payload - headers
     if not is_out and rest > 0:
         rest = max(0, rest - peers_retransmitted)
+    # What was open while counters were read may have moved more, or less, by so much.
+    moving = sum((one.sent_bytes if is_out else one.received_bytes) * one.open_count for one in mine)
+    slack = round(moving * READING_S / meter.seconds) if meter.seconds else 0
+    rest = 0 if abs(rest) <= slack else rest - slack if rest > 0 else rest + slack
     rdma = 0
     if soft and rdma_packets:
         largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
