@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 import vl_convert
+from benchmarks._peers_report import MOST_LOAD
 
 from fabriscope.analysis.bounds import FRAME_OVERHEAD_BYTES, IPV4_HEADER_BYTES, wire_bytes
 from fabriscope.reports._style import PALETTE, Style, config
@@ -40,7 +41,9 @@ NAMES = {"verbs": "Soft RoCE", "tcp": "TCP (reno)"}
 ROCE_PACKET_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
 """UDP, base transport header, invariant CRC."""
 ROCE_MTU_BYTES = 1024
-WIDTH, HEIGHT, PNG_SCALE = 300, 250, 2
+WIDTH, HEIGHT, PNG_SCALE = 300, 250, 1.4
+BESIDE = 0.05
+"""By so much, in senders, the curves stand beside each other."""
 _STYLE = Style({}, ())
 
 
@@ -69,14 +72,16 @@ def picture(said: Mapping[str, Any]) -> dict[str, Any]:
     curves = list(dict.fromkeys(_curve(one) for one in sorted(good, key=lambda one: (one["layer"], one["mode"]))))
     panels: list[Any] = [
         _panel(list(_goodputs(good)), "goodput, Mb/s", curves, bounds=_bounds(asked)),
-        _panel(list(_times(good)), "a round: median, and the longest, ms", curves, is_log=True),
+        _panel(list(_times(good)), "a round: median and longest, ms", curves, is_log=True),
         _counts(good),
     ]
     words = (
-        f"{asked['rate'] / 1e6:g} Mb/s, {asked['buffer'] >> 10} KiB of buffer at each port, "
-        f"blocks of {asked['block'] >> 10} KiB, {asked['rounds']} launches of a point"
+        f"{asked['rate'] / 1e6:g} Mb/s, {asked['buffer'] >> 10} KiB of buffer at each port, blocks of "
+        f"{asked['block'] >> 10} KiB; medians and range of {asked['rounds']} launches; dotted: what the wire allows"
     )
-    chart = alt.hconcat(*panels, spacing=28).resolve_scale(color="independent", strokeDash="independent")
+    if said["load_before"] > MOST_LOAD:
+        words += f". The machine was busy (load {said['load_before']:.0f}): shapes only"
+    chart = alt.hconcat(*panels, spacing=24).resolve_scale(color="independent", strokeDash="independent")
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec["title"] = {"text": "One asks, many answer at once", "subtitle": words, "anchor": "start"}
     spec["config"] = config(_STYLE)
@@ -118,19 +123,23 @@ def _panel(
     rows: list[dict[str, Any]], title: str, curves: list[str], *, bounds: list[dict[str, Any]] | None = None,
     is_log: bool = False,
 ) -> Any:  # fmt: skip
+    for row in rows:  # side by side, so that ranges do not hide each other
+        row["x"] += BESIDE * (curves.index(row["curve"]) - (len(curves) - 1) / 2)
     colours = [PALETTE[0] if name.startswith(NAMES["verbs"]) else PALETTE[1] for name in curves]
     dashes = [[1, 0] if name.endswith("drops") else [5, 3] for name in curves]
-    color = alt.Color(
-        "curve:N", scale=alt.Scale(domain=curves, range=colours), legend=alt.Legend(title=None, columns=2)
-    )
-    dash = alt.StrokeDash("curve:N", scale=alt.Scale(domain=curves, range=dashes), legend=alt.Legend(title=None))
-    scale = alt.Scale(type="log") if is_log else alt.Scale(domainMin=0)
-    x, y = _senders(), alt.Y("y:Q", title=title, scale=scale)
+    legend = None if is_log else alt.Legend(title=None, columns=1, symbolType="stroke", symbolSize=500)
+    color = alt.Color("curve:N", scale=alt.Scale(domain=curves, range=colours), legend=legend)
+    dash = alt.StrokeDash("curve:N", scale=alt.Scale(domain=curves, range=dashes), legend=legend)
+    scale = alt.Scale(domainMin=0)
+    if is_log:
+        ends = [min(row["lo"] for row in rows) * 0.7, max(row["hi"] for row in rows) * 1.3]
+        scale = alt.Scale(type="log", nice=False, domain=ends)
+    x, y = _senders(rows), alt.Y("y:Q", title=title, scale=scale)
     base = alt.Chart(alt.InlineData(rows)).encode(x=x, color=color)
     layers = [
-        base.mark_rule(opacity=0.5).encode(y=alt.Y("lo:Q", title=title, scale=scale), y2="hi:Q"),
+        base.mark_rule(opacity=0.6).encode(y=alt.Y("lo:Q", title=title, scale=scale), y2="hi:Q"),
         base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash),
-        base.mark_point(filled=True, size=45, opacity=1).encode(y=y),
+        base.mark_point(filled=True, size=40, opacity=1).encode(y=y),
     ]
     if bounds:
         dotted = alt.Chart(alt.InlineData(bounds)).mark_rule(strokeDash=[1, 4], color=_STYLE.ink)
@@ -148,14 +157,22 @@ def _counts(readings: Sequence[Mapping[str, Any]]) -> Any:
     ]
     color = alt.Color(
         "what:N", scale=alt.Scale(domain=list(COUNTERS), range=[PALETTE[7], *PALETTE[2:5]]),
-        legend=alt.Legend(title=None, columns=1, labelLimit=320),
+        legend=alt.Legend(title=None, columns=1, labelLimit=340, symbolType="stroke", symbolSize=500),
     )  # fmt: skip
-    y = alt.Y("y:Q", title=f"Soft RoCE, the switch drops: for {PER_FRAMES} frames delivered")
-    base = alt.Chart(alt.InlineData(rows)).encode(x=_senders(), y=y, color=color)
-    return (base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=45, opacity=1)).properties(
-        width=WIDTH, height=HEIGHT
+    # Nearly straight below 1, where 0 stands, and logarithmic above it.
+    scale = alt.Scale(type="symlog", constant=1)
+    y = alt.Y(
+        "y:Q",
+        title=f"for {PER_FRAMES} frames delivered",
+        scale=scale,
+        axis=alt.Axis(values=[0, 1, 3, 10, 30, 100, 300]),
     )
+    base = alt.Chart(alt.InlineData(rows)).encode(x=_senders(rows), y=y, color=color)
+    chart = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=40, opacity=1)
+    return chart.properties(width=WIDTH, height=HEIGHT, title="Soft RoCE where the switch drops")
 
 
-def _senders() -> alt.X:
-    return alt.X("x:O", title="senders", axis=alt.Axis(labelAngle=0))
+def _senders(rows: Sequence[Mapping[str, Any]]) -> alt.X:
+    most = max((round(row["x"]) for row in rows), default=1)
+    axis = alt.Axis(values=list(range(1, most + 1)), format="d", grid=False)
+    return alt.X("x:Q", title="senders", scale=alt.Scale(domain=[0.7, most + 0.3], nice=False), axis=axis)

@@ -174,21 +174,24 @@ def _switch_counters(ports: Sequence[Mapping[str, Any]], receiver: str) -> dict[
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, draw, and return the exit status."""
     wanted = _arguments(argv)
-    load_before = load()
-    try:
-        readings = _in_a_lab(wanted)
-    except FabriscopeError as error:
-        print(f"roce_congestion: {error}", file=sys.stderr)
-        return error.exit_code
-    said = {"arguments": vars(wanted), "load_before": load_before}
-    said["readings"] = [dataclasses.asdict(one) for one in readings]
+    if wanted.read:
+        said = json.loads(Path(wanted.read).read_text())
+    else:
+        load_before = load()
+        try:
+            measured = _in_a_lab(wanted)
+        except FabriscopeError as error:
+            print(f"roce_congestion: {error}", file=sys.stderr)
+            return error.exit_code
+        said = {"arguments": vars(wanted), "load_before": load_before}
+        said["readings"] = [dataclasses.asdict(one) for one in measured]
     if wanted.output:
         Path(wanted.output).write_text(json.dumps(said, indent=1) + "\n")
-    print(_table(readings))
+    print(_table([Reading(**one) for one in said["readings"]]))
     if wanted.picture:
         _congestion_figure.write(said, Path(wanted.picture))
-    if load_before > MOST_LOAD:
-        print(f"the load was {load_before:.2f} before the start: take the shapes, and none of the numbers")
+    if said["load_before"] > MOST_LOAD:
+        print(f"the load was {said['load_before']:.2f} before the start: take the shapes, and none of the numbers")
         return BUSY_STATUS
     return 0
 
@@ -203,6 +206,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=3.0, help="measuring time of a launch (3)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (1)")
     parser.add_argument("-o", "--output", help="write every reading as JSON")
+    parser.add_argument("--read", metavar="FILE", help="measure nothing: print and draw what --output wrote")
     parser.add_argument("--picture", help="draw, into this file name with .png and .svg")
     return parser.parse_args(argv)
 
