@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fabriscope.analysis.bounds import bound_bytes_per_s, is_impossible, least_latency_ns, metric_limit, wire_bytes
+from fabriscope.analysis.bounds import (
+    bound_bytes_per_s,
+    carrier_of,
+    is_impossible,
+    least_latency_ns,
+    metric_limit,
+    wire_bytes,
+)
 
 
 def test_wire_bytes_by_hand() -> None:
@@ -22,6 +29,26 @@ def test_a_full_gigabit_carries_941_megabit() -> None:
     jumbo = bound_bytes_per_s(10**9, 9000, 8948 * 100, "mpi")
     assert jumbo is not None
     assert jumbo * 8 == pytest.approx(990.04e6, rel=1e-4)
+
+
+def test_roce_has_its_own_headers_and_packets() -> None:
+    port = {"device": "rxe0", "mtu_bytes": 1024}
+    fabric = {"transport": "roce", "mtu_bytes": 1500, "rdma_ports": {"a": port, "b": {**port, "mtu_bytes": 4096}}}
+    assert carrier_of("tcp", fabric) == ("tcp", 1500)
+    assert carrier_of("verbs", fabric) == ("roce", 1024)
+    assert carrier_of("verbs", {**fabric, "transport": "iwarp"}) == ("tcp", 1500)
+    assert carrier_of("verbs", {**fabric, "rdma_ports": {}}) == ("roce", None)
+    assert wire_bytes(1025, 1024, "roce") == 1025 + 2 * 82
+    full = metric_limit("bandwidth_bytes_per_s", 10**9, 1024, 65536, 16, "roce")
+    small = metric_limit("bandwidth_bytes_per_s", 10**9, 1024, 64, 16, "roce")
+    assert full is not None
+    assert full * 8 == pytest.approx(1e9 * 1024 / 1106)
+    assert small is not None
+    assert small * 8 == pytest.approx(1e9 * 64 / 146)
+    assert (
+        metric_limit("bandwidth_bytes_per_s", 10**9, 1500, 64, 16, *carrier_of("verbs", {"transport": "ib"})[:1])
+        is None
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 
 from fabriscope.analysis import words
+from fabriscope.analysis.answer import answer
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,24 @@ def test_ranges_of_advantages() -> None:
     assert words.advantage_range_text(1.08, 1.15) == "by 8.0 to 15 %"
     assert words.advantage_range_text(1.5, 9.8) == "1.50 to 9.80 times"
     assert words.advantage_range_text(2, 2) == "2.00 times"
+
+
+def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_over_either() -> None:
+    said = {"benchmark": "ping_pong", "placement": "inter", "text": "is undecided"}
+    found = [
+        {**said, "kind": "fabric", "where": "ping-pong, TCP, between hosts"},
+        {**said, "kind": "fabric", "where": "ping-pong, MPI (mpich), between hosts"},
+        {**said, "kind": "transport", "where": "ping-pong, soft-roce, between hosts"},
+    ]
+    nothing = {"placement": [None], "latency_ns": [None], "bandwidth_bytes_per_s": [None]}
+    sound = pl.DataFrame({"impossible_launch_count": [0]})
+    of_many = pl.DataFrame(schema={"placement": str, "benchmark": str, "metric_id": str, "rank_count": int})
+    told = {}
+    for layer in ("tcp", "verbs"):
+        table = pl.DataFrame({"layer": [layer], **nothing})
+        told[layer] = answer(table, found, pl.DataFrame(), sound, of_many)
+    assert told["verbs"] == [
+        "Ping-pong, soft-roce, between hosts: is undecided.",
+        "Ping-pong, MPI (mpich), between hosts: is undecided.",
+    ]
+    assert "Ping-pong, TCP, between hosts: is undecided." in told["tcp"]

@@ -23,7 +23,14 @@ def answer(
 ) -> list[str]:
     """Return sentences, the most important first, from the summary, the findings, the failures, the estimates
     and the table of what many ranks did at once."""
-    sentences = [*_best(table), *_fabrics(found), *_mpi_cost(found), *group_words.sentences(shared)]
+    speaks_verbs = "verbs" in table["layer"].to_list()
+    sentences = [
+        *_best(table),
+        *_verbs(found),
+        *_fabrics(found, speaks_verbs),
+        *_mpi_cost(found),
+        *group_words.sentences(shared),
+    ]
     if failures.height:
         cases = failures["case_id"].n_unique()
         sentences.append(f"{failures.height} measurements of {cases} cases did not succeed; each is listed below.")
@@ -73,10 +80,18 @@ def _and(names: list[str]) -> str:
     return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
 
 
-def _fabrics(found: list[dict[str, Any]]) -> Iterator[str]:
+def _verbs(found: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what RDMA does against TCP on the same wire."""
+    pairs = [one for one in found if one["kind"] == "transport" and one["benchmark"] == "ping_pong"]
+    for one in [one for one in pairs if one["placement"] == "inter"][:MOST_PAIRS]:
+        yield _sentence(one)
+
+
+def _fabrics(found: list[dict[str, Any]], speaks_verbs: bool) -> Iterator[str]:
+    """Yield fabric against fabric at the layer that tells most: TCP, but where one speaks verbs what goes by them."""
     pairs = [one for one in found if one["kind"] == "fabric" and one["benchmark"] == "ping_pong"]
-    tcp = [one for one in pairs if "TCP" in one["where"]] or pairs
-    for one in tcp[:MOST_PAIRS]:
+    telling = [one for one in pairs if ("MPI" if speaks_verbs else "TCP") in one["where"]] or pairs
+    for one in telling[:MOST_PAIRS]:
         yield _sentence(one)
 
 

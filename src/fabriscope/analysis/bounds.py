@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 ETHERNET_HEADER_BYTES = 14
 ETHERNET_FCS_BYTES = 4
@@ -15,7 +17,11 @@ TOLERANCE = 0.01
 
 FRAME_OVERHEAD_BYTES = ETHERNET_HEADER_BYTES + ETHERNET_FCS_BYTES + ETHERNET_PREAMBLE_BYTES + ETHERNET_GAP_BYTES
 PACKET_OVERHEAD_BYTES = IPV4_HEADER_BYTES + TCP_HEADER_BYTES
-LAYERS_OVER_TCP = ("tcp", "mpi")
+ROCE = "roce"
+ROCE_OVERHEAD_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
+"""RoCE v2: UDP's header, the base transport header, the invariant CRC. What some packets have beside is not counted."""
+CARRIERS = ("tcp", "mpi", ROCE)
+"""Layers whose headers are known; of the layer verbs it depends on the fabric (`carrier_of`)."""
 DIRECTIONS = {
     "ping_pong_bandwidth_bytes_per_s": 1,
     "bandwidth_bytes_per_s": 1,
@@ -37,11 +43,28 @@ FETCH_LATENCIES = (
 """A request goes there and the message comes back: twice the propagation."""
 
 
-def wire_bytes(payload_bytes: int, mtu_bytes: int) -> int:
-    """Return the bytes that a payload takes on the wire, sent over TCP in as few segments as the MTU allows.
+def carrier_of(layer: str, fabric: Mapping[str, Any]) -> tuple[str, int | None]:
+    """Return what carries a layer over a fabric of a manifest, and its MTU: the payload of a packet for RoCE.
+
+    iWARP goes over TCP, whose bound is generous for it. Of InfiniBand no headers are known here.
+    """
+    if layer != "verbs":
+        return layer, fabric.get("mtu_bytes")
+    transport = str(fabric.get("transport", ""))
+    payloads = [port.get("mtu_bytes") for port in (fabric.get("rdma_ports") or {}).values()]
+    if transport == ROCE:
+        return ROCE, min((payload for payload in payloads if payload), default=None)
+    return {"iwarp": "tcp"}.get(transport, layer), fabric.get("mtu_bytes")
+
+
+def wire_bytes(payload_bytes: int, mtu_bytes: int, layer: str = "tcp") -> int:
+    """Return the bytes that a payload takes on the wire, in as few segments as the MTU allows.
 
     Ethernet 14 + FCS 4 + preamble 8 + gap 12, IPv4 20, TCP 20 + 12 for each segment (IEEE 802.3, RFC 791, 9293, 7323).
+    Over RoCE v2 instead of TCP's UDP 8, base header 12, CRC 4 for each packet (InfiniBand specification, annex 17).
     """
+    if layer == ROCE:
+        return payload_bytes + math.ceil(payload_bytes / mtu_bytes) * (ROCE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES)
     segment_bytes = mtu_bytes - PACKET_OVERHEAD_BYTES
     if segment_bytes <= 0:
         raise ValueError(f"an MTU of {mtu_bytes} bytes leaves no room for payload")
@@ -56,9 +79,9 @@ def bound_bytes_per_s(
     `message_size_bytes` is what is sent at a stretch: for windows, all messages in flight, since TCP may put small
     ones into one segment. What MPI adds of its own is not known and not subtracted.
     """
-    if not line_rate_bits_per_s or not mtu_bytes or message_size_bytes <= 0 or layer not in LAYERS_OVER_TCP:
+    if not line_rate_bits_per_s or not mtu_bytes or message_size_bytes <= 0 or layer not in CARRIERS:
         return None
-    return line_rate_bits_per_s / 8 * message_size_bytes / wire_bytes(message_size_bytes, mtu_bytes)
+    return line_rate_bits_per_s / 8 * message_size_bytes / wire_bytes(message_size_bytes, mtu_bytes, layer)
 
 
 def least_latency_ns(
@@ -97,6 +120,8 @@ def metric_limit(
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
     flow_counts = {"multi_pair_bandwidth_bytes_per_s": pair_count, "goodput_bytes_per_s": sender_count}
     in_flight_bytes = message_size_bytes * window_size * flow_counts.get(metric_id, 1)
+    if layer == ROCE:  # every message has packets of its own
+        in_flight_bytes = message_size_bytes
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
     return None if rate is None else DIRECTIONS[metric_id] * rate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.bounds import is_impossible, metric_limit
+from fabriscope.analysis.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
@@ -184,13 +184,14 @@ class _Limits:
         fabric = self._fabrics.get(case["fabric"] or "")
         if fabric is None or case["placement"] != "inter":
             return None
+        carrier, mtu_bytes = carrier_of(case["layer"], fabric)
         return metric_limit(
             metric_id,
             fabric.get("line_rate_bits_per_s"),
-            fabric.get("mtu_bytes"),
+            mtu_bytes,
             case["message_size_bytes"],
             case["window_size"],
-            case["layer"],
+            carrier,
             (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
             case["rank_count"] // 2,
             case["rank_count"] - 1,
