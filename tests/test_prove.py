@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.two_ranks import RANK
 
 from fabriscope import lab
 from fabriscope.hosts import mpi
@@ -23,35 +24,14 @@ from fabriscope.model.mpi import MpiStack
 
 TIMEOUT_S = 120.0
 PAYLOAD_BYTES = 20_000_000
-# argv: how many bytes. A program of two ranks that open sockets by themselves: rank 0 here, rank 1 by a remote shell.
-RANK = """
-import os, socket, sys, time
-role, address, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-if role == "1":
-    listener = socket.create_server((address, 7001))
-    print("ready", flush=True)
-    peer, _ = listener.accept()
-    while count > 0:
-        count -= len(peer.recv(1 << 20))
-    peer.sendall(b"thanks")
-    peer.recv(1)
-else:
-    peer = socket.create_connection((address, 7001))
-    block, left = bytes(1 << 20), count
-    while left > 0:
-        left -= peer.send(block[: min(left, len(block))])
-    assert peer.recv(6, socket.MSG_WAITALL) == b"thanks"
-time.sleep(0.3)
-"""
-# argv: remote shell, host, address, count. Starts rank 1 over there, and is rank 0's parent.
+# argv: remote shell, host, address, count, RANK. Starts rank 1 over there, and is rank 0's parent.
 JOB = """
 import os, subprocess, sys
 shell, host, address, count, script = sys.argv[1:]
 import shlex
 there = [sys.executable, "-I", "-c", script, "1", address, count]
 words = [shell, host, "PMI_RANK=1 " + shlex.join(there)] if shell else there
-other = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PMI_RANK": "1"})
-assert other.stdout.readline() == "ready\\n"
+other = subprocess.Popen(words, env={**os.environ, "PMI_RANK": "1"})
 mine = subprocess.run([sys.executable, "-I", "-c", script, "0", address, count], env={**os.environ, "PMI_RANK": "0"})
 print("the job's own word")
 sys.exit(mine.returncode or other.wait())

@@ -72,6 +72,7 @@ def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed
         was_signalled=ending.was_signalled,
         idle=idle,
         watches={outcome.command.host: counters.parse(outcome) for outcome in outcomes},
+        was_asked=wish.asks_library,
         said=ending.said,
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fabriscope import fleet, real_site
 from fabriscope.hosts import allocation, launcher_words
@@ -107,4 +108,5 @@ def _reached_by(names: Sequence[str], ssh_words: str | None) -> Ssh:
         job = allocation.find()
         if job is not None and job.scheduler == "slurm" and set(names) <= set(job.hosts):
             return slurm.here(os.environ, "mpirun", ())
-    return ssh.chosen(ssh_words)
+    usual = ssh.chosen()
+    return replace(usual, command=tuple(shlex.split(ssh_words))) if ssh_words else usual

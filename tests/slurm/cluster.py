@@ -80,6 +80,10 @@ class Cluster:
         """Return the words that run a command on a node."""
         return [*self._lab.host(host).access, *map(str, words)]
 
+    def address(self, host: str, interface: str) -> str:
+        """Return the address of a node."""
+        return self._lab.host(host).addresses[interface]
+
     def run(self, *words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run a command on the first node to its end."""
         return subprocess.run(

@@ -70,6 +70,18 @@ def closure_sentence(proof: Proof) -> str:
     return "" if error is None else f"Of what the interfaces counted, {share_text(error)} is not accounted for."
 
 
+def library_sentences(observed: Observed, proof: Proof) -> list[str]:
+    """Return what the library said of itself, and whether the counters agree; nothing where it was not asked."""
+    if not observed.was_asked:
+        return []
+    if not proof.library:
+        return ["the library says nothing of its transport"]
+    said = [f"the library says: {'; '.join(proof.library)}"]
+    if proof.contradiction is not None:
+        return [*said, f"contradiction: {proof.contradiction}"]
+    return [*said, "the counters do not contradict it"] if proof.books.carriers else said
+
+
 def ending_sentence(observed: Observed) -> str:
     """Return how the program ended; empty where it ended well."""
     status = observed.exit_status

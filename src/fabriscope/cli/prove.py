@@ -132,7 +132,7 @@ def _say(observed: Observed, proof: Proof) -> None:
     colour = {"proved": "green", "refuted": "red"}.get(proof.books.verdict, "yellow")
     verdict, _, rest = proof_words.verdict_sentence(proof).partition(proof.books.verdict)
     click.echo(f"{verdict}{click.style(proof.books.verdict, fg=colour, bold=True)}{rest}", err=True)
-    said = [*proof.library, proof.contradiction, proof_words.ending_sentence(observed)]
+    said = [*proof_words.library_sentences(observed, proof), proof_words.ending_sentence(observed)]
     for line in filter(None, (*said, *proof_words.problems(observed.watches))):
         click.echo(line, err=True)
 

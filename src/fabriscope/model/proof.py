@@ -24,8 +24,10 @@ class Observed:
     watches: Mapping[str, Watch]
     fabrics: Mapping[str, str] = field(default_factory=dict)
     """A lab's names for its interfaces."""
+    was_asked: bool = False
+    """Whether the communication library was asked to say what it uses."""
     said: str = ""
-    """What the program said, where its library was asked."""
+    """What the program wrote, where it was."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def drawn_hosts(flows: Sequence[Flow]) -> list[str]:
 
 
 def chart(flows: Sequence[Flow], *, for_page: bool) -> dict[str, Any] | None:
-    """Return the drawing as a Vega-Lite specification, None where nothing moved."""
+    """Return the drawing as a Vega-Lite specification, None where nothing of the program was counted."""
     hosts = drawn_hosts(flows)
     peak = max((max(one.sent_bytes_per_s, one.received_bytes_per_s) for one in flows), default=0.0)
     if not peak:
@@ -38,6 +38,8 @@ def chart(flows: Sequence[Flow], *, for_page: bool) -> dict[str, Any] | None:
     factor, unit = next(one for one in _UNITS if peak >= one[0] or one[0] == 1)
     shown = [one for one in flows if one.host in hosts and one.carrier in _notable(flows, peak)]
     names = [name for name in dict.fromkeys(one.carrier for one in shown) if name != COUNTED]
+    if not names:
+        return None
     style = Style({}, (), "currentColor", "var(--rule)") if for_page else Style({}, ())
     rows = [row for one in shown for row in _rows(one, factor)]
     spec = _spec(hosts, names, unit, style)

@@ -56,7 +56,7 @@ def page_text(observed: Observed, proof: Proof, flows: Sequence[Flow]) -> str:
         closure=proof_words.closure_sentence(proof),
         drawing=picture,
         left_out=f"{left_out} hosts that moved less are left out." if left_out > 0 and picture else "",
-        library=proof.library,
+        library=proof_words.library_sentences(observed, proof),
         problems=proof_words.problems(observed.watches),
         about=_about(observed),
         css=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
