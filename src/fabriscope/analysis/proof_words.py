@@ -6,10 +6,13 @@ import shlex
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from fabriscope.analysis.words import UNKNOWN, bytes_text, share_text, time_text
 from fabriscope.model.counters import Carrier, Watch
 from fabriscope.model.proof import Observed, Proof
+
+SHM = "shm"
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,13 @@ class Row:
 
 
 def carrier_text(kind: str, name: str) -> str:
-    """Return `tcp over eth0`; memory has no interface."""
-    return (
-        f"shared memory ({name})"
-        if kind == "shm" and name
-        else "shared memory"
-        if kind == "shm"
-        else f"{kind} over {name}"
-    )
+    """Return `tcp over eth0`; of shared memory the first that is shared: `shared memory (mpich_shm_0 and 2 others)`."""
+    if kind != SHM:
+        return f"{kind} over {name}"
+    names = [PurePath(one.rpartition(" ")[2]).name for one in name.split(", ") if one]
+    others = len(names) - 1
+    more = f" and {others} other{'s' * (others > 1)}" if others > 0 else ""
+    return f"shared memory ({names[0]}{more})" if names else "shared memory"
 
 
 def rows(carriers: tuple[Carrier, ...]) -> list[Row]:
