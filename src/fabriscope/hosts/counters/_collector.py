@@ -11,6 +11,7 @@ import signal
 import time
 
 FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.01, 0.1, 1.2
+TICK_SHARE, LONGEST_TICK_S = 0.005, 1.0
 LOOKS_INSIDE_S = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 60.0)
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
@@ -120,8 +121,12 @@ class Collector:
             if signal.sigtimedwait(ENDING, max(until_s - time.monotonic(), 0)) is not None:
                 break
             now_s = time.monotonic()
-            is_news = self.tick(now_s)
-            tick_s = FIRST_TICK_S if is_news else min(tick_s * TICK_GROWTH, LAST_TICK_S)
+            before_s = time.process_time()
+            if self.tick(now_s):
+                tick_s = FIRST_TICK_S
+            else:  # where a tick costs much (guests), there are few of them
+                affordable_s = min((time.process_time() - before_s) / TICK_SHARE, LONGEST_TICK_S)
+                tick_s = min(tick_s * TICK_GROWTH, max(LAST_TICK_S, affordable_s))
             if not is_nice and now_s > self.news_s + NICE_AFTER_S:
                 is_nice = True
                 give_way()
