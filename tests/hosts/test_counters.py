@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.launch.stand_in import far_host, make_ssh
 
 from fabriscope.hosts import counters
 from fabriscope.hosts.counters._roles import roles
@@ -237,3 +238,28 @@ def test_where_no_collector_can_run_the_launch_does(tmp_path: Path) -> None:
     watch = counters.parse(told)
     assert watch.readings == ()
     assert watch.problems == {"collector": "no python"}
+
+
+def test_over_ssh_behind_a_greeting(tmp_path: Path) -> None:
+    far = far_host(make_ssh(tmp_path))
+    command = Command((sys.executable, "-I", "-c", TALK, "4000", "1", "1.0", "127.0.0.1"), far.name)
+    told, done = run_commands([command], {far.name: far}, timeout_s=LONG_S, watchers=counters.commands([far]))
+    watch = counters.parse(told)
+    assert watch.problems == {}
+    connections = of_port(watch, int(done.stdout))
+    assert sorted(one.sent_bytes for one in connections) == [1, 4000]
+    assert {one.role for one in connections} == {RANK}
+
+
+def test_a_host_that_cannot_be_reached_says_why(tmp_path: Path) -> None:
+    far = far_host(make_ssh(tmp_path), "closed")
+    told, done = run_commands(
+        [Command(("/bin/echo", "done"), HERE.name)],
+        {HERE.name: HERE, far.name: far},
+        timeout_s=LONG_S,
+        watchers=counters.commands([far]),
+    )
+    assert done.stdout == b"done\n"
+    watch = counters.parse(told)
+    assert (watch.host, watch.readings) == ("closed", ())
+    assert "could not be made" in watch.problems["collector"]
