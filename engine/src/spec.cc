@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "case_series.h"
 #include "fabriscope/error.h"
 #include "interrupt.h"
 #include "net/unique_fd.h"
@@ -46,16 +47,17 @@ bool ends_with_end_line(const std::string& text) {
          text.compare(text.size() - end_line.size(), end_line.size(), end_line) == 0;
 }
 
+// `words` are key=value.
 CaseSpec parse_case(const std::vector<std::string>& words) {
   CaseSpec spec;
   std::set<std::string> seen;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      throw UsageError("'" + words[i] + "' is not key=value");
+      throw UsageError("'" + word + "' is not key=value");
     }
-    const std::string key = words[i].substr(0, equals);
-    const std::string value = words[i].substr(equals + 1);
+    const std::string key = word.substr(0, equals);
+    const std::string value = word.substr(equals + 1);
     if (!seen.insert(key).second) throw UsageError("'" + key + "' is given twice");
     if (key == "id") {
       spec.id = value;
@@ -99,17 +101,23 @@ void set_number(Spec& spec, const std::string& key, const std::string& value) {
   }
 }
 
-void parse_line(Spec& spec, std::set<std::string>& seen, const std::vector<std::string>& words) {
-  if (words[0] != "case") {
-    if (words.size() != 2) throw UsageError("'" + words[0] + "' takes one value");
-    if (!seen.insert(words[0]).second) throw UsageError("'" + words[0] + "' is given twice");
-    set_number(spec, words[0], words[1]);
-    return;
-  }
+void add_case(Spec& spec, std::set<std::string>& seen, const std::vector<std::string>& words) {
   spec.cases.push_back(parse_case(words));
   if (!seen.insert("case " + spec.cases.back().id).second) {
     throw UsageError("two cases have the id '" + spec.cases.back().id + "'");
   }
+}
+
+void parse_line(Spec& spec, std::set<std::string>& seen, CaseSeries& series,
+                const std::vector<std::string>& words) {
+  if (words[0] == "case") return add_case(spec, seen, {words.begin() + 1, words.end()});
+  if (words[0] == "cases") {
+    for (const auto& one : series.read(words)) add_case(spec, seen, one);
+    return;
+  }
+  if (words.size() != 2) throw UsageError("'" + words[0] + "' takes one value");
+  if (!seen.insert(words[0]).second) throw UsageError("'" + words[0] + "' is given twice");
+  set_number(spec, words[0], words[1]);
 }
 
 }  // namespace
@@ -130,6 +138,7 @@ Spec parse_spec(const std::string& text) {
   std::istringstream stream(text);
   Spec spec;
   std::set<std::string> seen;
+  CaseSeries series;
   int line_number = 0;
   bool begun = false;
   for (std::string line; std::getline(stream, line);) {
@@ -139,7 +148,7 @@ Spec parse_spec(const std::string& text) {
     if (begun && words.size() == 1 && words[0] == "end") break;
     try {
       if (begun) {
-        parse_line(spec, seen, words);
+        parse_line(spec, seen, series, words);
       } else if (words.size() == 2 && words[0] == "fabriscope-spec" && words[1] == "1") {
         begun = true;
       } else {

@@ -77,3 +77,35 @@ TEST(names_the_mistake_in_a_case) {
   CHECK_CONTAINS(complaint("id=a nonsense"), "'nonsense' is not key=value");
   CHECK_CONTAINS(complaint_about(spec_with(std::string(kCase) + kCase)), "two cases");
 }
+
+TEST(reads_series_of_cases) {
+  const Spec spec = parse_spec(
+      "fabriscope-spec 1\ncase id=a benchmark=empty message_size_bytes=0\n"
+      "cases benchmark=bandwidth points=8x64,1024x16 tcp_nodelay=0 ids=AAAAAAAADx8qPEtd\n"
+      "cases tcp_nodelay= datatype=int32 ids=________-_-_-_-_\n");
+  CHECK_EQUAL(spec.cases.size(), 5U);
+  CHECK_EQUAL(spec.cases[1].id, "000000000000");
+  CHECK_EQUAL(spec.cases[2].id, "0f1f2a3c4b5d");
+  CHECK_EQUAL(spec.cases[3].id, "ffffffffffff");
+  CHECK_EQUAL(spec.cases[4].id, "fbffbffbffbf");
+  CHECK_EQUAL(spec.cases[2].benchmark, "bandwidth");
+  CHECK_EQUAL(spec.cases[2].message_size_bytes, 1024U);
+  CHECK_EQUAL(spec.cases[2].window_size, 16U);
+  CHECK_EQUAL(spec.cases[2].options.at("tcp_nodelay"), "0");
+  CHECK_EQUAL(spec.cases[4].window_size, 16U);
+  CHECK_EQUAL(spec.cases[4].options.size(), 1U);
+  CHECK_EQUAL(spec.cases[4].options.at("datatype"), "int32");
+}
+
+TEST(names_the_mistake_in_a_series) {
+  const auto complaint = [](const std::string& item) {
+    return complaint_about("fabriscope-spec 1\ncases " + item + "\n");
+  };
+  CHECK_CONTAINS(complaint("benchmark=x ids=AAAAAAAA"), "line 2: there are 0 points");
+  CHECK_CONTAINS(complaint("benchmark=x points=8x1,9x1 ids=AAAAAAAA"), "2 points, and 8 letters");
+  CHECK_CONTAINS(complaint("benchmark=x points=8 ids=AAAAAAAA"), "'8' is not SIZExWINDOW");
+  CHECK_CONTAINS(complaint("benchmark=x points=8x1 ids=AAAA=AAA"), "is no packed id");
+  CHECK_CONTAINS(complaint("benchmark=x points=8x0 ids=AAAAAAAA"), "window_size");
+  CHECK_CONTAINS(complaint("points=8x1 ids=AAAAAAAA"), "needs benchmark=");
+  CHECK_CONTAINS(complaint("benchmark=x points=8x1,9x1 ids=AAAAAAAAAAAAAAAA"), "two cases");
+}

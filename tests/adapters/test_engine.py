@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import urlsafe_b64encode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.adapters.engine import ADAPTER, spec_text
+from fabriscope.adapters.engine import ADAPTER, MOST_PLAIN_BYTES, spec_text
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
@@ -346,3 +347,26 @@ def test_ranks_on_other_hosts_than_asked_for_count_for_nothing(said: str, is_rig
     assert (parsed.results[0].status == "ok") == is_right
     if not is_right:
         assert f"put the ranks on {' '.join(said)}" in (parsed.results[0].reason or "")
+
+
+def test_many_cases_are_said_in_series() -> None:
+    one = launch("mpi")
+    sizes = (4, 8, 64, 1024)
+    sets: list[tuple[tuple[str, str], ...]] = [(), *((("datatype", f"made-up-{number}"),) for number in range(200))]
+    cases = tuple(
+        replace(one.cases[0], benchmark=benchmark, message_size_bytes=size, window_size=window, parameters=parameters)
+        for benchmark, window in (("allreduce", 1), ("message_rate", 64))
+        for parameters in sets
+        for size in sizes
+    )
+    plain = [f"case id={case.case_id} " for case in cases]
+    spec = spec_text(replace(one, cases=cases), CONTEXT)
+    lines = [line for line in spec.splitlines() if line.startswith("cases ")]
+    assert sum(map(len, plain)) > MOST_PLAIN_BYTES > len(spec)
+    assert len(lines) == len(sets) * 2
+    packed = "".join(urlsafe_b64encode(bytes.fromhex(case.case_id)).decode() for case in cases[:4])
+    assert lines[0] == f"cases benchmark=allreduce points=4x1,8x1,64x1,1024x1 ids={packed}"
+    assert lines[1].startswith("cases datatype=made-up-0 ids=")
+    assert lines[2].startswith("cases datatype=made-up-1 ids=")
+    assert lines[len(sets)].startswith("cases benchmark=message_rate points=4x64,8x64,64x64,1024x64 ids=")
+    assert lines[len(sets)].endswith(" datatype=")

@@ -218,11 +218,14 @@ def test_every_benchmark_has_defined_metrics_and_known_parameters() -> None:
 
 def test_more_cases_than_mpirun_hands_on_are_refused_before_the_run(tmp_path: Path) -> None:
     sizes = "{from: 4, to: 1MiB, perturbation: 4}"
-    text = f"{MPI}benchmarks: {{allreduce: {{sizes: {sizes}, reduction: [sum, prod, max, min], datatype: [%s]}}}}\n"
+    swept = "reduction: [sum, prod, max, min], datatype: [int32, float, double, int64]"
+    swept += ", timing: [common_clock, barrier, back_to_back]"
     path = tmp_path / "plan.yaml"
-    for datatypes, fits in (("int32", True), ("int32, float, double, int64", False)):
-        schedule = expanded(tmp_path, text % datatypes)
+    for names, fits in ((("allreduce", "reduce"), True), (("allreduce", "reduce", "iallreduce", "ireduce"), False)):
+        bodies = ", ".join(f"{name}: {{sizes: {sizes}, {swept}}}" for name in names)
+        schedule = expanded(tmp_path, f"{MPI}benchmarks: {{{bodies}}}\n")
         if fits:
+            assert len(schedule.launches[0].cases) > 3000
             check_specs(load(path, WORDS), schedule)
             continue
         with pytest.raises(PlanError, match=r"plan.yaml: \d+ cases in one launch of gige .* are more than mpirun can"):

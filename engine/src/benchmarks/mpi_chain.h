@@ -4,25 +4,21 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
+#include "../collectives/group.h"
 #include "fabriscope/benchmark.h"
 
 namespace fabriscope {
 
 class MpiChain : public Benchmark {
  public:
-  MpiChain() = default;
-  ~MpiChain() override {
-    if (communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
-  }
-  MpiChain(const MpiChain&) = delete;
-  MpiChain& operator=(const MpiChain&) = delete;
-
   Pattern pattern() const override { return Pattern::kGroup; }
 
   void prepare(const BenchmarkContext& context) override {
-    MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+    group_ = Group::join();
+    communicator_ = group_->communicator();
     left_ = (context.rank + context.rank_count - 1) % context.rank_count;
     right_ = (context.rank + 1) % context.rank_count;
   }
@@ -41,6 +37,7 @@ class MpiChain : public Benchmark {
     return bytes;
   }
 
+  std::shared_ptr<Group> group_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int left_ = 0;
   int right_ = 0;

@@ -1,4 +1,5 @@
-// The communicator that the collectives share, and how their ranks share out what they send.
+// The communicator that the operations of all ranks share, and how their ranks share out what they
+// send.
 #pragma once
 
 #ifdef FABRISCOPE_WITH_MPI
@@ -11,7 +12,7 @@
 
 namespace fabriscope {
 
-// One for all collectives of a process, since an MPI library has few to give.
+// One for all of them in a process, since an MPI library has few to give.
 class Group {
  public:
   Group();

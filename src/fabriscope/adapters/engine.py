@@ -12,8 +12,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
@@ -24,6 +26,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 SPEC_VERSION = 1
+MOST_PLAIN_BYTES = 32_768
+"""A spec that would be longer says its cases in series: mpirun hands on some 60 kB of standard input and no more."""
 TOKEN_VARIABLE = "FABRISCOPE_TOKEN"  # noqa: S105 - the variable's name, not a secret
 WATCHDOG_EXIT_STATUS = 4
 LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>\d+)'
@@ -130,20 +134,35 @@ def spec_text(launch: Launch, context: AdapterContext) -> str:
         "sample_memory_bytes": context.sample_memory_bytes,
         "verify": int(context.verify),
     }
-    lines = [f"{key} {value}" for key, value in head.items()]
-    lines += [_case_line(case, context.fabric) for case in launch.cases]
-    lines.append("end")  # Open MPI 5 hands on the text, but not its end
-    return "\n".join(lines) + "\n"
+    items = [f"{key} {value}" for key, value in head.items()]
+    lines = [_case_line(case, context.fabric) for case in launch.cases]
+    if sum(map(len, lines)) > MOST_PLAIN_BYTES:
+        lines = list(_series_lines(launch.cases, context.fabric))
+    # Open MPI 5 hands on the text, but not its end.
+    return "\n".join([*items, *lines, "end"]) + "\n"
 
 
 def _case_line(case: Case, fabric: Fabric | None) -> str:
-    words: dict[str, object] = {
-        "id": case.case_id,
-        "benchmark": case.benchmark,
-        "message_size_bytes": case.message_size_bytes,
-        "window_size": case.window_size,
-    }
-    words |= case.parameter_map
+    point = {"message_size_bytes": case.message_size_bytes, "window_size": case.window_size}
+    return _line("case", {"id": case.case_id, "benchmark": case.benchmark, **point, **_alike(case, fabric)})
+
+
+def _series_lines(cases: Sequence[Case], fabric: Fabric | None) -> Iterator[str]:
+    """Yield a line for all neighbours that differ in their point alone; it says what is not as in the line before."""
+    before: dict[str, object] = {}
+    for alike, group in groupby(cases, key=lambda case: _alike(case, fabric)):
+        series = list(group)
+        now = {**alike, "points": ",".join(f"{case.message_size_bytes}x{case.window_size}" for case in series)}
+        said = {key: value for key, value in now.items() if before.get(key) != value}
+        gone = {key: "" for key in before if key not in now}
+        ids = "".join(urlsafe_b64encode(bytes.fromhex(case.case_id)).decode() for case in series)
+        yield _line("cases", {**said, "ids": ids}) + "".join(f" {key}=" for key in gone)
+        before = now
+
+
+def _alike(case: Case, fabric: Fabric | None) -> dict[str, object]:
+    """Return what the engine is told of a case beside its size and its window."""
+    words: dict[str, object] = {"benchmark": case.benchmark, **case.parameter_map}
     if case.entry.layer == "tcp":
         words |= _socket_words(case.socket)
     if case.entry.layer == "verbs" and fabric is not None:
@@ -152,7 +171,11 @@ def _case_line(case: Case, fabric: Fabric | None) -> str:
     for key, value in words.items():
         if len(str(value).split()) != 1:
             raise LaunchError(f"{key} must be one word, not {value!r}", where=f"case {case.case_id}")
-    return "case " + " ".join(f"{key}={value}" for key, value in words.items())
+    return words
+
+
+def _line(item: str, words: Mapping[str, object]) -> str:
+    return f"{item} " + " ".join(f"{key}={value}" for key, value in words.items())
 
 
 def _socket_words(socket: SocketOptions) -> dict[str, object]:
