@@ -37,7 +37,7 @@ FABRIC = Fabric("gige", {"a": "eth0", "b": "eth0"}, line_rate_bits_per_s=10**9)
 PROGRAMS = {
     name: f"/x/{name}"
     for name in (
-        *("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1"),
+        *("NPtcp", "NPopenmpi", "NPmpich2", "sockperf", "qperf", "iperf3", "IMB-MPI1", "IMB-NBC", "IMB-RMA"),
         *("ib_send_lat", "ib_write_bw", "ib_atomic_lat"),
     )
 }
@@ -233,6 +233,35 @@ def test_imb_has_a_job_for_each_set_of_options() -> None:
         f"/x/IMB-MPI1 Bcast -msgsize 64 -zero_size off {ending} -data_type double -root_shift on",
         f"/x/IMB-MPI1 Allgather -msgsize 8 -zero_size off {ending} -sync off",
         f"/x/IMB-MPI1 Allreduce -msgsize 64 -zero_size off {ending} -red_data_type int",
+    ]
+
+
+def test_imb_has_a_job_for_each_program() -> None:
+    def one(benchmark: str, size: int, **parameters: str) -> dict[str, Any]:
+        return {"benchmark": benchmark, "message_size_bytes": size, "parameters": tuple(parameters.items())}
+
+    asked = launch(
+        "imb",
+        "mpi",
+        ping_pong(8),
+        one("iallreduce", 64),
+        one("iallreduce", 1024, compute="1"),
+        one("ibcast", 64, root="rotating"),
+        one("put_latency", 8, far_check="0"),
+        one("get_latency", 4096),
+        one("get_bandwidth", 65536),
+        one("put_latency", 8),
+        one("iallreduce", 24),
+    )
+    jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
+    effort = "-iter 256,3 -time 0.051"
+    of_rma = "-iter 256,3,256 -time 0.051"
+    assert [" ".join(job.argv) for job in jobs] == [
+        "/x/IMB-MPI1 PingPong -msgsize 8 -zero_size off -iter 1000000,1000000 -time 0.051",
+        f"/x/IMB-NBC Iallreduce_pure Iallreduce -msglog 6:10 -zero_size off {effort}",
+        f"/x/IMB-NBC Ibcast_pure -msglog 6:6 -zero_size off {effort} -root_shift on",
+        f"/x/IMB-RMA Unidir_put Unidir_get -msglog 3:12 {of_rma} -aggregate_mode non_aggregate",
+        f"/x/IMB-RMA Unidir_get -msglog 16:16 {of_rma} -aggregate_mode aggregate",
     ]
 
 

@@ -92,16 +92,16 @@ def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
     assert row["where"] == "ping-pong, TCP, between hosts, in all 5 circumstances"
     assert row["pair"] == "ethernet-100 / gige"
     ((verdict, name, text),) = (tuple(one.values()) for one in row["said"])
-    ratios = essence.comparisons.filter(pl.col("kind") == "fabric")["ratio"]
+    ratios = essence.comparisons.filter(pl.col("kind") == "fabric")["ratio"].to_list()
     assert (verdict, name) == ("slower", "gige")
-    assert text == f"at every size, {advantage_range_text(1 / ratios.max(), 1 / ratios.min())}"
+    assert text == f"at every size, {advantage_range_text(1 / max(ratios), 1 / min(ratios))}"
     page = re.sub(r"<[^>]+>", " ", html_page.page_text(essence, ""))
     assert all(row["where"] in page for row in of_series)
 
 
 def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
     def pair(left: str, right: str, series: str, *ranges: tuple[str, int, int, float]) -> list[dict[str, Any]]:
-        sides = {f"{side}_{name}": None for side in ("left", "right") for name in IDENTITY}
+        sides: dict[str, Any] = {f"{side}_{name}": None for side in ("left", "right") for name in IDENTITY}
         sides |= {f"{side}_benchmark": "ping_pong" for side in ("left", "right")}
         sides |= {f"{side}_placement": "inter" for side in ("left", "right")}
         sides |= {f"{side}_series": series for side in ("left", "right")}

@@ -12,6 +12,7 @@ from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.model.metrics import unit_of
 
 TCP_PORT_COUNT = 100
 """So many TCP ports has one launch, of its own."""
@@ -65,7 +66,7 @@ class Readings:
 
     def take(self, case: Case, metric_id: str, value: float) -> None:
         """Keep a value, in the metric's unit; raises ParseError for what no measurement can give."""
-        if not math.isfinite(value) or value <= 0:
+        if not math.isfinite(value) or value < 0 or (value == 0 and unit_of(metric_id) != "percent"):
             instrument = self.launch.entry.instrument
             raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
         self.values[case.case_id, metric_id] = value

@@ -5,22 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from fabriscope.adapters._foreign import number
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS, ROOTED
 from fabriscope.model.case import Case
 from fabriscope.model.errors import ParseError
 
-PROGRAM = "IMB-MPI1"
-SIZE, REPETITIONS, RATE = "#bytes", "#repetitions", "Mbytes/sec"
+MPI1, NBC, RMA = "IMB-MPI1", "IMB-NBC", "IMB-RMA"
+PROGRAMS = (MPI1, NBC, RMA)
+SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
+TOTAL, OVERLAP = "t_ovrl[usec]", "overlap[%]"
 RANK_TIMES = {"t_avg[usec]": "mean", "t_min[usec]": "least_rank_mean", "t_max[usec]": "most_rank_mean"}
 """Column to the end of its metric's id: each rank's mean over its operations, then the mean, the least or the most of
 the ranks."""
 BYTES_PER_MBYTE = 10**6
+ALONE, TOGETHER = "NON-AGGREGATE", "AGGREGATE"
+"""IMB-RMA's modes: every operation is complete before the next one begins, or all are completed at the end."""
 
 _TIMES = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
 _WINDOWS = (SIZE, REPETITIONS, RATE, "Msg/sec")
+_TRANSFERS = (SIZE, REPETITIONS, TIME, RATE)
+_OVERLAPS = (TOTAL, "t_pure[usec]", "t_CPU[usec]", OVERLAP)
 _HEAD = re.compile(r"# Benchmarking (?P<test>\w+)\s*")
+_MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
 
 
 @dataclass(frozen=True)
@@ -29,39 +37,94 @@ class Test:
 
     name: str
     columns: tuple[str, ...]
+    program: str = MPI1
     metric: str = ""
-    """Beginning of the ids of the metrics that its times are kept under; empty for those of two ranks."""
+    """Beginning of the ids of the metrics that its times of all ranks are kept under."""
+    time_metric: str = ""
+    """The metric that rank 0's time for one operation is."""
+    rate_metric: str = ""
+    """The metric that its rate is."""
+    mode: str = ""
+    """Of IMB-RMA."""
     is_synchronised: bool = False
     """It waits for all ranks before each operation (unless `-sync off`); else operations follow each other at once."""
+    is_overlapped: bool = False
+    """It computes while the operation is under way."""
     has_size: bool = True
     has_window: bool = False
     rank_count: int | None = None
     """The only number of ranks for which its numbers have our definition."""
+    datatypes: tuple[str, ...] = ()
+    """Those that it can be asked for; IMB-MPI1 alone has a choice."""
     is_reduction: bool = False
     has_root: bool = False
     is_share: bool = False
     """Its size is one rank's share of the vector, where ours is the vector."""
 
+    @property
+    def table(self) -> str:
+        """Return what names its rows."""
+        return f"{self.name} {self.mode}" if self.mode else self.name
+
 
 def _collective(name: str) -> Test:
-    title = name.capitalize()
-    columns = (SIZE, REPETITIONS, *_TIMES)
     return Test(
-        title, columns, metric="collective_latency_ns", is_synchronised=True,
+        name.capitalize(), (SIZE, REPETITIONS, *_TIMES), metric="collective_latency_ns", is_synchronised=True,
+        datatypes=("int32", "float", "double") if name in REDUCTIONS else ("byte", "int32", "float", "double"),
         is_reduction=name in REDUCTIONS, has_root=name in ROOTED, is_share=name == "reduce_scatter",
     )  # fmt: skip
 
 
+def _nonblocking(name: str, *, is_overlapped: bool) -> Test:
+    has_size = name != "barrier"
+    times = _OVERLAPS if is_overlapped else _TIMES
+    return Test(
+        f"I{name}" + ("" if is_overlapped else "_pure"), (*((SIZE,) if has_size else ()), REPETITIONS, *times), NBC,
+        metric="collective_latency_ns", is_synchronised=has_size, is_overlapped=is_overlapped, has_size=has_size,
+        datatypes=("float",) if name in REDUCTIONS else ("byte",),
+        is_reduction=name in REDUCTIONS, has_root=name in ROOTED, is_share=name == "reduce_scatter",
+    )  # fmt: skip
+
+
+def _one_sided(name: str, metric: str, *, mode: str = ALONE, **more: Any) -> Test:
+    """Return a test of rank 0 on rank 1's memory, under one lock and with a flush after each operation or after all."""
+    says: dict[str, Any] = {"time_metric" if mode == ALONE else "rate_metric": metric}
+    return Test(name, _TRANSFERS, RMA, mode=mode, rank_count=2, **says, **more)
+
+
+_ACCUMULATES: dict[str, Any] = {"datatypes": ("float",), "is_reduction": True}
 TESTS = {
-    "ping_pong": Test("PingPong", (SIZE, REPETITIONS, "t[usec]", RATE)),
-    "bandwidth": Test("Uniband", _WINDOWS, has_window=True, rank_count=2),
-    "bidirectional_bandwidth": Test("Biband", _WINDOWS, has_window=True, rank_count=2),
+    "ping_pong": Test(
+        "PingPong", _TRANSFERS, time_metric="latency_ns_mean", rate_metric="ping_pong_bandwidth_bytes_per_s_mean"
+    ),
+    "bandwidth": Test("Uniband", _WINDOWS, rate_metric="bandwidth_bytes_per_s", has_window=True, rank_count=2),
+    "bidirectional_bandwidth": Test(
+        "Biband", _WINDOWS, rate_metric="bidirectional_bandwidth_bytes_per_s", has_window=True, rank_count=2
+    ),
     "sendrecv": Test("Sendrecv", (SIZE, REPETITIONS, *_TIMES, RATE), metric="sendrecv_time_ns"),
     "exchange": Test("Exchange", (SIZE, REPETITIONS, *_TIMES, RATE), metric="exchange_time_ns"),
     "barrier": Test("Barrier", (REPETITIONS, *_TIMES), metric="collective_latency_ns", has_size=False),
     **{name: _collective(name) for name in COLLECTIVES if name != "barrier"},
+    **{f"i{name}": _nonblocking(name, is_overlapped=False) for name in COLLECTIVES},
+    "put_latency": _one_sided("Unidir_put", "put_local_completion_ns_mean"),
+    "get_latency": _one_sided("Unidir_get", "get_latency_ns_mean"),
+    "put_bandwidth": _one_sided("Unidir_put", "put_stream_bandwidth_bytes_per_s", mode=TOGETHER),
+    "get_bandwidth": _one_sided("Unidir_get", "get_stream_bandwidth_bytes_per_s", mode=TOGETHER),
+    "accumulate_latency": _one_sided("Accumulate", "accumulate_local_completion_ns_mean", **_ACCUMULATES),
+    "get_accumulate_latency": _one_sided("Get_accumulate", "get_accumulate_latency_ns_mean", **_ACCUMULATES),
+    "fetch_and_op_latency": _one_sided("Fetch_and_op", "fetch_and_op_latency_ns_mean", **_ACCUMULATES),
+    "compare_and_swap_latency": _one_sided(
+        "Compare_and_swap", "compare_and_swap_latency_ns_mean", datatypes=("int32",)
+    ),
 }
-_COLUMNS = {test.name: test.columns for test in TESTS.values()}
+_OVERLAPPED = {f"i{name}": _nonblocking(name, is_overlapped=True) for name in COLLECTIVES}
+_COLUMNS = {test.table: test.columns for test in (*TESTS.values(), *_OVERLAPPED.values())}
+
+
+def test_of(case: Case) -> Test | None:
+    """Return the test that measures what a case asks for."""
+    computes = case.parameter_map.get("compute", "0") != "0"
+    return (_OVERLAPPED if computes else TESTS).get(case.benchmark)
 
 
 def size_of(case: Case) -> int:
@@ -69,24 +132,23 @@ def size_of(case: Case) -> int:
     return case.message_size_bytes // (len(case.entry.hosts) if TESTS[case.benchmark].is_share else 1)
 
 
-def rows(text: str) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield the test and the named numbers of every row; raises ParseError for other columns."""
-    test: str | None = None
+def rows(text: str, program: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the table and the named numbers of every row; raises ParseError for other columns."""
+    table: str | None = None
     columns: tuple[str, ...] | None = None
     for line in text[: text.rfind("\n") + 1].splitlines():  # a last line without its end may lack digits too
-        head = _HEAD.fullmatch(line)
+        head, mode = _HEAD.fullmatch(line), _MODE.fullmatch(line)
         words = line.split()
         if head:
-            test, columns = head["test"], None
-        elif test in _COLUMNS and words[:1] in ([SIZE], [REPETITIONS]):
+            table, columns = head["test"], None
+        elif mode and table is not None:
+            table = f"{table.split()[0]} {mode['mode']}"
+        elif table in _COLUMNS and words[:1] in ([SIZE], [REPETITIONS]):
             columns = tuple(words)
-            if columns != _COLUMNS[test]:
-                raise ParseError(f"{test} has the columns {' '.join(words)}", where=PROGRAM)
+            if columns != _COLUMNS[table]:
+                raise ParseError(f"{table} has the columns {' '.join(words)}", where=program)
         elif columns is not None and words:
             if len(words) != len(columns) or words[0].startswith("#"):
                 columns = None  # "time-out", the end of the table, or a death in the middle of a row
                 continue
-            yield (
-                str(test),
-                {name: number(word, name, PROGRAM) for name, word in zip(columns, words, strict=True)},
-            )
+            yield str(table), {name: number(word, name, program) for name, word in zip(columns, words, strict=True)}

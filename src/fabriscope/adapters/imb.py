@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks 2021: IMB-MPI1's tests of two ranks, of neighbours, and of all ranks at once.
+"""Intel MPI Benchmarks 2021: IMB-MPI1, IMB-NBC (non-blocking collectives) and IMB-RMA (one-sided operations).
 
 What it prints, here of PingPong, Uniband and Allreduce:
 
@@ -24,19 +24,30 @@ Of the others, each rank's time is the mean over its operations, and t_avg, t_mi
 most of the ranks. Before each operation of a collective all ranks meet in a barrier, which is not timed (`-sync on`,
 IMB's default); Barrier, Sendrecv and Exchange follow each other at once, as all do with `-sync off`
 (src_c/IMB_allreduce.c, IMB_barrier.c, IMB_output.c). Reduce_scatter's size is one rank's share of the vector.
+
+IMB-NBC's `..._pure` tests are timed like that; the others compute while the operation is under way, and their columns
+are those of the rank whose total is largest. IMB-RMA says in which mode it runs:
+
+    # Benchmarking Unidir_put
+    #    MODE: NON-AGGREGATE
+           #bytes #repetitions      t[usec]   Mbytes/sec
+                8          200         1.98         4.04
+
+Non-aggregate, `t[usec]` is one operation and its flush; aggregate, the bytes of all operations over the time until one
+flush has completed them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from fabriscope.adapters import _imb_tables as tables
 from fabriscope.adapters._foreign import Readings, SocketSupport, ending, finer, text_of
-from fabriscope.adapters._imb_tables import BYTES_PER_MBYTE, PROGRAM, TESTS
+from fabriscope.adapters._imb_tables import BYTES_PER_MBYTE, MPI1, NBC, PROGRAMS, RMA, Test, test_of
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError
@@ -47,7 +58,11 @@ STEP = 0.01
 """Of times and rates: both are printed with two decimals."""
 MOST_REPETITIONS = 1_000_000
 """IMB chooses fewer, so that a size takes no longer than its time."""
+LEAST_REPETITIONS = 20
+TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
+"""Of an operation of IMB-NBC or IMB-RMA between hosts, rather long: a launch is to keep its budget."""
 MOST_VOLUME_MBYTES = 1_000_000
+MODES = {tables.ALONE: "non_aggregate", tables.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}
 """Our datatype to IMB's; IMB reduces no bytes."""
 
@@ -57,26 +72,27 @@ _VERSION = re.compile(r"Intel\(R\) MPI Benchmarks (?P<version>[\w.]+)")
 
 
 class ImbAdapter:
-    """Runs IMB-MPI1 over mpi."""
+    """Runs IMB-MPI1, IMB-NBC and IMB-RMA over mpi."""
 
     name = "imb"
-    programs = (PROGRAM,)
+    programs = PROGRAMS
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
-        """Return one MPI job for each set of options of the launch's cases, one after the other."""
+        """Return one MPI job for each program and each set of options of the launch's cases, one after the other."""
         if launch.entry.layer != "mpi":
             raise LaunchError(f"IMB knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
-        cases = [case for case in launch.cases if _problem(case) is None]
-        seconds = launch.budget_ns / max(1, len(cases)) / 1e9
+        jobs = _by_options([case for case in launch.cases if _problem(case) is None])
+        visited = sum(_visited_count(program, group) for (program, *_), group in jobs.items())
+        seconds = launch.budget_ns / max(1, visited) / 1e9
         return tuple(
             Command(
-                (context.program(PROGRAM), *_options(group, seconds), *words),
+                (context.program(program), *_options(program, group, seconds), *words),
                 launch.entry.hosts[0],
                 env=_env(context.mpi),
                 rank_hosts=launch.entry.hosts,
                 ready_pattern="All processes entering MPI_Finalize",
             )
-            for words, group in _by_options(cases).items()
+            for (program, *words), group in jobs.items()
         )
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
@@ -84,61 +100,81 @@ class ImbAdapter:
         readings = Readings(launch)
         readings.skip_all(_problem)
         groups = _by_options([case for case in launch.cases if _problem(case) is None])
-        for place, group in enumerate(groups.values()):
+        for place, ((program, *_), group) in enumerate(groups.items()):
             outcome = outcomes[place] if place < len(outcomes) else None
             if outcome is not None:
-                _read(text_of(outcome.stdout), group, readings)
+                _read(text_of(outcome.stdout), program, group, readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in group if case.case_id not in reached]
-            readings.fail(missing, f"no row of this size: {ending(outcome, PROGRAM, outcomes)}")
-        return readings.parsed(f"{PROGRAM} said nothing of this case")
+            readings.fail(missing, f"no row of this size: {ending(outcome, program, outcomes)}")
+        return readings.parsed("IMB said nothing of this case")
 
 
 def _problem(case: Case) -> str | None:
-    test = TESTS.get(case.benchmark)
+    test = test_of(case)
     if test is None:
-        return f"{PROGRAM} has no {case.benchmark}"
+        return f"IMB has no {case.benchmark}"
     if test.rank_count not in (None, len(case.entry.hosts)):
         return f"{test.name} of {len(case.entry.hosts)} ranks is another quantity than of {test.rank_count}"
-    for name, value in case.parameters:
+    for name, value in _asked(case).items():
         known = _values(test).get(name)
         if known is None:
-            return f"{test.name} of {PROGRAM} knows no {name}"
+            return f"{test.name} of {test.program} knows no {name}"
         if value not in known:
-            return f"{test.name} of {PROGRAM} has the {name} {' or '.join(known)}, not {value}"
+            return f"{test.name} of {test.program} has the {name} {' or '.join(known)}, not {value}"
     share = kind_of(case.benchmark).element_bytes(case.parameter_map) * (len(case.entry.hosts) if test.is_share else 1)
     if case.message_size_bytes % share:
         return f"{test.name} of {case.message_size_bytes} B is no whole number of elements at every rank"
+    if test.program != MPI1 and test.has_size and _exponent(case) is None:
+        return f"{test.program} knows no sizes but powers of two, and this would be {tables.size_of(case)} B"
     return SOCKETS.problem(case.socket)
 
 
-def _values(test: tables.Test) -> Mapping[str, tuple[str, ...]]:
+def _asked(case: Case) -> Mapping[str, str]:
+    """Return the parameters of a case, with those defaults that are not IMB's."""
+    kind = kind_of(case.benchmark)
+    ours = {"datatype": kind.datatype} if "datatype" in kind.parameters else {}
+    if kind.unchecked_metrics:
+        ours["far_check"] = DEFAULTS["far_check"]
+    return {**ours, **case.parameter_map}
+
+
+def _values(test: Test) -> Mapping[str, tuple[str, ...]]:
     """Return the parameters that a test can be asked for, and their values."""
-    if not test.metric:
-        return {}
-    values: dict[str, tuple[str, ...]] = {
-        "timing": ("barrier", "back_to_back") if test.is_synchronised else ("back_to_back",)
-    }
-    if test.is_synchronised:
-        values["datatype"] = tuple(TYPES)[1:] if test.is_reduction else tuple(TYPES)
+    values: dict[str, tuple[str, ...]] = {"datatype": test.datatypes} if test.datatypes else {}
     if test.is_reduction:
         values["reduction"] = ("sum",)
+    if test.program == RMA:
+        return values | {"synchronization": ("flush",), "window_memory": ("create",), "far_check": ("0",)}
+    if test.metric:
+        values["timing"] = ("barrier", "back_to_back") if test.is_synchronised else ("back_to_back",)
+    if test.is_overlapped:
+        values["compute"] = ("1",)
+    elif test.program == NBC:
+        values["compute"] = ("0",)
     if test.has_root:
         values["root"] = ("0", "rotating")
     return values
 
 
-def _is_synchronised(case: Case) -> bool:
-    return TESTS[case.benchmark].is_synchronised and case.parameter_map.get("timing") != "back_to_back"
+def _is_synchronised(case: Case, test: Test) -> bool:
+    return test.is_synchronised and case.parameter_map.get("timing") != "back_to_back"
+
+
+def _tests(cases: Iterable[Case]) -> list[tuple[Case, Test]]:
+    return [(case, test) for case in cases if (test := test_of(case)) is not None]
 
 
 def _by_options(cases: Sequence[Case]) -> Mapping[tuple[str, ...], list[Case]]:
-    """Return the cases by the options that hold for a whole job; those without a window stand with the first one."""
-    windows = [_window_words(case) for case in cases if TESTS[case.benchmark].has_window] or [()]
+    """Return the cases by program and the options that hold for a whole job.
+
+    Those without a window stand with the first one.
+    """
+    windows = [_window_words(case) for case, test in _tests(cases) if test.has_window] or [()]
     groups: dict[tuple[str, ...], list[Case]] = {}
-    for case in cases:
-        window = _window_words(case) if TESTS[case.benchmark].has_window else windows[0]
-        groups.setdefault((*window, *_own_words(case)), []).append(case)
+    for case, test in _tests(cases):
+        window = _window_words(case) if test.has_window else windows[0] if test.program == MPI1 else ()
+        groups.setdefault((test.program, *window, *_own_words(case, test)), []).append(case)
     return groups
 
 
@@ -146,27 +182,61 @@ def _window_words(case: Case) -> tuple[str, ...]:
     return ("-window_size", str(case.window_size))
 
 
-def _own_words(case: Case) -> tuple[str, ...]:
-    test, given = TESTS[case.benchmark], case.parameter_map
+def _own_words(case: Case, test: Test) -> tuple[str, ...]:
+    given = case.parameter_map
     words: list[str] = []
-    if "datatype" in given:
+    if "datatype" in given and test.program == MPI1:
         words += ["-red_data_type" if test.is_reduction else "-data_type", TYPES[given["datatype"]]]
     if given.get("root") == "rotating":
         words += ["-root_shift", "on"]
-    if test.is_synchronised and not _is_synchronised(case):
+    if test.is_synchronised and not _is_synchronised(case, test):
         words += ["-sync", "off"]
+    if test.mode:
+        words += ["-aggregate_mode", MODES[test.mode]]
     return tuple(words)
 
 
-def _options(cases: Sequence[Case], seconds: float) -> tuple[str, ...]:
-    names = dict.fromkeys(TESTS[case.benchmark].name for case in cases)
-    sizes = sorted({tables.size_of(case) for case in cases if TESTS[case.benchmark].has_size})
+def _options(program: str, cases: Sequence[Case], seconds: float) -> tuple[str, ...]:
+    names = dict.fromkeys(test.name for _, test in _tests(cases))
+    sizes = sorted({tables.size_of(case) for case, test in _tests(cases) if test.has_size})
     rank_count = len(cases[0].entry.hosts)
     options = [*names]
-    if sizes:
-        options += ["-msgsize", ",".join(str(size) for size in sizes), "-zero_size", "off"]
-    options += ["-iter", f"{MOST_REPETITIONS},{MOST_VOLUME_MBYTES}", "-time", f"{seconds:.3f}"]
+    if sizes and program == MPI1:
+        options += ["-msgsize", ",".join(str(size) for size in sizes)]
+    elif sizes:
+        options += ["-msglog", f"{sizes[0].bit_length() - 1}:{sizes[-1].bit_length() - 1}"]
+    if sizes and program != RMA:
+        options += ["-zero_size", "off"]
+    options += _effort(program, seconds)
     return (*options, "-npmin", str(rank_count)) if rank_count > 2 else tuple(options)
+
+
+def _effort(program: str, seconds: float) -> tuple[str, ...]:
+    """Return how many repetitions a size has at most, and how long it may take.
+
+    IMB-NBC and IMB-RMA guess too many: of an overlap they time the operation alone, of puts what no flush has
+    completed. Then the time for all sizes is over before the last one.
+    """
+    most, volume_mbytes = MOST_REPETITIONS, MOST_VOLUME_MBYTES
+    if program != MPI1:
+        most = max(LEAST_REPETITIONS, round(seconds * 1e9 / TYPICAL_NS))
+        volume_mbytes = max(1, round(seconds * TYPICAL_MBYTES_PER_S))
+    together = (str(most),) if program == RMA else ()
+    return ("-iter", ",".join((str(most), str(volume_mbytes), *together)), "-time", f"{seconds:.3f}")
+
+
+def _visited_count(program: str, cases: Sequence[Case]) -> int:
+    """Return how many points a job visits: of IMB-NBC and IMB-RMA also the powers of two in between."""
+    if program == MPI1:
+        return len(cases)
+    exponents = [_exponent(case) or 0 for case in cases]
+    return len({test.name for _, test in _tests(cases)}) * (max(exponents) - min(exponents) + 2)
+
+
+def _exponent(case: Case) -> int | None:
+    """Return of what power of two the case's size is, None if it is of none."""
+    size = tables.size_of(case)
+    return size.bit_length() - 1 if size > 0 and size & (size - 1) == 0 else None
 
 
 def _env(stack: MpiStack | None) -> Mapping[str, str]:
@@ -175,44 +245,49 @@ def _env(stack: MpiStack | None) -> Mapping[str, str]:
     return {} if str(prefix) in ("/usr", "/") else {"LD_LIBRARY_PATH": str(prefix / "lib")}
 
 
-def _read(text: str, cases: Sequence[Case], readings: Readings) -> None:
-    wanted = {(TESTS[case.benchmark].name, tables.size_of(case)): case for case in cases}
+def _read(text: str, program: str, cases: Sequence[Case], readings: Readings) -> None:
+    wanted = {(test.table, tables.size_of(case) if test.has_size else 0): (case, test) for case, test in _tests(cases)}
     version = _VERSION.search(text)
     if version:
         readings.details["version"] = version["version"]
-    for test, row in tables.rows(text):
+    for table, row in tables.rows(text, program):
         size = int(row.get(tables.SIZE, 0))
-        case = wanted.get((test, size))
-        if test == "PingPong":
-            _check_units(size, row["t[usec]"], row[tables.RATE])
-        if case is None:
+        if tables.TIME in row:
+            _check_units(size, row[tables.TIME], row[tables.RATE], program)
+        if (table, size) not in wanted:
             continue
+        case, test = wanted[table, size]
         readings.details[case.case_id] = {"repetitions": int(row[tables.REPETITIONS])}
-        for metric_id, value in _quantities(case, row).items():
+        for metric_id, value in _quantities(case, test, row).items():
             readings.take(case, metric_id, value)
 
 
-def _quantities(case: Case, row: Mapping[str, float]) -> Mapping[str, float]:
+def _quantities(case: Case, test: Test, row: Mapping[str, float]) -> Mapping[str, float]:
     """Return what a row says, by metric id."""
-    size, metric = case.message_size_bytes, TESTS[case.benchmark].metric
-    if metric:
-        how = "barrier" if _is_synchronised(case) else "back_to_back"
-        return {f"{metric}_{how}_{whose}": row[column] * 1e3 for column, whose in tables.RANK_TIMES.items()}
-    if case.benchmark != "ping_pong":
-        return {f"{case.benchmark}_bytes_per_s": row[tables.RATE] * BYTES_PER_MBYTE} if size else {}
-    latency_us, rate_mbytes = finer(row["t[usec]"], row[tables.RATE], size)
-    values = {"latency_ns_mean": latency_us * 1e3}
-    if size:
-        values["ping_pong_bandwidth_bytes_per_s_mean"] = rate_mbytes * BYTES_PER_MBYTE
-    return values
+    how = "barrier" if _is_synchronised(case, test) else "back_to_back"
+    if test.is_overlapped:
+        return {
+            f"overlap_percent_{how}_most_rank": row[tables.OVERLAP],
+            f"overlapped_operation_ns_{how}_most_rank_mean": row[tables.TOTAL] * 1e3,
+        }
+    if test.metric:
+        return {f"{test.metric}_{how}_{whose}": row[column] * 1e3 for column, whose in tables.RANK_TIMES.items()}
+    size = case.message_size_bytes
+    time_us, rate_mbytes = 0.0, row[tables.RATE]
+    if tables.TIME in row:
+        time_us, rate_mbytes = finer(row[tables.TIME], row[tables.RATE], size)
+    said = {test.time_metric: time_us * 1e3, test.rate_metric: rate_mbytes * BYTES_PER_MBYTE if size else 0.0}
+    return {
+        metric_id: value for metric_id, value in said.items() if metric_id and (size or metric_id == test.time_metric)
+    }
 
 
-def _check_units(size: int, latency_us: float, rate_mbytes: float) -> None:
+def _check_units(size: int, latency_us: float, rate_mbytes: float, program: str) -> None:
     """Raise ParseError unless rate and time say the same, to the digits that are printed."""
     least = size / (latency_us + STEP) - STEP
     most = size / max(latency_us - STEP, 1e-9) + STEP
     if not least <= rate_mbytes <= most:
-        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbytes} Mbytes/sec of 10^6 bytes", where=PROGRAM)
+        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbytes} Mbytes/sec of 10^6 bytes", where=program)
 
 
 ADAPTER = ImbAdapter()

@@ -108,21 +108,13 @@ _BASE = (
         "as stream_bandwidth_bytes_per_s, both ways at once: the bytes of both directions (perftest)",
     ),
     Metric(
-        "put_latency_ns_mean", "Mean put latency", "ns", False,
-        "as put_latency_ns, as the mean over a launch's operations (perftest)",
-    ),
-    Metric(
-        "get_latency_ns_mean", "Mean get latency", "ns", False,
-        "as get_latency_ns, as the mean over a launch's operations (perftest)",
-    ),
-    Metric(
         "put_stream_bandwidth_bytes_per_s", "Put stream bandwidth", "bytes_per_s", True,
         "puts one after another, so many under way at a time and never none: their bytes over the time until the last "
-        "is known to be complete (perftest)",
+        "is known to be complete (perftest; IMB-RMA, which has all of them under way)",
     ),
     Metric(
         "get_stream_bandwidth_bytes_per_s", "Get stream bandwidth", "bytes_per_s", True,
-        "as put_stream_bandwidth_bytes_per_s, with gets (perftest)",
+        "as put_stream_bandwidth_bytes_per_s, with gets (perftest, IMB-RMA)",
     ),
     Metric(
         "fetch_and_op_stream_rate_per_s", "Fetch-and-op stream rate", "per_s", True,
@@ -273,13 +265,25 @@ def _stated(metric: Metric) -> list[Metric]:
     ]  # fmt: skip
 
 
+_MEANS = [
+    Metric(
+        f"{one.metric_id}_mean", f"{one.title}, mean", one.unit, False,
+        f"as {one.metric_id}, as the mean over a launch's operations (perftest, IMB-RMA)",
+    )
+    for one in _ONE_SIDED
+    if one.unit == "ns"
+]  # fmt: skip
+_OVERLAPS = [
+    Metric(
+        f"overlap_percent{end}_most_rank", f"Overlap {title}, the slowest rank's", "percent", True,
+        "of the rank whose operation and computation take longest: 100 (pure + compute - total) over the larger of "
+        f"pure and compute, not below 0 nor above 100; each its mean, timed as for overlap_percent{end} (IMB-NBC)",
+    )
+    for end, (title, _) in TIMINGS.items()
+]  # fmt: skip
 _ALL = [*_BASE[:9], *(one for metric in _GROUP for one in (metric, *_timed_otherwise(metric))), *_ONE_SIDED, *_BASE[9:]]
-_ALL += [
-    one
-    for metric in _GROUP
-    if "_time_ns" in metric.metric_id or "latency" in metric.metric_id
-    for one in _stated(metric)
-]
+_ALL += [one for metric in _GROUP if metric.unit == "ns" for one in _stated(metric)]
+_ALL += [*_MEANS, *_OVERLAPS]
 METRICS = {metric.metric_id: metric for metric in _ALL}
 
 
