@@ -38,7 +38,7 @@ def test_a_run_killed_inside_a_round_goes_on_with_it(runner: Runner) -> None:
     runner.plan.write_text(PLAN)
     status, out, err = runner.finish("plan", "check", runner.plan)
     assert status == 0, err
-    assert "then up to 1 rounds of further sizes" in out
+    assert "then up to 1 round of further sizes" in out
     process = runner.start("run", runner.plan, "-o", runner.run, "--json")
     deadline = time.monotonic() + 120
     while sum(added(runner)) == 0 or len(added(runner)) < 9:

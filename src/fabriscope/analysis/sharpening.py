@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 
 from fabriscope.analysis.comparisons import IDENTITY, KINDS, compare
 from fabriscope.analysis.control import CONTROL
-from fabriscope.analysis.crossovers import MOST_TOLD, crossovers
+from fabriscope.analysis.crossovers import MOST_TOLD, Crossover, crossovers
 from fabriscope.analysis.findings import where_text
 from fabriscope.analysis.fits import fits
 from fabriscope.analysis.frames import series_label
@@ -72,11 +72,15 @@ def _of_leads(values: pl.DataFrame, run: RunData, kinds: tuple[str, ...]) -> lis
         changes = crossovers(rows)
         for one in changes if len(changes) <= MOST_TOLD else ():
             what = f"{where_text(rows[0])}: the lead passes to {one.leader}"
-            ends = one.above_bytes, one.below_bytes
-            inside = [row for row in rows if ends[0] < row["first_size_bytes"] <= row["last_size_bytes"] < ends[1]]
-            level = (inside[0]["first_size_bytes"], inside[-1]["last_size_bytes"]) if inside else None
-            found.append(Interval(what, curves, *ends, level))
+            found.append(Interval(what, curves, one.above_bytes, one.below_bytes, level_of(rows, one)))
     return sorted(found, key=lambda one: -one.ratio)
+
+
+def level_of(rows: Sequence[Mapping[str, Any]], one: Crossover) -> tuple[int, int] | None:
+    """Return between which sizes inside a crossover neither side is shown to lead, from the pair's ranges."""
+    ends = one.above_bytes, one.below_bytes
+    inside = [row for row in rows if ends[0] < row["first_size_bytes"] <= row["last_size_bytes"] < ends[1]]
+    return (inside[0]["first_size_bytes"], inside[-1]["last_size_bytes"]) if inside else None
 
 
 def _of_protocols(values: pl.DataFrame) -> Iterator[Interval]:

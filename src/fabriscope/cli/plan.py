@@ -69,10 +69,10 @@ def check(plan: Path, as_json: bool) -> None:
             f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
             f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
         )
-    if checked.section.sharpen:
+    if rounds := checked.section.sharpen:
         click.echo(
-            f"then up to {checked.section.sharpen} rounds of further sizes near crossovers and protocol changes:"
-            f" at most about {added_s / 60:.1f} minutes more"
+            f"then up to {rounds} round{'s' if rounds > 1 else ''} of further sizes near crossovers and protocol"
+            f" changes: at most about {added_s / 60:.1f} minutes more"
         )
 
 
