@@ -1,0 +1,19 @@
+"""The cases of the transport corpus, by families. What is true of each follows from how it is made."""
+
+from __future__ import annotations
+
+from benchmarks._corpus_mpi_cases import fallbacks, honest, one_host, same_memory, wrong_interface
+from benchmarks._corpus_nouns import Case
+from benchmarks._corpus_other_cases import beside, plain, shapes, split, tiny
+
+FAMILIES = (honest, fallbacks, one_host, same_memory, wrong_interface, split, beside, tiny, plain, shapes)
+
+
+def cases() -> list[Case]:
+    """Return all cases; their names are unique."""
+    found = [case for family in FAMILIES for case in family()]
+    names = [case.name for case in found]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"two cases have one name: {', '.join(sorted(twice))}")
+    return found

@@ -1,0 +1,268 @@
+"""Runs one case of the transport corpus: builds its lab, watches its hosts, and says what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks._corpus_nouns import LIBRARIES, MPICH4, MPICH5, OPENMPI4, OPENMPI5, Case
+
+from fabriscope import lab
+from fabriscope.analysis.library_words import ASKED_BY
+from fabriscope.hosts import counters, mpi
+from fabriscope.lab import Lab
+from fabriscope.launch import processes
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.counters import Expectation, Watch
+from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
+from fabriscope.model.lab import LabSpec
+from fabriscope.model.mpi import MpiStack
+
+IDLE_S = 1.0
+INTERVAL_S = 1.0
+CASE_TIMEOUT_S = 45.0
+MAX_HANGS = 3
+BEGUN_S = 0.5
+"""What runs beside a job has begun after that."""
+_MARK = "corpus-traffic "
+_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_POLITE = {
+    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "I_MPI_PIN": "off",
+    "I_MPI_WAIT_MODE": "1", "HYDRA_BINDING": "none",
+}  # fmt: skip
+"""All hosts share this machine's cores."""
+_OPENMPI = {OPENMPI4: ("plm_rsh_agent", "--mca"), OPENMPI5: ("plm_ssh_agent", "--prtemca")}
+_ALIKE = """#!/bin/sh
+# A stand-in for ssh to hosts that are network namespaces alone: everything else is the first host's.
+while [ $# -gt 0 ]; do case $1 in -*) shift ;; *) break ;; esac; done
+case $1 in
+{cases}
+  *) echo "rsh: there is no host $1" >&2; exit 255 ;;
+esac
+shift
+exec nsenter -t {first} -m -u -i nsenter -t "$pid" -n env -C / /bin/sh -c "$*"
+"""
+
+
+class _Hung(LaunchError):
+    """A job that did not end in time."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An MPI library, and the program of the corpus compiled with it."""
+
+    stack: MpiStack
+    program: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What there is to judge a case by."""
+
+    watches: Mapping[str, Watch]
+    idle: Mapping[str, Watch]
+    expectation: Expectation
+    said: str
+    least_us: float | None = None
+    """Least half round trip that the program saw."""
+
+
+def libraries(folder: Path) -> dict[str, Library]:
+    """Return the libraries that are here, by the corpus's names, with the program compiled into `folder`."""
+    found: dict[str, Library] = {}
+    for stack in mpi.stacks():
+        name = _name_of(stack)
+        if name is None or name in found or stack.mpicxx is None:
+            continue
+        program = folder / f"corpus_traffic.{name.replace(' ', '').lower()}"
+        source = Path(__file__).with_name("_corpus_traffic.cc")
+        argv = [stack.mpicxx, "-O2", str(source), "-o", str(program)]
+        done = subprocess.run(
+            argv, env={**os.environ, **stack.env}, capture_output=True, text=True, timeout=120, check=False
+        )
+        if done.returncode:
+            raise FabriscopeError(f"{source.name} does not compile with {stack.name}: {done.stderr.strip()[-300:]}")
+        found[name] = Library(stack, str(program))
+    return found
+
+
+def _name_of(stack: MpiStack) -> str | None:
+    if stack.kind == "mpich":
+        return {"4": MPICH4, "5": MPICH5}.get(stack.version.partition(".")[0])
+    known = {"openmpi4": OPENMPI4, "openmpi5": OPENMPI5, "intelmpi": LIBRARIES[-1]}
+    return known.get(stack.kind)
+
+
+def run(case: Case, known: Mapping[str, Library]) -> tuple[Seen, int]:
+    """Run a case and return what there is to judge it by, and how often its job hung before; nothing of it is left.
+
+    Debian's MPICH 4 hangs after its results now and then: such a job is made again. Raises ToolMissing where its
+    library is not here, LaunchError where the job did not end well.
+    """
+    if case.job.library and case.job.library not in known:
+        raise ToolMissing(f"{case.job.library} is not on this machine")
+    for hung_count in range(MAX_HANGS):
+        with contextlib.suppress(_Hung):
+            return _run_once(case, known), hung_count
+    raise LaunchError(f"the job hung {MAX_HANGS} times")
+
+
+def _run_once(case: Case, known: Mapping[str, Library]) -> Seen:
+    built = lab.up(LabSpec(case.hosts, case.fabrics))
+    try:
+        for host, script in case.prepare:
+            _on_host(built, host, ["sh", "-ec", script])
+        with _beside(case, built):
+            return _watched(case, built, known)
+    finally:
+        built.down()
+
+
+def _on_host(built: Lab, host: str, words: Sequence[str]) -> None:
+    argv = [*built.host(host).access, *words]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+    if done.returncode:
+        raise LaunchError(f"preparing {host} failed: {done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def _beside(case: Case, built: Lab) -> Iterator[None]:
+    """Let somebody else's programs run: they carry no mark of ours and began before anything was watched."""
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for host, words in case.beside:
+            argv = [*built.host(host).access, *_words(words)]
+            null = subprocess.DEVNULL
+            running.append(subprocess.Popen(argv, start_new_session=True, stdin=null, stdout=null, stderr=null))
+            time.sleep(BEGUN_S)
+        ended = [one for one in running if one.poll() is not None]
+        if ended:
+            raise LaunchError(f"what runs beside the job has ended: {shlex.join(map(str, ended[0].args))}")  # type: ignore[arg-type]
+        yield
+    finally:
+        for one in running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(one.pid, signal.SIGKILL)
+            one.wait()
+
+
+def _watched(case: Case, built: Lab, known: Mapping[str, Library]) -> Seen:
+    hosts = {host.name: host for host in built.hosts}
+    watching = counters.commands(built.hosts, INTERVAL_S)
+    pause = Command(("sleep", f"{IDLE_S:g}"), case.hosts[0])
+    idle = processes.run_commands([pause], hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
+    job = _commands(case, built, known)
+    outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
+    done = outcomes[len(watching) :]
+    _check(done)
+    said = "\n".join((one.stdout + b"\n" + one.stderr).decode("utf-8", "replace") for one in done)
+    sent = _sent(said)
+    return Seen(
+        watches={one.command.host: counters.parse(one) for one in outcomes[: len(watching)]},
+        idle={one.command.host: counters.parse(one) for one in idle[: len(watching)]},
+        expectation=_expectation(case, sent),
+        said=said,
+        least_us=sent["least_us"] if sent and sent["least_us"] > 0 else None,
+    )
+
+
+def _check(outcomes: Sequence[Outcome]) -> None:
+    for one in outcomes:
+        if not one.command.is_server and one.exit_status != 0:
+            if one.timed_out:
+                raise _Hung("the job did not end in time")
+            if _MARK.encode() in one.stdout:  # Open MPI 4 calls some that ended well "exiting improperly" (docs/mpi.md)
+                continue
+            last = [line for line in (one.stderr + one.stdout).decode("utf-8", "replace").splitlines() if line.strip()]
+            raise LaunchError(f"the job ended with {one.exit_status}: {' | '.join(last[-4:])[-400:]}")
+
+
+def _sent(said: str) -> dict[str, Any] | None:
+    line = next((line for line in said.splitlines() if _MARK in line), None)
+    found: dict[str, Any] | None = json.loads(line.partition(_MARK)[2]) if line else None
+    return found
+
+
+def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
+    """Return what was asked; the payload between hosts where it is to be known, inside the host where there is one."""
+    transport, _, interface = case.asked.partition(" ")
+    payload: Mapping[tuple[str, str], int] | None = case.job.payload
+    count = None
+    if sent is not None:
+        found: dict[tuple[str, str], int] = {}
+        for pair, byte_count in sent["sent"].items():
+            source, _, target = pair.partition(">")
+            ends = case.job.rank_hosts[int(source)], case.job.rank_hosts[int(target)]
+            if ends[0] != ends[1] or len(set(case.job.rank_hosts)) == 1:
+                found[ends] = found.get(ends, 0) + byte_count
+        payload = found
+        count = int(sent["messages"])
+    is_known = case.knows_payload and payload is not None and case.job.traffic.split()[:1] != ["reduce"]
+    return Expectation(
+        transport,
+        {"tcp": interface, "roce": "RDMA"}.get(transport, ""),
+        dict.fromkeys(case.hosts, interface) if transport == "tcp" else {},
+        {},
+        payload if is_known else None,
+        count if is_known else None,
+    )
+
+
+def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Command]:
+    job = case.job
+    if job.library:
+        return [_mpi(case, built, known[job.library])]
+    servers = [Command(_words(words), host, ready_pattern="istening", is_server=True) for host, words in job.servers]
+    return [*servers, *(Command(_words(words), host) for host, words in job.programs)]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    ours = {"{python}": sys.executable, "{tcp}": str(Path(__file__).with_name("_corpus_tcp.py"))}
+    return tuple(ours.get(word, word) for word in shlex.split(text))
+
+
+def _mpi(case: Case, built: Lab, library: Library) -> Command:
+    """Return the job as a user would start it on its first host, with the library's words asked for."""
+    job, stack = case.job, library.stack
+    shell = _alike_shell(built, case.hosts) if case.shares_memory else str(built.remote_shell)
+    counts = {host: job.rank_hosts.count(host) for host in dict.fromkeys(job.rank_hosts)}
+    if job.library in _OPENMPI:
+        agent, option = _OPENMPI[job.library]
+        argv = [stack.mpirun, "--mca", agent, shell, option, "oob_tcp_if_include", "mgmt0", "--bind-to", "none"]
+        argv += ["-H", ",".join(f"{host}:{count}" for host, count in counts.items()), "-np", str(len(job.rank_hosts))]
+    else:
+        prefix = "-bootstrap" if stack.kind == "intelmpi" else "-launcher"
+        argv = [stack.mpirun, prefix, "rsh", f"{prefix}-exec", shell, "-iface", "mgmt0"]
+        argv += ["-hosts", ",".join(counts), "-n", str(len(job.rank_hosts)), "-ppn", str(max(counts.values()))]
+    env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **job.settings}
+    first = built.host(job.rank_hosts[0])
+    return Command((*argv, library.program, *job.traffic.split()), first.name, env=env, rank_hosts=job.rank_hosts)
+
+
+def _alike_shell(built: Lab, hosts: Sequence[str]) -> str:
+    """Return a stand-in for ssh, in the lab's own folder, to hosts that differ in their network alone."""
+    pids = built.state.details["pids"]
+    cases = "\n".join(f"  {host}) pid={pids[host]} ;;" for host in hosts)
+    shell = built.state.folder / "rsh-alike"
+    shell.write_text(_ALIKE.format(cases=cases, first=pids[hosts[0]]))
+    shell.chmod(0o755)
+    return str(shell)
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Return a folder that goes at the end."""
+    with tempfile.TemporaryDirectory(prefix="transport-corpus-") as folder:
+        yield Path(folder)
