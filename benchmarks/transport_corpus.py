@@ -45,8 +45,8 @@ def main() -> int:
             )
         print(f"{len(wanted)} cases")
         return 0
-    results = _read(arguments.output)
     order = {case.name: number for number, case in enumerate(known_cases)}
+    results = {name: one for name, one in _read(arguments.output).items() if name in order}
     with place.scratch() as folder:
         libraries: Mapping[str, place.Library] | None = None
         for number, case in enumerate(wanted, 1):
@@ -54,7 +54,7 @@ def main() -> int:
                 continue
             libraries = libraries if libraries is not None else place.libraries(folder)
             results[case.name] = record = measured(case, libraries, arguments.keep)
-            _write(arguments.output, sorted(results.values(), key=lambda one: order.get(one["name"], len(order))))
+            _write(arguments.output, sorted(results.values(), key=lambda one: order[one["name"]]))
             print(f"{number:3}/{len(wanted)} {_line(record)}", flush=True)
     current = [results[case.name] for case in known_cases if case.name in results]
     print("\n".join(table.summary(current)))

@@ -11,6 +11,8 @@ from fabriscope.model.counters import Reading, Watch
 LEAST_COUNTED_BYTES = 10_000
 """Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
+SACK_BYTES = 28
+"""The most that a packet's option on missing segments adds beside time stamps: TCP's options end at 40 bytes."""
 ROCE_BYTES = 8 + 12 + 4
 """UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
 WORD_BYTES = 4
@@ -220,6 +222,9 @@ def _line(
         largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
         rdma = min(max(0, rest), rdma_packets * largest)
         rest -= rdma
+    if rest > 0 and (peers_retransmitted or any(one.retransmitted_bytes for one in mine)):
+        sack = min(rest, tcp_packets * SACK_BYTES)
+        headers, rest = headers + sack, rest - sack
     # The background explains what is left, and no more: packets of others may be connections that were listed.
     background = min(max(0, rest), meter.background("interface", name, f"{letters}_bytes"))
     return Line(
