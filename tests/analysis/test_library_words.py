@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope.analysis.library_words import BETWEEN, INSIDE, contradiction, read_words
-from fabriscope.model.counters import PROVED, Books, Carrier
+from fabriscope.model.counters import PROVED, REFUTED, Books, Carrier
 
 DATA = Path(__file__).with_name("data") / "library_words"
 TWO_INTERFACES = {"UCX: tcp over eth0", "UCX: tcp over mgmt0"}
@@ -108,6 +108,14 @@ def test_between_hosts_and_inside_one_are_kept_apart() -> None:
 )
 def test_no_contradiction_is_seen_where_there_is_none(name: str, seen: Books) -> None:
     assert contradiction(read_words(said(name)), seen) is None
+
+
+def test_memory_that_only_elimination_knows_is_held_against_them_too() -> None:
+    seen = Books(REFUTED, "no interface carried more than 0 %", "shared memory")
+    sentence = contradiction(read_words(said("libfabric-2.4-chooses")), seen)
+    assert sentence is not None
+    assert "the counters say shared memory" in sentence
+    assert contradiction(read_words(said("ucx-1.20-inside")), seen) is None
 
 
 @pytest.mark.parametrize(

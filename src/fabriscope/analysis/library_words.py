@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from fabriscope.analysis import _library_lines as lines
 from fabriscope.analysis._library_lines import BETWEEN, INSIDE, Claim
+from fabriscope.analysis.books_evidence import MEMORY
 from fabriscope.model.counters import Books, Carrier
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
@@ -74,9 +75,11 @@ def contradiction(words: Words, books: Books) -> str | None:
     have carried the bytes.
     """
     carriers = _spoken(books.carriers)
+    scope = BETWEEN if len({one.host for one in carriers}) > 1 else INSIDE
+    if books.carried_by == MEMORY:  # by elimination, whatever was said over connections besides
+        carriers = [Carrier("", "shm", "", None, None)]
     if not carriers:
         return None
-    scope = BETWEEN if len({one.host for one in carriers}) > 1 else INSIDE
     if scope == BETWEEN:  # what ranks of one host say to each other is another matter
         carriers = [one for one in carriers if one.kind != "shm" and one.name != "lo"] or carriers
     claims = [one for one in words.of(scope) if one.transport in _COMPARED]
