@@ -52,6 +52,23 @@ def test_ranges_of_advantages() -> None:
     assert words.advantage_range_text(2, 2) == "2.00 times"
 
 
+def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured_and_who_leads() -> None:
+    measured = pl.DataFrame({"layer": ["mpi", "mpi", "null"], "benchmark": ["put_latency", "get_latency", "empty"]})
+    sound = measured.with_columns(pl.lit(0).alias("impossible_launch_count"))
+    of_many = pl.DataFrame(schema={"placement": str, "benchmark": str, "metric_id": str, "rank_count": int})
+    table = pl.DataFrame(schema={"layer": str, "placement": str, "latency_ns": float, "bandwidth_bytes_per_s": float})
+    said = {"kind": "mpi", "benchmark": "put_latency", "placement": "inter"}
+    leads = {**said, "where": "put, MPI, gige", "text": "a leads b at every size", "has_lead": True}
+    open_one = {**said, "where": "get, MPI, gige", "text": "a against b is undecided", "has_lead": False}
+    assert answer(table, [open_one, leads], pl.DataFrame(), sound, of_many) == [
+        "Measured: put and get.",
+        "Put, MPI, gige: a leads b at every size.",
+    ]
+    (alone,) = answer(table, [open_one], pl.DataFrame(), sound, of_many)
+    assert alone == "Measured: put and get; no comparison of them shows a lead."
+    assert answer(table, [], pl.DataFrame(), sound.clear(), of_many) == ["Nothing has been measured yet."]
+
+
 def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_over_either() -> None:
     said = {"benchmark": "ping_pong", "placement": "inter", "text": "is undecided"}
     found = [

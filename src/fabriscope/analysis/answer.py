@@ -10,6 +10,7 @@ import polars as pl
 from fabriscope.analysis import group_words
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import interval_text, rate_text, size_text, time_text
+from fabriscope.model.benchmarks import BENCHMARKS
 
 MOST_PAIRS = 3
 
@@ -31,6 +32,7 @@ def answer(
         *_mpi_cost(found),
         *group_words.sentences(shared),
     ]
+    sentences = sentences or [*_others(found, estimates)]
     if failures.height:
         cases = failures["case_id"].n_unique()
         sentences.append(f"{failures.height} measurements of {cases} cases did not succeed; each is listed below.")
@@ -92,6 +94,19 @@ def _fabrics(found: list[dict[str, Any]], speaks_verbs: bool) -> Iterator[str]:
     pairs = [one for one in found if one["kind"] == "fabric" and one["benchmark"] == "ping_pong"]
     telling = [one for one in pairs if ("MPI" if speaks_verbs else "TCP") in one["where"]] or pairs
     for one in telling[:MOST_PAIRS]:
+        yield _sentence(one)
+
+
+def _others(found: list[dict[str, Any]], estimates: pl.DataFrame) -> Iterator[str]:
+    """Yield what there is to say where neither a ping-pong nor what many ranks do was measured."""
+    measured = estimates.filter(pl.col("layer") != "null")["benchmark"].unique(maintain_order=True).to_list()
+    if not measured:
+        return
+    titles = [BENCHMARKS[name].title if name in BENCHMARKS else name for name in measured]
+    listed = f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else titles[0]
+    leads = [one for one in found if one["has_lead"]]
+    yield f"Measured: {listed}{'' if leads else '; no comparison of them shows a lead'}."
+    for one in leads[:MOST_PAIRS]:
         yield _sentence(one)
 
 

@@ -31,8 +31,8 @@ PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host"}
 
 
 def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return one finding for each pair of curves: `kind`, `where` it holds, the sentence `text`, and where
-    the lead changes."""
+    """Return one finding for each pair of curves: `kind`, `where` it holds, the sentence `text`, whether
+    one of them leads anywhere, and where the lead changes."""
     return [
         {
             "kind": rows[0]["kind"],
@@ -40,6 +40,7 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
             "placement": rows[0]["left_placement"],
             "where": where_text(rows[0]),
             "text": pair_text(rows),
+            "has_lead": any(row["verdict"] in ("faster", "slower") for row in rows),
             "crossovers": [asdict(one) for one in crossovers(rows)],
         }
         for rows in (part.to_dicts() for part in all_ranges.partition_by(PAIR, maintain_order=True))
