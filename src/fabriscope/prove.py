@@ -139,5 +139,5 @@ def keep(observed: Observed, proof: Proof, folder: Path) -> Path:
     """Write everything into a folder, for reading and for judging again; return the page. Raises StoreError."""
     proofs.write(folder, observed)
     (folder / "proof.json").write_text(json.dumps(as_json(observed, proof), indent=1) + "\n")
-    over_time = flows(observed.watches, lambda part: _books(observed, "", part))
+    over_time = flows(observed.watches, lambda part: _books(observed, proof.expected, part))
     return _proof_page.write(observed, proof, over_time, folder)[0]
