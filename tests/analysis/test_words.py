@@ -88,3 +88,9 @@ def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_
         "Ping-pong, MPI (mpich), between hosts: is undecided.",
     ]
     assert "Ping-pong, TCP, between hosts: is undecided." in told["tcp"]
+
+
+def test_amounts_and_shares() -> None:
+    assert [words.bytes_text(size) for size in (0, 999, 1500, 104_857_600)] == ["0 B", "999 B", "1.50 kB", "105 MB"]
+    shares = {0.0: "0 %", 1e-7: "under 0.001 %", 0.0002: "0.02 %", 0.985: "98.5 %", 0.9997: "100 %"}
+    assert {share: words.share_text(share) for share in shares} == shares

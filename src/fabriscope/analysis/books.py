@@ -164,7 +164,7 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
         text = f"only {share_text(share)} of {bytes_text(total)} went over {name}, the rest over {carried}"
         return Books(REFUTED, text, f"{name} and {carried}", payload_share=share)
     if missing >= ELSEWHERE_SHARE * total and evidence.could_share and hidden + other < ELSEWHERE_SHARE * total:
-        text = f"no interface carried more than {share_text((asked + other + hidden) / total)} of {bytes_text(total)}"
+        text = _at_most(asked + other + hidden, total)
         if share >= ELSEWHERE_SHARE:
             text = (
                 f"only {share_text(share)} of {bytes_text(total)} went over {name}, and no other interface has the rest"
@@ -189,7 +189,7 @@ def _memory_known(evidence: Evidence) -> Books:
     other, hidden = sum(elsewhere.values()), evidence.unexplained_bytes()
     if other + hidden < ELSEWHERE_SHARE * total:
         shared = f"; the ranks share {evidence.shared[0]}" if evidence.shared else ""
-        text = f"no interface carried more than {share_text((other + hidden) / total)} of {bytes_text(total)}{shared}"
+        text = f"{_at_most(other + hidden, total)}{shared}"
         return Books(PROVED, text, MEMORY)
     message_count = evidence.expected.message_count
     overhead = WIRE_UP_BYTES + HEADER_BYTES * (message_count or 0)
@@ -277,6 +277,12 @@ def _listed(carriers: Mapping[str, int]) -> str:
     total = sum(carriers.values())
     large = sorted(carriers.items(), key=lambda one: -one[1])
     return " and ".join(name for name, size in large if size >= ELSEWHERE_SHARE * total and size)
+
+
+def _at_most(size: int, total: int) -> str:
+    """Return what interfaces carried at most of a payload."""
+    most = f"more than {share_text(size / total)}" if size else "any"
+    return f"no interface carried {most} of {bytes_text(total)}"
 
 
 def _carried(size: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -11,7 +12,6 @@ import polars as pl
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
-from fabriscope.analysis.words import share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
 from fabriscope.model.run_data import RunData
 
@@ -117,6 +117,12 @@ def without_refuted(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     return values.filter(~pl.col("launch_id").is_in(refuted.to_list()))
 
 
+def sound_run(run: RunData) -> RunData:
+    """Return the run without the samples of refuted launches."""
+    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"].to_list()
+    return replace(run, samples=run.samples.filter(~pl.col("launch_id").is_in(refuted))) if refuted else run
+
+
 def refuted_values(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     """Return the values that `without_refuted` leaves out, under a layer's name that says what carried them."""
     refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED).select("launch_id", "carried_by")
@@ -216,8 +222,3 @@ def _count(row: Mapping[str, Any]) -> str:
 def refuted_sentences(run: RunData) -> list[str]:
     """Return the same as sentences."""
     return [f"Refuted: {one['where']} was {one['text']}." for one in refuted_findings(run)]
-
-
-def share_words(share: float | None) -> str:
-    """Return a share for a table; nothing where it is unknown."""
-    return "" if share is None else share_text(share)

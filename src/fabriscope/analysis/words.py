@@ -15,6 +15,8 @@ UNKNOWN = "–"
 MOST_OF_A_UNIT = 10_000
 A_LOT = 1.995
 """From this ratio on, `2.5 times` reads better than `by 150 %`."""
+LEAST_PERCENT = 0.001
+"""A share below this has no digits worth reading."""
 USELESS_INTERVAL_RATIO = 100
 """An interval whose ends differ by so much says nothing but that the launches differ too much."""
 TOO_WIDE = "launches differ too much"
@@ -43,6 +45,8 @@ def share_text(share: float) -> str:
     percents = share * 100
     if percents >= 99.95:
         return "100 %"
+    if 0 < percents < LEAST_PERCENT:
+        return f"under {LEAST_PERCENT} %"
     return f"{percents:.1f} %" if percents >= 1 else f"{percents:.2g} %"
 
 

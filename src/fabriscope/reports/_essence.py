@@ -26,6 +26,7 @@ from fabriscope.analysis.transport import (
     refuted_findings,
     refuted_sentences,
     refuted_values,
+    sound_run,
     transport_frame,
     verdicts,
     without_refuted,
@@ -123,7 +124,7 @@ def _essence(run: RunData) -> Essence:
         ranges=all_ranges,
         summary=table,
         groups=shared,
-        pairs=pair_matrices(run, cases_frame(run)),
+        pairs=pair_matrices(sound_run(run), cases_frame(run)),
         fits=fits(with_anchors.filter(pl.col("twin") == "")),
         findings=found,
         answer=[
