@@ -41,7 +41,9 @@ class Wish:
 def check(argv: Sequence[str]) -> None:
     """Raise ToolMissing where there is no such program on this machine, or nothing that can be started."""
     if shutil.which(argv[0]) is None:
-        raise ToolMissing(f"there is no program {argv[0]}", fix="give its path, or a name that PATH knows")
+        raise ToolMissing(
+            f"there is no program {argv[0] or repr(argv[0])}", fix="give its path, or a name that PATH knows"
+        )
 
 
 def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed:

@@ -60,6 +60,9 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
 
 
 def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
+    json_path = options["json_path"]
+    if json_path not in (None, "-") and (Path(json_path).is_dir() or not Path(json_path).absolute().parent.is_dir()):
+        raise click.UsageError(f"--json: {json_path} cannot be a file: it is a folder, or its folder is not there")
     if (options["kept"] is None) == (not command):
         raise click.UsageError("give the command to run behind --, or --read FOLDER")
     if options["kept"] is not None:

@@ -25,9 +25,13 @@ _HELD_APART = ("idle", "watches")
 
 
 def check_new(folder: Path) -> None:
-    """Raise StoreError where a proof cannot be written."""
+    """Make a folder for a proof; raises StoreError where that cannot be, or where there is something in it."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise StoreError("there is something already", where=str(folder), fix="name a folder that is new or empty")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"it cannot be made: {error.strerror}", where=str(folder)) from error
 
 
 def write(folder: Path, observed: Observed) -> None:
