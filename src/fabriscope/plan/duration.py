@@ -18,6 +18,8 @@ RANK_START_NS = 250_000_000
 _BITS_PER_BYTE = 8
 _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
+CASE_NS = 4_000_000
+"""What a case takes of the first round at least: its payload's check, a probe and a burst."""
 _OPERATIONS_PER_ROUND = 2
 """A burst is at least one warm-up operation and one measured."""
 
@@ -34,12 +36,13 @@ def start_ns(layer: str, rank_count: int) -> int:
 
 
 def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
-    """Return about how long the wire needs for one round over all cases; 0 where its rate is unknown."""
+    """Return about how long one round over all cases takes: its bursts, or what the wire needs where that is known."""
+    bursts_ns = CASE_NS * len(launch.cases)
     rate = fabrics[launch.entry.fabric].line_rate_bits_per_s if launch.entry.fabric else None
     if not rate:
-        return 0
+        return bursts_ns
     wire_bytes = sum(bytes_of_operation(case) for case in launch.cases) * _WIRE_FACTOR
-    return round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND
+    return max(bursts_ns, round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND)
 
 
 def bytes_of_operation(case: Case) -> int:
