@@ -254,8 +254,8 @@ def test_imb_has_a_job_for_each_program() -> None:
         one("iallreduce", 24),
     )
     jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
-    effort = "-iter 256,3 -time 0.051"
-    of_rma = "-iter 256,3,256 -time 0.051"
+    effort = "-iter 256,3 -time 0.205"
+    of_rma = "-iter 256,3,256 -time 0.205"
     assert [" ".join(job.argv) for job in jobs] == [
         "/x/IMB-MPI1 PingPong -msgsize 8 -zero_size off -iter 1000000,1000000 -time 0.051",
         f"/x/IMB-NBC Iallreduce_pure Iallreduce -msglog 6:10 -zero_size off {effort}",

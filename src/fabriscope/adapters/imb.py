@@ -61,6 +61,8 @@ MOST_REPETITIONS = 1_000_000
 LEAST_REPETITIONS = 20
 TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
 """Of an operation of IMB-NBC or IMB-RMA between hosts, rather long: a launch is to keep its budget."""
+PATIENCE = 4
+"""So many times as long as they should they may take before IMB leaves the rest out."""
 MOST_VOLUME_MBYTES = 1_000_000
 MODES = {tables.ALONE: "non_aggregate", tables.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}
@@ -221,6 +223,7 @@ def _effort(program: str, seconds: float) -> tuple[str, ...]:
     if program != MPI1:
         most = max(LEAST_REPETITIONS, round(seconds * 1e9 / TYPICAL_NS))
         volume_mbytes = max(1, round(seconds * TYPICAL_MBYTES_PER_S))
+        seconds *= PATIENCE
     together = (str(most),) if program == RMA else ()
     return ("-iter", ",".join((str(most), str(volume_mbytes), *together)), "-time", f"{seconds:.3f}")
 
