@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriscope.analysis.books_evidence import MEMORY, Evidence
-from fabriscope.analysis.words import bytes_text, share_text
+from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
@@ -224,7 +224,7 @@ def _shares(evidence: Evidence) -> Books:
             return Books(UNDECIDED, f"{name} carried {bytes_text(asked)}, but {shared}, and that has no counter")
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
             return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
-        return Books(PROVED, f"all {bytes_text(asked)} between ranks went over {name}", name)
+        return Books(PROVED, f"all {bytes_text(asked)} between ranks were carried by {name}", name)
     carried = _listed(found.elsewhere)
     is_wire_up = other < WIRE_UP_BYTES and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
@@ -281,7 +281,12 @@ def _listed(carriers: Mapping[str, int]) -> str:
 
 def _at_most(size: int, total: int) -> str:
     """Return what interfaces carried at most of a payload."""
-    most = f"more than {share_text(size / total)}" if size else "any"
+    if not size:
+        most = "any"
+    elif 100 * size < LEAST_PERCENT * total:
+        most = f"as much as {LEAST_PERCENT} %"
+    else:
+        most = f"more than {share_text(size / total)}"
     return f"no interface carried {most} of {bytes_text(total)}"
 
 
