@@ -70,7 +70,10 @@ std::vector<std::vector<std::string>> CaseSeries::read(const std::vector<std::st
                                  "message_size_bytes=" + points[i].message_size_bytes,
                                  "window_size=" + points[i].window_size};
     for (const auto& [key, value] : remembered_) {
-      if (key != "points" && !value.empty()) one.push_back(key + "=" + value);
+      if (key == "points" || value.empty()) continue;
+      std::string& word = one.emplace_back(key);
+      word += '=';
+      word += value;
     }
     cases.push_back(std::move(one));
   }
