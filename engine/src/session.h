@@ -84,10 +84,9 @@ class Session {
   void resolve_case(std::size_t case_index);
   void open_endpoints();
   std::vector<Link> needed_links() const;
-  void open_link(const Link& link, std::size_t buffer_bytes);
+  void open_link(const Link& link);
   void fail_too_long_cases(const Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
-  void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
-                   std::size_t buffer_bytes);
+  void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
   void report_endpoint(const Link& link, const Fields& effective);
   void report_rejected_connections();
   void refuse_impossible_cases();

@@ -141,17 +141,20 @@ void Session::describe_run() {
 }
 
 void Session::open_endpoints() {
-  std::size_t largest_bytes = 0;
+  std::size_t send_bytes = 0;
+  std::size_t receive_bytes = 0;
   for (std::size_t index = 0; index < cases_.size(); ++index) {
     const CaseState& state = cases_[index];
     if (state.failed) continue;
-    largest_bytes =
-        std::max(largest_bytes, state.benchmark->buffer_bytes(spec_.cases[index].message_size_bytes,
-                                                              rendezvous_.rank_count()));
+    const std::size_t size_bytes = spec_.cases[index].message_size_bytes;
+    const int rank_count = rendezvous_.rank_count();
+    send_bytes = std::max(send_bytes, state.benchmark->buffer_bytes(size_bytes, rank_count));
+    receive_bytes = std::max(receive_bytes,
+                             state.benchmark->receive_buffer_bytes(size_bytes, rank_count, rank()));
   }
-  send_buffer_ = MessageBuffer(largest_bytes);
-  receive_buffer_ = MessageBuffer(largest_bytes);
-  for (const Link& link : needed_links()) open_link(link, largest_bytes);
+  send_buffer_ = MessageBuffer(send_bytes);
+  receive_buffer_ = MessageBuffer(receive_bytes);
+  for (const Link& link : needed_links()) open_link(link);
   report_rejected_connections();
 }
 
@@ -181,7 +184,7 @@ void Session::report_rejected_connections() {
   if (reporter_ != nullptr) reporter_->set_rejected_connection_count(rejected);
 }
 
-void Session::open_link(const Link& link, std::size_t buffer_bytes) {
+void Session::open_link(const Link& link) {
   std::vector<std::size_t> case_indexes;
   for (const std::size_t index : link.case_indexes) {
     if (!cases_[index].failed) case_indexes.push_back(index);
@@ -204,7 +207,7 @@ void Session::open_link(const Link& link, std::size_t buffer_bytes) {
   }
   if (endpoint != nullptr) endpoint->reserve(request_count);
   fail_too_long_cases(endpoint, case_indexes);
-  use_buffers(endpoint, case_indexes, buffer_bytes);
+  use_buffers(endpoint, case_indexes);
   report_endpoint(link, endpoint != nullptr ? endpoint->effective_options() : Fields());
 }
 
@@ -221,13 +224,12 @@ void Session::fail_too_long_cases(const Endpoint* endpoint,
   }
 }
 
-void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
-                          std::size_t buffer_bytes) {
+void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes) {
   try {
     agree(rendezvous_, [&]() -> std::string {
       if (endpoint == nullptr) return {};
-      endpoint->use_memory(send_buffer_.data(), buffer_bytes);
-      endpoint->use_memory(receive_buffer_.data(), buffer_bytes);
+      endpoint->use_memory(send_buffer_.data(), send_buffer_.size_bytes());
+      endpoint->use_memory(receive_buffer_.data(), receive_buffer_.size_bytes());
       return {};
     });
   } catch (const CaseError& error) {

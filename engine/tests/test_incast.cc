@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "check.h"
+#include "fabriscope/benchmark.h"
 #include "fabriscope/error.h"
 #include "helpers.h"
 
@@ -45,6 +46,14 @@ TEST(every_answer_is_checked) {
   CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 4U);
   const Ran bad = run_in_threads("corrupting", spec_with(kCases), 3);
   CHECK_CONTAINS(bad.output, R"("verification","case":"l","ok":false)");
+}
+
+TEST(only_rank_0_has_a_place_for_every_sender) {
+  const auto incast = benchmark_registry().create("incast");
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 0), 4000U);
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 2, 0), 1000U);
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 4), 1000U);
+  CHECK_EQUAL(incast->buffer_bytes(1000, 5), 1000U);
 }
 
 TEST(a_pair_and_a_star_share_the_connections_that_are_alike) {

@@ -12,6 +12,8 @@ from fabriscope.analysis.bounds import (
     metric_limit,
     wire_bytes,
 )
+from fabriscope.analysis.launch_values import limits_of
+from fabriscope.model.ranks import Layout
 
 
 def test_wire_bytes_by_hand() -> None:
@@ -51,6 +53,31 @@ def test_roce_has_its_own_headers_and_packets() -> None:
     )
 
 
+@pytest.mark.parametrize("arrangement", ["block", "cyclic"])
+def test_senders_on_the_receiver_s_own_host_need_no_wire(arrangement: str) -> None:
+    size_bytes, window_size = 65536, 4
+    ranks = Layout(8, 2, arrangement)
+    limit = metric_limit("goodput_bytes_per_s", 10**9, 1500, size_bytes, window_size, "tcp", ranks=ranks)
+    wire = bound_bytes_per_s(10**9, 1500, 6 * size_bytes * window_size, "tcp")
+    assert limit is not None
+    assert wire is not None
+    assert limit == pytest.approx(wire * 7 / 6), "six of seven senders share the wire"
+    assert not is_impossible(1.1 * wire, limit, larger_is_better=True)
+    assert is_impossible(1.2 * wire, limit, larger_is_better=True)
+    assert metric_limit("goodput_bytes_per_s", 10**9, 1500, size_bytes, window_size, "tcp", ranks=Layout(4, 4)) is None
+
+
+def test_the_limit_of_a_case_knows_where_its_ranks_stand() -> None:
+    limits = limits_of({"fabrics": {"gige": {"line_rate_bits_per_s": 10**9, "mtu_bytes": 1500}}})
+    case = {"case_id": "", "fabric": "gige", "placement": "inter", "layer": "tcp", "message_size_bytes": 1 << 20}
+    cases = [{**case, "case_id": ranks, "ranks": ranks, "window_size": 1} for ranks in ("", "4x1", "4x2", "8x4")]
+    alone, spread, of_two, of_four = (limits.of("goodput_bytes_per_s", case) for case in cases)
+    assert alone is not None
+    assert spread == pytest.approx(alone, rel=1e-3)
+    assert of_two == pytest.approx(alone * 3 / 2, rel=1e-3)
+    assert of_four == pytest.approx(alone * 7 / 4, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("rate", "mtu", "size", "layer"),
     [(None, 1500, 8, "tcp"), (10**9, None, 8, "tcp"), (10**9, 1500, 0, "tcp"), (10**9, 1500, 8, "shm")],
@@ -73,7 +100,7 @@ def test_limits_of_metrics() -> None:
     assert both_ways == pytest.approx(2 * one_way)
     assert single < one_way, "small messages of a window may share a segment"
     assert metric_limit("floor_ns", 10**9, 1500, 64, 1, "tcp") is None
-    four_to_one = metric_limit("goodput_bytes_per_s", 10**9, 1500, 64, 16, "tcp", sender_count=4)
+    four_to_one = metric_limit("goodput_bytes_per_s", 10**9, 1500, 64, 16, "tcp", ranks=Layout(5, 1))
     assert four_to_one == one_way, "all of them share the one link"
 
 

@@ -36,9 +36,9 @@ struct BenchmarkContext {
   int peer;  // -1 for kGroup; of kStar, at rank 0: 1
   std::size_t message_size_bytes;
   std::size_t window_size;
-  // Page-aligned, buffer_bytes() each at least, shared by all cases: what an earlier case left is
-  // still in them. Every message of a window uses the same one, as in OSU's tests, so that the
-  // window measures the fabric and not the memory of the host.
+  // Page-aligned, of buffer_bytes() and receive_buffer_bytes() at least, shared by all cases: what
+  // an earlier case left is still in them. Every message of a window uses the same one, as in OSU's
+  // tests, so that the window measures the fabric and not the memory of the host.
   unsigned char* send_buffer;
   unsigned char* receive_buffer;
   const Parameters& parameters;
@@ -75,6 +75,11 @@ class Benchmark {
   // What each of the two buffers has to hold.
   virtual std::size_t buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/) const {
     return message_size_bytes;
+  }
+  // What this rank's buffer for receiving has to hold, where that is not what the other one does.
+  virtual std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int rank_count,
+                                           int /*rank*/) const {
+    return buffer_bytes(message_size_bytes, rank_count);
   }
 
   // Set-up outside of the clock, at every rank at once, before anything else of this case. Throws

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fabriscope.model.ranks import Layout
+
 ETHERNET_HEADER_BYTES = 14
 ETHERNET_FCS_BYTES = 4
 ETHERNET_PREAMBLE_BYTES = 8
@@ -41,6 +43,7 @@ FETCH_LATENCIES = (
     "compare_and_swap_latency_ns",
 )
 """A request goes there and the message comes back: twice the propagation."""
+TWO_RANKS = Layout(2, 1)
 
 
 def carrier_of(layer: str, fabric: Mapping[str, Any]) -> tuple[str, int | None]:
@@ -105,10 +108,12 @@ def metric_limit(
     window_size: int,
     layer: str,
     delay_ns: int = 0,
-    pair_count: int = 1,
-    sender_count: int = 1,
+    ranks: Layout = TWO_RANKS,
 ) -> float | None:
-    """Return the physical limit of a metric: the most of a rate, the least of a time, None for none."""
+    """Return the physical limit of a metric: the most of a rate, the least of a time, None for none.
+
+    Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need no wire.
+    """
     if metric_id in FETCH_LATENCIES:
         delay_ns *= 2
     if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
@@ -118,12 +123,19 @@ def metric_limit(
     if metric_id == "ping_pong_bandwidth_bytes_per_s":
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
-    flow_counts = {"multi_pair_bandwidth_bytes_per_s": pair_count, "goodput_bytes_per_s": sender_count}
-    in_flight_bytes = message_size_bytes * window_size * flow_counts.get(metric_id, 1)
+    flow_count, share_of_all = 1, 1.0
+    if metric_id == "multi_pair_bandwidth_bytes_per_s":
+        flow_count = ranks.rank_count // 2
+    elif metric_id == "goodput_bytes_per_s":
+        flow_count = ranks.rank_count - ranks.ranks_per_host
+        if flow_count == 0:
+            return None
+        share_of_all = flow_count / (ranks.rank_count - 1)
+    in_flight_bytes = message_size_bytes * window_size * flow_count
     if layer == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
-    return None if rate is None else DIRECTIONS[metric_id] * rate
+    return None if rate is None else DIRECTIONS[metric_id] * rate / share_of_all
 
 
 def is_impossible(value: float, limit: float | None, larger_is_better: bool) -> bool:

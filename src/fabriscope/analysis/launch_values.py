@@ -13,6 +13,7 @@ from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, g
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
+from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
 OPERATION = "operation_ns"
@@ -193,6 +194,5 @@ class _Limits:
             case["window_size"],
             carrier,
             (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
-            case["rank_count"] // 2,
-            case["rank_count"] - 1,
+            layout_from(case["ranks"]),
         )

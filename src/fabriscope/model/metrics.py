@@ -75,7 +75,8 @@ _BASE = (
     ),
     Metric(
         "incast_time_ns", "Incast time", "ns", False,
-        "one such round: from rank 0's first question until the last answer has arrived",
+        "one such round: from when rank 0 begins to post its receives, before its first question, until the last "
+        "answer has arrived",
     ),
     # What other programs state, where it is not one of ours (docs/peers.md).
     Metric(
