@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -89,3 +90,12 @@ def test_the_host_that_lacks_it_is_named(hosts: dict[str, Watch]) -> None:
         meant("eth1", hosts)
     with pytest.raises(HostError, match="no RDMA device of a, b speaks roce"):
         meant("roce", {"a": watch("a", ETH), "b": watch("b", ETH)})
+
+
+def test_an_interface_without_an_address_is_not_what_connections_go_by(hosts: dict[str, Watch]) -> None:
+    bare = {
+        name: replace(one, addresses={**one.addresses, "eth0": (), "br0": ("10.9.0.1",)}) for name, one in hosts.items()
+    }
+    with pytest.raises(HostError, match=r"host a: its eth0 has no address; .* -- name one of eth1, br0"):
+        meant("eth0", bare)
+    assert said("eth1", bare)

@@ -15,6 +15,7 @@ from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.launch_values import all_launch_values, launch_values
 from fabriscope.analysis.summary import summary
 from fabriscope.analysis.transport import expectation, refuted_findings, transport_frame, transport_rows, verdicts
+from fabriscope.cli import show
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence, essence_of
@@ -134,6 +135,34 @@ def test_refuted_launches_are_shown_with_what_carried_them(refuted: Essence) -> 
     lines = table_texts(refuted)["transport"].splitlines()
     assert len(lines) == 1 + refuted.transport.height
     assert sum(",refuted,shared memory," in line for line in lines) == SHAPE.launch_count
+
+
+def elsewhere(record: Mapping[str, Any]) -> Scene:
+    """Return what happens when every entry goes over what it did not ask for."""
+    if ".inter" in record["entry_id"]:
+        made = Scene("node1", "node2")
+        made.tcp("node1", "node2", SENT, SENT, "eth0" if record["entry_id"].startswith("gige") else GIGE)
+        return made
+    alone = Scene("node1")
+    alone.second_rank("node1")
+    if record["entry_id"].startswith("tcp"):
+        alone.shares()
+    else:
+        alone.tcp("node1", "node1", SENT, SENT, GIGE)
+    return alone
+
+
+def test_a_run_of_which_every_launch_is_refuted_is_reported(bare: RunData, capsys: pytest.CaptureFixture[str]) -> None:
+    run = watched(bare, elsewhere)
+    frame = transport_frame(run)
+    assert set(frame["verdict"]) == {REFUTED}, frame.filter(pl.col("verdict") != REFUTED).to_dicts()
+    essence = essence_of(run)
+    assert not essence.comparisons.height
+    assert not any("fast" in sentence for sentence in essence.answer if not sentence.startswith("Refuted"))
+    for text in (page_text(essence), html_text(essence, "")):
+        assert "Refuted: gige" in text
+    show._print(essence)
+    assert "Refuted: gige" in " ".join(capsys.readouterr().out.split())
 
 
 def test_one_refuted_launch_of_several_is_left_out_alone(bare: RunData) -> None:

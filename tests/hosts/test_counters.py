@@ -13,6 +13,7 @@ import pytest
 from tests.launch.stand_in import far_host, make_ssh
 
 from fabriscope.hosts import counters
+from fabriscope.hosts.counters._collector import Collector
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command
@@ -263,3 +264,12 @@ def test_a_host_that_cannot_be_reached_says_why(tmp_path: Path) -> None:
     watch = counters.parse(told)
     assert (watch.host, watch.readings) == ("closed", ())
     assert "could not be made" in watch.problems["collector"]
+
+
+def test_what_is_gone_is_said_and_missing_from_then_on() -> None:
+    collector = object.__new__(Collector)
+    collector.said = {}
+    told: dict[str, Any] = {}
+    for values in ({"eth0": {"rx": 5}, "lo": {"rx": 1}}, {"lo": {"rx": 2}}, {"eth0": {"rx": 0}, "lo": {"rx": 2}}):
+        told = counters._merged(told, collector.news("interfaces", values))
+        assert told == values

@@ -21,7 +21,14 @@ HERE = Host("here")
 
 @pytest.fixture
 def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
-    """Return what a collector says that takes the recorded tree for /sys, and the recorded words for those of rdma."""
+    return watched(tmp_path, monkeypatch)
+
+
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str = "") -> Watch:
+    """Return what a collector says that takes the recorded tree for /sys, and the recorded words for those of rdma.
+
+    Meanwhile a Python script runs.
+    """
     for name, text in json.loads((DATA / "ports.json").read_text()).items():
         path = tmp_path / "sys" / "class" / "infiniband" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +40,7 @@ def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
     monkeypatch.setenv("PATH", f"{rdma.parent}:{os.environ['PATH']}")
     watchers = counters.commands([HERE], sys_folder=str(tmp_path / "sys"))
     told, _ = run_commands(
-        [Command((sys.executable, "-c", ""), HERE.name)], {HERE.name: HERE}, timeout_s=60.0, watchers=watchers
+        [Command((sys.executable, "-c", script), HERE.name)], {HERE.name: HERE}, timeout_s=60.0, watchers=watchers
     )
     return counters.parse(told)
 
@@ -64,3 +71,11 @@ def test_what_only_the_program_tells_is_added(watch: Watch) -> None:
 def test_a_port_is_known_by_its_interface(watch: Watch) -> None:
     expected = {"mlx5_0/1": "ens1f0np0", "bnxt_re0/1": "enp65s0f0", "bnxt_re0/2": "enp65s0f1"}
     assert watch.rdma_interfaces == expected
+
+
+def test_a_port_that_goes_away_is_missing_from_then_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = tmp_path / "sys" / "class" / "infiniband" / "hfi1_0"
+    watch = watched(tmp_path, monkeypatch, f"import shutil; shutil.rmtree({str(device)!r})")
+    assert "hfi1_0/1" in watch.readings[0].rdma
+    assert "hfi1_0/1" not in watch.readings[-1].rdma
+    assert "mlx5_0/1" in watch.readings[-1].rdma

@@ -8,32 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.books_evidence import MEMORY, Evidence
+from fabriscope.analysis.books_doubts import (
+    ELSEWHERE_SHARE,
+    FOUND_SHARE,
+    WIRE_UP_BYTES,
+    doubt_about,
+    spoilt_because,
+    unfit_because,
+)
+from fabriscope.analysis.books_evidence import LEAST_PORT_BYTES, MEMORY, Evidence
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
-FOUND_SHARE = 0.98
-"""So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
-ELSEWHERE_SHARE = 1 - FOUND_SHARE
-"""What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
 HEADER_BYTES = 256
 """The most that a library adds to one message (UCX and libfabric 60 to 120, Open MPI's ob1 14 to 64)."""
-WIRE_UP_BYTES = 128 << 10
-"""The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
 EXACT_BYTES = 1
 """A program that adds no headers is found to the byte; the end of a connection may count as one more."""
 LEAST_EXACT_BYTES = 64
 """Fewer may be found to the byte by chance."""
-HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic")
-"""Parts of names of what could not be read and no verdict rests on."""
-LAST_WORDS = "closed connections"
-"""Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 
 
 def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[str, Watch] | None = None) -> Books:
     """Return the verdict on a launch from the watches of its hosts (by name), and of the same hosts when idle."""
-    unfit = _unfit(watches, expected)
+    unfit = unfit_because(watches, expected)
     if unfit:
         return Books(UNDECIDED, unfit)
     evidence = Evidence(watches, expected, idle or {})
@@ -47,51 +45,14 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = _known(evidence)
     else:
         judged = _shares(evidence)
-    spoilt = _spoilt(evidence)
-    if spoilt:
-        judged = Books(UNDECIDED, spoilt)
+    spoilt = spoilt_because(evidence)
+    doubt = "" if spoilt else doubt_about(judged, evidence)
+    if spoilt or doubt:
+        judged = Books(UNDECIDED, spoilt or doubt, "" if spoilt or expected.transport else judged.carried_by)
     return Books(
         judged.verdict, judged.because, judged.carried_by, evidence.carriers(), evidence.closure_error,
         judged.payload_share,
     )  # fmt: skip
-
-
-def _unfit(watches: Mapping[str, Watch], expected: Expectation) -> str:
-    """Return why nothing can be told from these watches; empty if something can."""
-    payload = expected.payload_bytes
-    named = {host for pair in payload for host in pair} if payload is not None else {*expected.interfaces}
-    missing = sorted(named - watches.keys())
-    if missing or not watches:
-        return f"{', '.join(missing) or 'no host'} was not watched" if missing else "no host was watched"
-    for host, watch in watches.items():
-        if len(watch.readings) < 2:
-            return f"the counters of {host} were not read both before and after"
-        for name, why in watch.problems.items():
-            if name != LAST_WORDS and not any(word in name.lower() for word in HARMLESS_PROBLEMS):
-                return f"on {host}, {name}: {why}"
-    return ""
-
-
-def _spoilt(evidence: Evidence) -> str:
-    """Return what happened to the counters of the fabric, or what hides them; empty if nothing did."""
-    expected = evidence.expected
-    for host, happened in evidence.disturbed.items():
-        asked = {expected.interfaces.get(host), expected.rdma_ports.get(host)}
-        used = {name for one in evidence.transfers for name in (one.out_interface, one.in_interface)}
-        for name, text in happened.items():
-            if name in asked | used:
-                return f"{name} of {host}: {text}"
-    error = evidence.closure_error
-    for host, watch in evidence.watches.items():
-        if LAST_WORDS in watch.problems and (error is None or error > ELSEWHERE_SHARE):
-            return f"on {host}, {LAST_WORDS}: {watch.problems[LAST_WORDS]}"
-    hidden, asked_bytes = evidence.unexplained_bytes(on_fabric=True), evidence.found.asked_bytes
-    # Soft RoCE's bytes are told by what is left, and an RDMA port that was asked for and stood still hides nothing.
-    is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
-    if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, evidence.found.elsewhere_bytes):
-        job = bytes_text(asked_bytes)
-        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}"
-    return ""
 
 
 def _needs(evidence: Evidence) -> dict[tuple[str, str], int]:
@@ -139,7 +100,10 @@ def _known(evidence: Evidence) -> Books:
             why = f"{bytes_text(total)} of payload are too few to tell them from what a library says of its own"
             return Books(UNDECIDED, why, payload_share=share)
         overhead = HEADER_BYTES * (expected.message_count or 0) + WIRE_UP_BYTES
-        is_payload = expected.message_count is not None and found.asked_bytes - overhead >= FOUND_SHARE * total
+        # A port counts for its whole host: its bytes are no alibi for what the job's own connections carried.
+        is_alibi = not found.asked_out or found.elsewhere_bytes < ELSEWHERE_SHARE * total
+        is_enough = found.asked_bytes - overhead >= FOUND_SHARE * total
+        is_payload = expected.message_count is not None and is_enough and is_alibi
         if other < ELSEWHERE_SHARE * total or is_exact or is_payload:
             text = f"{share_text(share)} of {bytes_text(total)} found on {name}, at both ends"
             return Books(PROVED, text, name, payload_share=share)
@@ -188,6 +152,10 @@ def _memory_known(evidence: Evidence) -> Books:
         elsewhere[carrier] = elsewhere.get(carrier, 0) + size
     other, hidden = sum(elsewhere.values()), evidence.unexplained_bytes()
     if other + hidden < ELSEWHERE_SHARE * total:
+        unseen = evidence.graphics or ("" if evidence.shared else evidence.opened)
+        if unseen:
+            text = f"{_at_most(other + hidden, total)}, but {unseen}, and what stays inside it has no counter"
+            return Books(UNDECIDED, text)
         shared = f"; the ranks share {evidence.shared[0]}" if evidence.shared else ""
         text = f"{_at_most(other + hidden, total)}{shared}"
         return Books(PROVED, text, MEMORY)
@@ -213,12 +181,14 @@ def _shares(evidence: Evidence) -> Books:
     if asked + other == 0:
         if shared and not unclear:
             return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
-        why = (
-            f"{bytes_text(unclear)} went over connections of which no holder was seen"
-            if unclear
-            else "nothing was sent"
-        )
+        unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
+        over = _listed(found.unplaced) if found.unplaced else unseen
+        why = f"{bytes_text(unclear)} went over {over}" if unclear else "nothing was sent"
         return Books(UNDECIDED, f"between ranks that were seen no byte was found; {why}")
+    sent, came = sum(found.asked_out.values()), sum(found.asked_in.values())
+    if asked >= ELSEWHERE_SHARE * (asked + other) and _differ(sent, came):
+        why = f"{name} moved {bytes_text(sent)} out and {bytes_text(came)} in: not all of it stayed between these hosts"
+        return Books(UNDECIDED, why)
     if other < ELSEWHERE_SHARE * (asked + other):
         if shared:
             return Books(UNDECIDED, f"{name} carried {bytes_text(asked)}, but {shared}, and that has no counter")
@@ -244,6 +214,8 @@ def _memory(evidence: Evidence) -> Books:
     carried = _listed({**found.unclear, **found.elsewhere})
     if other >= WIRE_UP_BYTES and not evidence.shared:
         return Books(REFUTED, f"{carried} carried {bytes_text(other)} between ranks, which share no memory", carried)
+    if evidence.shared and other < WIRE_UP_BYTES and evidence.graphics:
+        return Books(UNDECIDED, f"the ranks share {evidence.shared[0]}, but {evidence.graphics}, with links of its own")
     if evidence.shared and other < WIRE_UP_BYTES:
         others = f"no interface carried more than {bytes_text(other)}"
         return Books(PROVED, f"the ranks share {evidence.shared[0]}, and {others} between them", MEMORY)
@@ -266,6 +238,10 @@ def _anything(evidence: Evidence) -> Books:
             UNDECIDED, f"{text}, but {share_text(error)} of an interface's bytes belong to nobody", _listed(every)
         )
     return Books(PROVED, text, _listed(every))
+
+
+def _differ(sent: int, came: int) -> bool:
+    return abs(sent - came) > max(ELSEWHERE_SHARE * max(sent, came), LEAST_PORT_BYTES)
 
 
 def _is_on(unclear: Mapping[str, int], name: str) -> bool:

@@ -16,7 +16,7 @@ from fabriscope.analysis.books_flows import (
     rerouted,
     transfers_of,
 )
-from fabriscope.analysis.books_wire import Line, Meter, Port, disturbances, lines_of, routes_of
+from fabriscope.analysis.books_wire import Line, Meter, Port, disturbances, lines_of, routes_of, without_ip
 from fabriscope.model.counters import RANK, Carrier, Expectation, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
@@ -26,6 +26,7 @@ LEAST_PORT_BYTES = 4_096
 WIRE_UP_STORES = ("pmix", "dstore", "gds")
 """Parts of names of what a launcher shares with its ranks to tell them addresses: no message goes through it."""
 VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
+GRAPHICS_DEVICES = (*(f"/dev/nvidia{digit}" for digit in range(10)), "/dev/kfd", "/dev/dri/render")
 
 
 @dataclass
@@ -40,7 +41,9 @@ class Found:
     elsewhere: dict[str, int] = field(default_factory=dict)
     """Carrier in words to bytes between ranks."""
     unclear: dict[str, int] = field(default_factory=dict)
-    """Likewise, of connections of which no holder was seen."""
+    """Likewise, of connections of which no holder was seen, or of which it is open by what interface they went."""
+    unplaced: dict[str, int] = field(default_factory=dict)
+    """The latter alone."""
 
     @property
     def asked_bytes(self) -> int:
@@ -71,7 +74,7 @@ class Evidence:
                 flows[host] = rerouted(flows[host], routes)
                 lines, ports = lines_of(meter, flows[host], again)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
-            self.ports += [one for one in ports if one.name not in self.disturbed[host]]
+            self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
         self.transfers = [one for one in transfers_of(flows, hosts_by_address(watches)) if one.kind != OTHERS]
 
     @property
@@ -104,6 +107,36 @@ class Evidence:
     def has_verbs(self) -> bool:
         """Return whether a rank has an RDMA device open; where no rank was seen, it may have."""
         return not self.ranks or any(name.startswith(VERBS_DEVICES) for _, one in self.ranks for name in one.devices)
+
+    @cached_property
+    def uncounted(self) -> str:
+        """Return what a rank has open without anything that counts its data; an unknown is not a zero."""
+        for host, one in self.ranks:
+            opened = next((name for name in one.devices if name.startswith(VERBS_DEVICES)), None)
+            if opened is None:
+                continue
+            ports = self._meters[host].ports()
+            lacking = [one.name for one in ports if not one.is_counted] + ([] if ports else [opened])
+            why = [f"{name} of {host} has no counters of data" for name in lacking]
+            known = self.watches[host].readings[0].rdma
+            why += [f"{name} of {host}: {text}" for name, text in self.disturbed[host].items() if name in known]
+            if why:
+                return f"{why[0]}, and a rank has {opened} open"
+        return ""
+
+    @cached_property
+    def opened(self) -> str:
+        """Return which rank has an RDMA device open, in words; empty if none has."""
+        return self._who_has(VERBS_DEVICES)
+
+    @cached_property
+    def graphics(self) -> str:
+        """Return which rank has a graphics card open, in words; empty if none has."""
+        return self._who_has(GRAPHICS_DEVICES)
+
+    def _who_has(self, devices: tuple[str, ...]) -> str:
+        found = ((host, name) for host, one in self.ranks for name in one.devices if name.startswith(devices))
+        return next((f"a rank on {host} has {name} open" for host, name in found), "")
 
     @cached_property
     def shared(self) -> list[str]:
@@ -166,8 +199,10 @@ class Evidence:
         if asked == "tcp" and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
             return
-        into = found.unclear if is_kernels else found.elsewhere
-        name = tcp_name(one)
+        name, is_unplaced = tcp_name(one), asked == "tcp" and self._is_unplaced(one)
+        if is_unplaced:
+            found.unplaced[name] = found.unplaced.get(name, 0) + one.size_bytes
+        into = found.unclear if is_kernels or is_unplaced else found.elsewhere
         into[name] = into.get(name, 0) + one.size_bytes
 
     def _take_port(self, found: Found, port: Port) -> None:
@@ -196,6 +231,15 @@ class Evidence:
         asked = self.expected.interfaces
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
         return all(asked.get(host, name) == name for host, name in ends if name is not None)
+
+    def _is_unplaced(self, one: Transfer) -> bool:
+        """Return whether it may have used the fabric all the same: by no interface's address, or a VLAN over it."""
+        asked = self.expected.interfaces
+        ends = ((one.source, one.out_interface), (one.target, one.in_interface))
+        return any(
+            name == "" or (name is not None and host in asked and name.startswith(f"{asked[host]}."))
+            for host, name in ends
+        )
 
     def unexplained_bytes(self, *, on_fabric: bool = False) -> int:
         """Return the most payload that may be hidden in what nothing accounts for, one way.

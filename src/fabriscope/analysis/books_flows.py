@@ -104,7 +104,9 @@ def flows_of(watch: Watch) -> list[Flow]:
         tally.open_count += tally.is_open
         tally.settle()
         is_loopback = _is_loopback(local) or remote in interfaces
-        interface = LOOPBACK if is_loopback else interfaces.get(local, "")
+        # An address on loopback may be another machine's goal as well: by what interface it came is not known.
+        told = interfaces.get(local, "")
+        interface = LOOPBACK if is_loopback else "" if told == LOOPBACK else told
         found.append(
             Flow(
                 watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,

@@ -45,6 +45,8 @@ class Line:
     background_bytes: int
     rest_bytes: int
     """What nothing accounts for; negative where more is accounted for than was counted."""
+    again_bytes: int = 0
+    """Of the TCP payload, what was sent again: a queue may have dropped it before the interface counted it."""
 
     @property
     def error(self) -> float | None:
@@ -65,6 +67,8 @@ class Port:
     interface: str
     sent_packets: int
     received_packets: int
+    is_counted: bool = True
+    """Some drivers (EFA, bnxt_re, irdma) have no data counters; siw's bytes are the kernel's connections."""
 
 
 class Meter:
@@ -113,7 +117,9 @@ class Meter:
             ]  # fmt: skip
             over = self.watch.rdma_interfaces.get(name, "")
             counted = [self.port(name, one) for one in packets]
-            found.append(Port(self.watch.host, name, data[0], data[1], is_software, over, counted[0], counted[1]))
+            is_counted = is_software or "port_xmit_data" in counters or name.startswith("siw")
+            one = Port(self.watch.host, name, data[0], data[1], is_software, over, counted[0], counted[1], is_counted)
+            found.append(one)
         return found
 
     def udp_bytes(self) -> int | None:
@@ -160,6 +166,24 @@ def _went_back(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping
             found.append((name, "it was made meanwhile"))
         elif any(counters[key] < before[key] for key in names if key in counters and key in before):
             found.append((name, "its counters went back: it was made anew, or they overflowed"))
+    return found
+
+
+def without_ip(ports: Sequence[Port], lines: Sequence[Line]) -> list[Port]:
+    """Return the ports of a host less what IP over InfiniBand had them move: its interfaces count that already.
+
+    Which port is beneath such an interface no counter tells: it is taken off the one that moved most.
+    """
+    found = list(ports)
+    for line in lines:
+        native = [one for one in found if not one.interface and not one.is_software]
+        if not line.interface.startswith("ib") or not native:
+            continue
+        name = "sent_bytes" if line.direction == "out" else "received_bytes"
+        port = max(native, key=lambda one: int(getattr(one, name)))
+        moved = max(0, getattr(port, name) - line.counted_bytes)
+        less = replace(port, sent_bytes=moved) if name == "sent_bytes" else replace(port, received_bytes=moved)
+        found[found.index(port)] = less
     return found
 
 
@@ -226,10 +250,12 @@ def _line(
         sack = min(rest, tcp_packets * SACK_BYTES)
         headers, rest = headers + sack, rest - sack
     # The background explains what is left, and no more: packets of others may be connections that were listed.
+    again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
     background = min(max(0, rest), meter.background("interface", name, f"{letters}_bytes"))
     return Line(
-        meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background
-    )
+        meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background,
+        again,
+    )  # fmt: skip
 
 
 def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:

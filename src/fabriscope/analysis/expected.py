@@ -60,7 +60,20 @@ def _named(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str]) 
             where=where or None,
             fix=f"known: {_known({lacking[0]: watches[lacking[0]]}, fabrics)}",
         )
+    _must_have_addresses(interface, watches)
     yield from _over(text, dict.fromkeys(watches, interface), watches)
+
+
+def _must_have_addresses(interface: str, watches: Mapping[str, Watch]) -> None:
+    """Raise HostError where an interface has none: it is beneath a bridge, a bond or a VLAN, or goes nowhere."""
+    for host, watch in watches.items():
+        if not watch.addresses.get(interface):
+            named = [name for name, every in watch.addresses.items() if every and name != "lo"]
+            raise HostError(
+                f"its {interface} has no address; connections go by one that has (a bridge, bond or VLAN over it)",
+                where=f"host {host}",
+                fix=f"name one of {', '.join(named)}" if named else f"give {interface} an address",
+            )
 
 
 def _over(name: str, interfaces: Mapping[str, str], watches: Mapping[str, Watch]) -> Iterator[Expectation]:

@@ -207,6 +207,7 @@ def refuted_findings(run: RunData) -> list[dict[str, Any]]:
             "text": f"asked for {row['asked']}, and in truth carried by {row['carried_by']} in {_count(row)}: "
             f"{row['because']}; left out of every comparison",
             "crossovers": [],
+            "has_lead": False,
         }
         for row in transport_rows(run)
         if row["verdict"] == REFUTED

@@ -131,6 +131,9 @@ def _readings(told: list[dict[str, Any]]) -> Iterator[Reading]:
 def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(before)
     for name, value in changes.items():
+        if value is None:
+            merged.pop(name, None)
+            continue
         merged[name] = {**before.get(name, {}), **value} if isinstance(value, dict) else value
     return merged
 

@@ -69,14 +69,16 @@ class Collector:
         say(words)
 
     def news(self, group, values):
-        """Return what differs from what was said of a group before."""
+        """Return what differs from what was said of a group before; None for what has gone."""
         before = self.said.get(group, {})
         self.said[group] = values
-        return {
-            name: value if not isinstance(value, dict) else changes(before.get(name, {}), value)
+        news = {name: None for name in before if name not in values}
+        news.update(
+            (name, value if not isinstance(value, dict) else changes(before.get(name, {}), value))
             for name, value in values.items()
-            if before.get(name) != value
-        }
+            if name not in before or before[name] != value
+        )
+        return news
 
     def cost_ns(self):
         """Return the processor time since this was asked last."""

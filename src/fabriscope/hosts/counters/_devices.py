@@ -1,4 +1,4 @@
-# ruff: noqa: B905, F821, PTH118, PTH207, PTH208, SIM905, UP031
+# ruff: noqa: B905, F821, PTH112, PTH118, PTH207, PTH208, SIM905, UP031
 # (The host's Python may be as old as 3.6; `read` is of _processes.py, which is sent before this.)
 # mypy: ignore-errors
 # What interfaces, protocols, RDMA ports and drivers count. Plain Python 3.6, sent to hosts as text.
@@ -68,6 +68,8 @@ class Rdma:
     def counters(self):
         found = {}
         for device, port, path in self.ports:
+            if not os.path.isdir(path):  # it has gone since
+                continue
             one = files_of(path + "/counters", "")
             one.update(files_of(path + "/hw_counters", "hw."))
             if len([other for other in self.ports if other[0] == device]) == 1:  # of the device, and it has one port

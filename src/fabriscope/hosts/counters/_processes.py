@@ -18,7 +18,7 @@ LAUNCHERS = frozenset(
     "mpirun mpiexec mpiexec.hydra mpirun.openmpi mpiexec.openmpi mpirun.mpich orterun orted prte prted prterun prun "
     "hydra_pmi_proxy hydra_bstrap_proxy pmi_proxy srun slurmstepd mpiexec.slurm jsrun flux flux-shell aprun".split()
 )
-DEVICES = re.compile(r"/dev/(infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs)")
+DEVICES = re.compile(r"/dev/(infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005

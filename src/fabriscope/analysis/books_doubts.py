@@ -1,0 +1,95 @@
+"""Why nothing can be told of a launch, or not what its books say: what was not read, not counted, or hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fabriscope.analysis.books_evidence import Evidence
+from fabriscope.analysis.books_wire import LEAST_COUNTED_BYTES
+from fabriscope.analysis.words import bytes_text
+from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
+
+FOUND_SHARE = 0.98
+"""So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
+ELSEWHERE_SHARE = 1 - FOUND_SHARE
+"""What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
+WIRE_UP_BYTES = 128 << 10
+"""The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
+HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic")
+"""Parts of names of what could not be read and no verdict rests on."""
+LAST_WORDS = "closed connections"
+"""Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
+
+
+def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
+    """Return why nothing can be told from these watches; empty if something can."""
+    payload = expected.payload_bytes
+    named = {host for pair in payload for host in pair} if payload is not None else {*expected.interfaces}
+    missing = sorted(named - watches.keys())
+    if missing or not watches:
+        return f"{', '.join(missing) or 'no host'} was not watched" if missing else "no host was watched"
+    for host, watch in watches.items():
+        if len(watch.readings) < 2:
+            return f"the counters of {host} were not read both before and after"
+        for name, why in watch.problems.items():
+            if name != LAST_WORDS and not any(word in name.lower() for word in HARMLESS_PROBLEMS):
+                return f"on {host}, {name}: {why}"
+    return ""
+
+
+def spoilt_because(evidence: Evidence) -> str:
+    """Return what happened to the counters of the fabric, or what hides them; empty if nothing did."""
+    expected = evidence.expected
+    for host, happened in evidence.disturbed.items():
+        asked = {expected.interfaces.get(host), expected.rdma_ports.get(host)}
+        used = {name for one in evidence.transfers for name in (one.out_interface, one.in_interface)}
+        for name, text in happened.items():
+            if name in asked | used:
+                return f"{name} of {host}: {text}"
+    error = evidence.closure_error
+    for host, watch in evidence.watches.items():
+        if LAST_WORDS in watch.problems and (error is None or error > ELSEWHERE_SHARE):
+            return f"on {host}, {LAST_WORDS}: {watch.problems[LAST_WORDS]}"
+    hidden, asked_bytes = evidence.unexplained_bytes(on_fabric=True), evidence.found.asked_bytes
+    # Soft RoCE's bytes are told by what is left, and an RDMA port that was asked for and stood still hides nothing.
+    known = evidence.found.elsewhere_bytes + sum(evidence.found.unplaced.values())
+    is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
+    if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
+        job = bytes_text(asked_bytes)
+        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}"
+    return ""
+
+
+def doubt_about(judged: Books, evidence: Evidence) -> str:
+    """Return why a verdict does not stand; empty if it does, or decides nothing anyway."""
+    if judged.verdict == UNDECIDED:
+        return ""
+    expected = evidence.expected
+    # What a program sent and its connections are known to have carried needs no other counter.
+    is_told = expected.payload_bytes is not None and expected.transport != "shm"
+    if evidence.uncounted and not (judged.verdict == PROVED and is_told):
+        return evidence.uncounted
+    if expected.transport != "tcp":
+        return ""
+    unplaced = sum(evidence.found.unplaced.values())
+    if judged.verdict == REFUTED and unplaced and unplaced >= ELSEWHERE_SHARE * (unplaced + evidence.found.asked_bytes):
+        names = " and ".join(evidence.found.unplaced)
+        return f"{bytes_text(unplaced)} went by {names}, which may be {evidence.asked_name} or not"
+    return _lacking(evidence) if judged.verdict == PROVED else ""
+
+
+def _lacking(evidence: Evidence) -> str:
+    """Return which interface counted less than its connections carried: something else moved their bytes."""
+    used = {(one.source, one.out_interface, "out") for one in evidence.transfers if one.size_bytes}
+    used |= {(one.target, one.in_interface, "in") for one in evidence.transfers if one.size_bytes}
+    for line in evidence.lines:
+        carried = line.tcp_bytes - line.again_bytes
+        lacks = -(line.rest_bytes + line.header_bytes) - line.again_bytes
+        if (line.host, line.interface, line.direction) in used and lacks > max(
+            ELSEWHERE_SHARE * carried, LEAST_COUNTED_BYTES
+        ):
+            return (
+                f"{line.interface} of {line.host} counted {bytes_text(lacks)} less than its connections carried "
+                f"({bytes_text(carried)})"
+            )
+    return ""

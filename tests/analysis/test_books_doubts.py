@@ -1,0 +1,181 @@
+"""What the books do not see, or cannot place, decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from tests.analysis.book_cases import HARD_ROCE, INFINIBAND, MB, MEMORY, TCP, hard, inside, on_one, scene, sends, tcp
+from tests.analysis.hand_watches import HARD, Scene
+
+from fabriscope.analysis.books import balance
+from fabriscope.analysis.transport import BADGES
+from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Books, Watch
+
+EFA = "efa_0/1"
+
+
+def uncounted(made: Scene, port: str = EFA, device: str = "/dev/infiniband/uverbs0") -> Scene:
+    """Give every host a device whose driver counts no data, and let the ranks have it open."""
+    for host in made.hosts.values():
+        host.rdma[port] = {"hw.lifespan": 12}
+    made.opens(device)
+    return made
+
+
+def judged(made: Scene, *asked: object) -> Books:
+    books = balance(made.watches(), *asked)  # type: ignore[arg-type]
+    assert books.verdict in BADGES
+    return books
+
+
+def test_a_port_that_counts_no_data_is_not_one_that_moved_none() -> None:
+    words = "efa_0/1 of a has no counters of data, and a rank has /dev/infiniband/uverbs0 open"
+    for asked in (TCP, sends(TCP, 100 * MB), sends(HARD_ROCE, 100 * MB)):
+        size = 2_000 if asked.payload_bytes is None else 90 * MB
+        made = uncounted(scene(tcp(size, size), hard(0)))
+        books = judged(made, asked)
+        assert (books.verdict, books.because) == (UNDECIDED, words) or asked.payload_bytes is not None
+        assert books.verdict == UNDECIDED
+    memory = uncounted(on_one(lambda one: one.shares()))
+    assert judged(memory, inside(MEMORY, 100 * MB)).because == words
+
+
+def test_what_is_found_to_the_byte_over_tcp_needs_no_counter_of_rdma() -> None:
+    assert judged(uncounted(scene(tcp(100 * MB))), sends(TCP, 100 * MB)).verdict == PROVED
+
+
+def test_a_device_without_any_port_counts_nothing_either() -> None:
+    made = scene(tcp(2_000))
+    made.opens("/dev/cxi0")
+    assert "/dev/cxi0 of a has no counters of data" in judged(made, TCP).because
+
+
+def test_what_no_rank_has_open_hides_nothing_and_siw_is_the_kernels() -> None:
+    made = scene(tcp(100 * MB))
+    for host in made.hosts.values():
+        host.rdma[EFA] = {}
+    assert judged(made, TCP).verdict == PROVED
+    siw = uncounted(scene(tcp(100 * MB)), "siw0/1")
+    assert judged(siw, TCP).verdict == PROVED
+
+
+def test_a_port_that_went_away_leaves_it_open() -> None:
+    made = scene(tcp(100 * MB), hard(0))
+    made.idle_port(HARD)
+    made.opens()
+    watches = dict(made.watches())
+    last = watches["b"].readings[-1]
+    watches["b"] = replace(watches["b"], readings=(watches["b"].readings[0], replace(last, rdma={})))
+    books = balance(watches, TCP)
+    assert books.verdict == UNDECIDED
+    assert "/dev/infiniband/uverbs0" in books.because
+
+
+def test_others_use_of_a_port_is_no_alibi_for_the_jobs_own_connections() -> None:
+    made = scene(tcp(100 * MB), hard(400 * MB))
+    made.opens()
+    books = judged(made, sends(HARD_ROCE, 100 * MB, messages=1_000))
+    assert books.verdict == UNDECIDED
+    assert "as well" in books.because
+
+
+def test_what_a_port_sent_must_have_come_in_at_the_job() -> None:
+    made = scene(hard(10 * MB))
+    made.opens()
+    assert judged(made, HARD_ROCE).verdict == PROVED
+    made["a"].rdma[HARD]["port_xmit_data"] += 100 * MB // 4
+    books = judged(made, HARD_ROCE)
+    assert books.verdict == UNDECIDED
+    assert "not all of it stayed between these hosts" in books.because
+
+
+def test_ip_over_infiniband_is_no_rdma() -> None:
+    made = scene()
+    for host in made.hosts.values():
+        host.interfaces["ib7"] = dict.fromkeys(host.interfaces["eth0"], 0)
+        host.rdma["mlx5_9/1"] = dict.fromkeys(("port_xmit_data", "port_rcv_data"), 0)
+    made.opens()
+    made.tcp("a", "b", 100 * MB, 100 * MB, over="ib7")
+    for host in made.hosts.values():
+        for name, way in (("port_xmit_data", "tx"), ("port_rcv_data", "rx")):
+            host.rdma["mlx5_9/1"][name] = host.interfaces["ib7"][f"{way}_bytes"] // 4
+    asked = replace(INFINIBAND, rdma_ports={"a": "mlx5_9/1", "b": "mlx5_9/1"})
+    books = judged(made, asked)
+    assert (books.verdict, books.carried_by) == (REFUTED, "tcp over ib7")
+
+
+def test_tcp_that_its_interface_did_not_count_is_not_proved() -> None:
+    made = scene(tcp(100 * MB))
+    assert judged(made, sends(TCP, 100 * MB)).verdict == PROVED
+    for name in ("a", "b"):
+        made[name].interfaces["eth0"] = dict.fromkeys(made[name].interfaces["eth0"], 60 * MB)
+    books = judged(made, sends(TCP, 100 * MB))
+    assert books.verdict == UNDECIDED
+    assert "less than its connections carried (100 MB)" in books.because
+
+
+def test_what_was_sent_again_may_have_been_dropped_before_it_was_counted() -> None:
+    made = scene(lambda one: one.tcp("a", "b", 10 * MB, 10 * MB, again=3 * MB))
+    made["a"].count("eth0", "tx", -3 * MB, 0)
+    assert judged(made, sends(TCP, 10 * MB)).verdict == PROVED
+
+
+@pytest.mark.parametrize("device", ["/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128"])
+def test_links_between_graphics_cards_are_not_memory(device: str) -> None:
+    made = on_one(lambda one: one.shares())
+    assert {judged(made, asked).verdict for asked in (MEMORY, inside(MEMORY, 100 * MB))} == {PROVED}
+    made.opens(device)
+    for asked in (MEMORY, inside(MEMORY, 100 * MB)):
+        books = judged(made, asked)
+        assert books.verdict == UNDECIDED
+        assert f"a rank on a has {device} open" in books.because
+
+
+def test_an_rdma_device_may_carry_what_stays_on_a_host_unless_ranks_share_memory() -> None:
+    made = on_one()
+    made.idle_port(HARD)
+    made.opens()
+    assert judged(made, inside(MEMORY, 100 * MB)).verdict == UNDECIDED
+    made.shares()
+    assert judged(made, inside(MEMORY, 100 * MB)).verdict == PROVED
+
+
+def moved_address(made: Scene) -> Mapping[str, Watch]:
+    """Return the watches of hosts whose addresses of eth1 stand on loopback."""
+    found = {}
+    for name, watch in made.watches().items():
+        addresses = {**watch.addresses, "lo": ("127.0.0.1", *watch.addresses["eth1"]), "eth1": ()}
+        found[name] = replace(watch, addresses=addresses)
+    return found
+
+
+@pytest.mark.parametrize("asked", [TCP, sends(TCP, 100 * MB)])
+def test_an_address_on_loopback_says_nothing_of_the_cable(asked: object) -> None:
+    made = scene(lambda one: one.tcp("a", "b", 100 * MB, 100 * MB, over="eth1", counted_by="eth0"))
+    books = balance(moved_address(made), asked)  # type: ignore[arg-type]
+    assert books.verdict == UNDECIDED
+    assert "over lo" not in books.because
+
+
+@pytest.mark.parametrize("asked", [TCP, sends(TCP, 100 * MB)])
+def test_a_vlan_over_the_interface_does_not_refute_it(asked: object) -> None:
+    made = scene()
+    for host in made.hosts.values():
+        host.interfaces["eth0.7"] = dict.fromkeys(host.interfaces["eth0"], 0)
+    made.tcp("a", "b", 100 * MB, 100 * MB, over="eth0.7")
+    for host in made.hosts.values():
+        host.interfaces["eth0"] = dict(host.interfaces["eth0.7"])
+    books = judged(made, asked)
+    assert books.verdict == UNDECIDED, books
+    assert "eth0.7" in books.because
+
+
+def test_others_connections_do_not_hide_what_the_interface_lacks() -> None:
+    made = scene(tcp(10 * MB), lambda one: one.tcp("a", "b", 100 * MB, 100 * MB, role=OTHER))
+    assert judged(made, sends(TCP, 10 * MB)).verdict == PROVED
+    for name in ("a", "b"):
+        for way in ("tx", "rx"):
+            made[name].count("eth0", way, -17 * MB, 0)
+    assert judged(made, sends(TCP, 10 * MB)).verdict == UNDECIDED
