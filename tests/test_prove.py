@@ -158,8 +158,10 @@ def test_on_this_machine_alone() -> None:
         ("--hosts no-such-host.invalid -- true", 5, "host no-such-host.invalid: "),
         ("--interval soon -- true", 2, "--interval: 'soon'"),
         ("--interval 1ms -- true", 2, "--interval: 1ms is less than 0.1 s"),
-        ("--json /no/such/folder/x -- true", 2, "--json: /no/such/folder/x cannot be a file"),
-        ("-o /proc/x -- true", 8, "/proc/x: it cannot be made: "),
+        ("--json /no/such/folder/x -- marks", 8, "/no/such/folder/x: it cannot be a file"),
+        ("--json /proc -- marks", 8, "/proc: it cannot be a file"),
+        ("--json /dev/full -- true", 8, "/dev/full: it cannot be written: No space left on device"),
+        ("-o /proc/x -- marks", 8, "/proc/x: it cannot be made: "),
         ("-- /etc/passwd", 7, "there is no program /etc/passwd"),
         ("--read /no/such/folder", 8, "/no/such/folder: there is no proof"),
         ("--read /tmp --lab x", 2, "--read judges what was kept"),
@@ -171,10 +173,23 @@ def test_bad_input_is_refused_in_one_sentence(words: str, status: int, message: 
     launcher = tmp_path / "mpirun"
     launcher.write_text("#!/bin/sh\n")
     launcher.chmod(0o755)
+    marker = tmp_path / "marks"
+    marker.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    marker.chmod(0o755)
     done = prove(*words.split(), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode == status, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_folder_is_kept_where_the_json_fails(place: Lab, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    done = prove("--lab", place.name, "--json", "/dev/full", "-o", folder, "--", "true")
+    assert done.returncode == 8, done.stderr
+    assert "Traceback" not in done.stderr
+    assert prove("--read", folder, "--json", folder / "again.json").returncode == 4
+    assert json.loads((folder / "again.json").read_text())["verdict"] == "undecided"
 
 
 def test_a_host_that_a_lab_lacks_is_named(place: Lab) -> None:

@@ -137,9 +137,15 @@ def as_json(observed: Observed, proof: Proof) -> dict[str, Any]:
     }
 
 
+def json_text(observed: Observed, proof: Proof) -> str:
+    """Return the proof as a JSON file has it."""
+    return json.dumps(as_json(observed, proof), indent=1) + "\n"
+
+
 def keep(observed: Observed, proof: Proof, folder: Path) -> Path:
     """Write everything into a folder, for reading and for judging again; return the page. Raises StoreError."""
     proofs.write(folder, observed)
-    (folder / "proof.json").write_text(json.dumps(as_json(observed, proof), indent=1) + "\n")
-    over_time = flows(observed.watches, lambda part: _books(observed, proof.expected, part))
-    return _proof_page.write(observed, proof, over_time, folder)[0]
+    with proofs.writing(folder):
+        (folder / "proof.json").write_text(json_text(observed, proof))
+        over_time = flows(observed.watches, lambda part: _books(observed, proof.expected, part))
+        return _proof_page.write(observed, proof, over_time, folder)[0]

@@ -84,6 +84,58 @@ def test_ctrl_c_reaches_the_program_once() -> None:
     assert b"ended 0 True" in said
 
 
+def test_a_signal_before_the_program_is_there_is_passed_on() -> None:
+    """It comes between our taking signals and the start: the program must not be left behind."""
+    script = """
+import os, signal, subprocess, sys
+from fabriscope.launch import in_front
+start = subprocess.Popen
+def signalled_first(*words, **options):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return start(*words, **options)
+subprocess.Popen = signalled_first
+print(in_front.run(["sleep", "1000"], {}))
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"exit_status={-signal.SIGTERM}" in done.stdout
+    assert "was_signalled=True" in done.stdout
+
+
+def test_a_program_behind_other_words_finds_signals_and_variables_as_without() -> None:
+    script = 'grep -E "^Sig(Blk|Ign)" /proc/self/status; echo "$OURS ${LC_CTYPE-none}"'
+    said = []
+    for access in ((), ("env", "-u", "NOTHING")):
+        code = (
+            "from fabriscope.launch import in_front\n"
+            f'in_front.run(["sh", "-c", {script!r}], {{"OURS": "yes"}}, access={access!r})\n'
+        )
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG"))}
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=env)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert said[0].count("Sig") == 2
+    assert said[1] == said[0]
+
+
+def test_what_leads_to_the_program_is_deaf_to_the_terminal() -> None:
+    """The words before it wait until it has ended; the program itself is ended by the signal."""
+    way = (
+        "import os, signal, subprocess, sys\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        'print("deaf", subprocess.run(sys.argv[1:]).returncode)\n'
+    )
+    code = (
+        "from fabriscope.launch import in_front\n"
+        f'in_front.run(["sh", "-c", "kill -INT $$; echo heard"], {{}}, access={(sys.executable, "-c", way)!r})\n'
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.stdout == f"deaf {-signal.SIGINT}\n"
+
+
 def test_a_program_that_cannot_start() -> None:
     with pytest.raises(ToolMissing, match="there is no program /no/such"):
         in_front.run(["/no/such"], {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,9 +59,6 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
 
 
 def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
-    json_path = options["json_path"]
-    if json_path not in (None, "-") and (Path(json_path).is_dir() or not Path(json_path).absolute().parent.is_dir()):
-        raise click.UsageError(f"--json: {json_path} cannot be a file: it is a folder, or its folder is not there")
     if (options["kept"] is None) == (not command):
         raise click.UsageError("give the command to run behind --, or --read FOLDER")
     if options["kept"] is not None:
@@ -71,6 +67,16 @@ def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
                 raise click.UsageError("--read judges what was kept: it watches no hosts")
     if options["lab_name"] is not None and options["ssh_words"] is not None:
         raise click.UsageError("--ssh is for real hosts; a lab's are reached without")
+
+
+def _check_writable(folder: Path | None, json_path: str | None) -> None:
+    """Refuse before the program runs what could not be written after it."""
+    from fabriscope.store import proofs
+
+    if folder is not None:
+        proofs.check_new(folder)
+    if json_path not in (None, "-"):
+        proofs.check_file(Path(json_path))
 
 
 def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
@@ -86,10 +92,7 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
         options["ask_library"],
     )
     prove.check(command)
-    if options["output"] is not None:
-        from fabriscope.store import proofs
-
-        proofs.check_new(options["output"])
+    _check_writable(options["output"], options["json_path"])
     status = Console(stderr=True).status("")
     with status:
 
@@ -142,16 +145,17 @@ def _say(observed: Observed, proof: Proof) -> None:
 
 def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
     from fabriscope import prove
+    from fabriscope.store import proofs
 
-    if options["json_path"] is not None:
-        text = json.dumps(prove.as_json(observed, proof), indent=1) + "\n"
-        if options["json_path"] == "-":
-            click.echo(text, nl=False)
-        else:
-            Path(options["json_path"]).write_text(text)
     if options["output"] is not None:
         page = prove.keep(observed, proof, options["output"])
         click.echo(f"kept in {options['output']}; the page is {page}", err=True)
+    if options["json_path"] == "-":
+        click.echo(prove.json_text(observed, proof), nl=False)
+    elif options["json_path"] is not None:
+        path = Path(options["json_path"])
+        with proofs.writing(path):
+            path.write_text(prove.json_text(observed, proof))
 
 
 def _status(observed: Observed, proof: Proof, *, passes: bool) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Self
 
 from fabriscope.launch._group import WAITERS
 from fabriscope.model.errors import LaunchError, ToolMissing
@@ -23,6 +24,22 @@ MOST_KEPT_BYTES = 16 << 20
 """Of what a program says; libraries speak of themselves at the start."""
 _DRAIN_S = 5.0
 """What a program leaves behind may hold its output open for ever."""
+_ARRIVAL = """
+import os, signal, sys
+with open("/proc/self/environ", "rb") as stream:
+    variables = dict(one.split(b"=", 1) for one in stream.read().split(b"\\0") if b"=" in one)
+if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGQUIT))
+try:
+    os.execvpe(sys.argv[1], sys.argv[1:], variables)
+except OSError as error:
+    print(f"{sys.argv[1]}: {error.strerror}", file=sys.stderr, flush=True)
+    os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+"""
+"""Turns into the program, which is to find signals and variables as they were before this interpreter started."""
 
 
 @dataclass(frozen=True)
@@ -45,48 +62,74 @@ def run(argv: Sequence[str], env: Mapping[str, str], *, access: Sequence[str] = 
     `access` are words that lead to a host of a lab. With `keep_words` its output passes through us, byte by byte, and
     is kept beside. To be called from the main thread. Raises ToolMissing or LaunchError where it does not start.
     """
-    words = [*_bystanders(access), *argv] if access else list(argv)
+    words = [*access, sys.executable, "-I", "-S", "-c", _ARRIVAL, *argv] if access else list(argv)
     pipe = subprocess.PIPE if keep_words else None
     sys.stdout.flush()
     started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
-    try:
-        process = subprocess.Popen(words, env={**os.environ, **env}, stdout=pipe, stderr=pipe)
-    except FileNotFoundError as error:
-        raise ToolMissing(f"there is no program {argv[0]}", fix="give its path, or what PATH has") from error
-    except OSError as error:
-        raise LaunchError(f"{argv[0]} cannot be started: {error.strerror}") from error
-    kept = [_Copy(stream, to) for stream, to in ((process.stdout, 1), (process.stderr, 2)) if stream is not None]
-    with _passing_on(process) as came:
+    with _PassingOn() as passing_on:
+        # The terminal's keys are for the program alone: what leads to it is born deaf to them, and waits.
+        with _held_back(_OF_TERMINAL if access else ()):
+            process = _started(words, argv[0], {**os.environ, **env}, pipe)
+        passing_on.to(process)
+        kept = [_Copy(stream, to) for stream, to in ((process.stdout, 1), (process.stderr, 2)) if stream is not None]
         exit_status = process.wait()
     elapsed_ns = time.monotonic_ns() - started_ns
     said = "".join(one.text() for one in kept)
-    return Ending(exit_status, started_unix_ns, elapsed_ns, bool(came), said)
+    return Ending(exit_status, started_unix_ns, elapsed_ns, bool(passing_on.came), said)
 
 
-def _bystanders(access: Sequence[str]) -> list[str]:
-    """Return the words that lead to a host; Ctrl-C is for the program alone, which they wait for."""
-    names = ",".join(number.name.removeprefix("SIG") for number in _OF_TERMINAL)
-    return ["env", f"--ignore-signal={names}", *access, "env", f"--default-signal={names}"]
+def _started(words: Sequence[str], name: str, env: Mapping[str, str], pipe: int | None) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(words, env=env, stdout=pipe, stderr=pipe)
+    except FileNotFoundError as error:
+        raise ToolMissing(f"there is no program {name}", fix="give its path, or what PATH has") from error
+    except OSError as error:
+        raise LaunchError(f"{name} cannot be started: {error.strerror}") from error
 
 
 @contextlib.contextmanager
-def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Give signals to the program for as long as the block lasts; yields those that came."""
-    came: list[int] = []
-
-    def pass_on(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
-        # The terminal's own keys reach the whole group in front, the program too: mpirun takes two for "at once".
-        if not (number in _OF_TERMINAL and _is_in_front()):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(_program_below(process.pid), number)
-
-    before = {number: signal.signal(number, pass_on) for number in PASSED_ON}
+def _held_back(numbers: Sequence[signal.Signals]) -> Iterator[None]:
+    """Block signals; processes that are started meanwhile keep them blocked."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
-        yield came
+        yield
     finally:
-        for number, handler in before.items():
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _PassingOn:
+    """Gives signals to the program for as long as the block lasts; what comes before it is there waits for it."""
+
+    def __init__(self) -> None:
+        self.came: list[int] = []
+        self._early: list[int] = []
+        self._pid = 0
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._take) for number in PASSED_ON}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def to(self, process: subprocess.Popen[bytes]) -> None:
+        """Tell whom the signals are for."""
+        self._pid = process.pid
+        for number in self._early:
+            self._send(number)
+
+    def _take(self, number: int, _frame: FrameType | None) -> None:
+        self.came.append(number)
+        if not self._pid:
+            self._early.append(number)
+        # The terminal's own keys reach the whole group in front, the program too: mpirun takes two for "at once".
+        elif not (number in _OF_TERMINAL and _is_in_front()):
+            self._send(number)
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(_program_below(self._pid), number)
 
 
 def _is_in_front() -> bool:

@@ -6,10 +6,12 @@ counters.json.gz     the watches of every host, and what it did without the prog
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +27,37 @@ _HELD_APART = ("idle", "watches")
 
 
 def check_new(folder: Path) -> None:
-    """Make a folder for a proof; raises StoreError where that cannot be, or where there is something in it."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise StoreError("there is something already", where=str(folder), fix="name a folder that is new or empty")
+    """Make a folder for a proof; raises StoreError where it cannot be, or be written, or has something in it."""
     try:
+        if (folder.exists() or folder.is_symlink()) and (not folder.is_dir() or any(folder.iterdir())):
+            raise StoreError("there is something already", where=str(folder), fix="name a folder that is new or empty")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"it cannot be made: {error.strerror}", where=str(folder)) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError("it cannot be written", where=str(folder), fix="name a folder of your own")
+
+
+def check_file(path: Path) -> None:
+    """Raise StoreError where a file cannot be written; one that is there may be, and is left as it is."""
+    folder = path.absolute().parent
+    try:
+        is_there = path.exists() or path.is_symlink()
+        if path.is_dir() or not folder.is_dir():
+            raise StoreError("it cannot be a file: it is a folder, or its folder is not there", where=str(path))
+    except OSError as error:
+        raise StoreError(f"it cannot be written: {error.strerror}", where=str(path)) from error
+    if not (os.access(path, os.W_OK) if is_there else os.access(folder, os.W_OK | os.X_OK)):
+        raise StoreError("it cannot be written", where=str(path), fix="name a file in a folder of your own")
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise StoreError for what goes wrong while something is written, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"it cannot be written: {error.strerror}", where=str(path)) from error
 
 
 def write(folder: Path, observed: Observed) -> None:

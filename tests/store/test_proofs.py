@@ -1,0 +1,73 @@
+"""Where a proof can be written, told before there is one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fabriscope.model.errors import StoreError
+from fabriscope.store import proofs
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def shut() -> Iterator[Path]:
+    """A folder that everybody may read and nobody write, with one in it that only its owner may enter."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "own").mkdir(mode=0o000)
+        (folder / "empty").mkdir(mode=0o555)
+        (folder / "file").touch(mode=0o444)
+        folder.chmod(0o555)
+        yield folder
+        folder.chmod(0o755)
+
+
+def sentence_for_a_user(check: Callable[[Path], None], path: Path) -> str:
+    """Return what a check says to somebody who is not root."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        try:
+            check(path)
+        except StoreError as error:
+            os.write(writer, error.sentence().encode())
+        except BaseException as error:
+            os.write(writer, f"Traceback: {error!r}".encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(pid, 0)
+    with os.fdopen(reader) as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize("check", [proofs.check_new, proofs.check_file])
+@pytest.mark.parametrize("name", ["new", "own/new", "empty", "file"])
+def test_what_cannot_be_written_is_refused(check: Callable[[Path], None], name: str, shut: Path) -> None:
+    assert sentence_for_a_user(check, shut / name).startswith(f"{shut / name}: ")
+
+
+def test_what_can_be_written_is_left_as_it_is(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_text("so far")
+    proofs.check_file(there)
+    proofs.check_file(tmp_path / "new")
+    assert there.read_text() == "so far"
+    assert not (tmp_path / "new").exists()
+    proofs.check_new(tmp_path / "a" / "folder")
+    proofs.check_new(tmp_path / "a" / "folder")
+
+
+def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    with pytest.raises(StoreError, match="there is something already"):
+        proofs.check_new(tmp_path)
