@@ -93,6 +93,12 @@ def test_the_state_says_what_is_open_and_what_it_takes() -> None:
     assert state_of(measured(), ["fabric"], blocks=2).decided == 0, "two blocks decide nothing"
 
 
+def test_where_nothing_is_to_be_compared_nothing_is_decided() -> None:
+    state = state_of(measured(), ["layer"])
+    assert (state.total, state.is_decided) == (0, False)
+    assert state.sentence() == "after 6 blocks there is nothing to compare"
+
+
 def test_only_what_is_open_is_launched_again(plan: Plan) -> None:
     told = Told()
     effort = Effort(plan, Folder(measured(), 4), told)  # type: ignore[arg-type]

@@ -64,11 +64,11 @@ class Effort:
         if self.is_adaptive and self._folder.done() and not self._folder.manifest.get("additions"):
             state = self._state_after(None)
             is_spent = self._measured_ns(self._section.launches + 1) >= self._section.budget
-            why = (
-                "everything is decided"
-                if state.is_decided
-                else f"the {'budget is' if is_spent else 'blocks are'} spent"
-            )
+            why = f"the {'budget is' if is_spent else 'blocks are'} spent"
+            if not state.total:
+                why = "nothing can be decided"
+            elif state.is_decided:
+                why = "everything is decided"
             self._progress.say(f"{why}: {state.sentence()}")
 
     def _look(self, block: int) -> None:

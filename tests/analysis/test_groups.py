@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.analysis import made_up_groups as made_up
 
+from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.model.metrics import metric_value, overlap_percent
 from fabriscope.model.run_data import RunData
@@ -116,6 +117,18 @@ def test_every_figure_draws_its_rows_over_sizes_or_ranks(essence: Essence) -> No
     assert {row["x"] for row in pairs["datasets"]["marks"]} == {1, 4}
     assert "inter-allreduce-collective-latency-8x2" in found
     assert not any("barrier-collective-latency-4x1" in name for name in found)
+
+
+def test_only_launches_that_count_tell_of_ranks_and_rounds(run: RunData) -> None:
+    values = launch_values(run)
+    launches = values.filter(pl.col("benchmark") == "allreduce")["launch_id"].unique().sort().to_list()
+    counted = {
+        len(some): groups(run, values.filter(pl.col("launch_id").is_in(some)))
+        .filter(pl.col("benchmark") == "allreduce")["operation_count"]
+        .sum()
+        for some in (launches, launches[:1])
+    }
+    assert 0 < counted[1] < counted[len(launches)]
 
 
 def test_the_answer_says_who_and_how_sure_the_clock_is(essence: Essence) -> None:

@@ -180,6 +180,21 @@ def test_one_refuted_launch_of_several_is_left_out_alone(bare: RunData) -> None:
     assert any("1 refuted launches are left out" in why for _, why in told)
 
 
+def test_a_refuted_launch_grades_itself_alone(bare: RunData) -> None:
+    first = next(record["launch_id"] for record in bare.journal if record["entry_id"] == MPI)
+    is_later = (pl.col("launch_id") == first) & (pl.col("burst") > pl.col("burst").median().over("launch_id"))
+    slowing = bare.samples.with_columns(pl.when(is_later).then(3 * pl.col("value")).otherwise("value").alias("value"))
+
+    def happened(record: Mapping[str, Any]) -> Scene:
+        return (in_memory if record["launch_id"] == first else as_asked)(record)
+
+    run = watched(replace(bare, samples=slowing), happened)
+    rows = essence_of(run).estimates.filter(pl.col("entry_id") == MPI)
+    in_truth = pl.col("layer").str.contains("in truth")
+    sound, slowed = (rows.filter(some)["effective_sample_count"].to_list() for some in (~in_truth, in_truth))
+    assert min(slowed) < 3 < min(sound)
+
+
 def test_undecided_launches_stay_with_their_badge(bare: RunData) -> None:
     def nowhere(record: Mapping[str, Any]) -> Scene:
         return Scene("node1", "node2") if record["entry_id"] == MPI else as_asked(record)

@@ -267,7 +267,7 @@ def test_a_host_that_cannot_be_reached_says_why(tmp_path: Path) -> None:
 
 
 def test_what_is_gone_is_said_and_missing_from_then_on() -> None:
-    collector = object.__new__(Collector)
+    collector: Any = object.__new__(Collector)
     collector.said = {}
     told: dict[str, Any] = {}
     for values in ({"eth0": {"rx": 5}, "lo": {"rx": 1}}, {"lo": {"rx": 2}}, {"eth0": {"rx": 0}, "lo": {"rx": 2}}):

@@ -37,11 +37,13 @@ class State:
 
     @property
     def is_decided(self) -> bool:
-        """Return whether nothing is left to decide."""
-        return self.decided == self.total
+        """Return whether something was to be decided, and nothing is left."""
+        return 0 < self.total == self.decided
 
     def sentence(self) -> str:
         """Return where the run stands, and what more time would buy."""
+        if not self.total:
+            return f"after {self.block_count} blocks there is nothing to compare"
         head = f"after {self.block_count} blocks {self.decided} of {self.total} comparisons are decided"
         if self.is_decided:
             return head

@@ -64,12 +64,14 @@ def groups(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     shared = [name for name in values["benchmark"].unique().to_list() if kind_of(name).pattern != PAIR]
     of_groups = values.filter(pl.col("benchmark").is_in(shared), ~pl.col("impossible"))
     accounts = group_accounts(run)
+    counted = set(of_groups.select("launch_id", "case_id").iter_rows())
     hosts = {case_id: case["entry"].get("hosts", ()) for case_id, case in run.manifest["cases"].items()}
     rows = []
     for part in estimates_of(of_groups, rules_of(run).method).partition_by(CURVE, maintain_order=True):
         account = _Account()
-        for (_, case_id), said in accounts.items():
-            if case_id in set(part["case_id"]):
+        of_part = set(part["case_id"])
+        for launch, said in accounts.items():
+            if launch[1] in of_part and launch in counted:
                 account.add(said)
         rows.append(_row(part.sort("message_size_bytes"), account, hosts[part["case_id"][0]]))
     return pl.DataFrame(rows, schema=GROUP_SCHEMA)

@@ -123,6 +123,12 @@ def sound_run(run: RunData) -> RunData:
     return replace(run, samples=run.samples.filter(~pl.col("launch_id").is_in(refuted))) if refuted else run
 
 
+def refuted_run(run: RunData) -> RunData:
+    """Return the run with the samples of refuted launches alone."""
+    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"].to_list()
+    return replace(run, samples=run.samples.filter(pl.col("launch_id").is_in(refuted))) if refuted else run
+
+
 def refuted_values(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     """Return the values that `without_refuted` leaves out, under a layer's name that says what carried them."""
     refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED).select("launch_id", "carried_by")

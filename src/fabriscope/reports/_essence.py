@@ -24,6 +24,7 @@ from fabriscope.analysis.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.summary import summary
 from fabriscope.analysis.transport import (
     refuted_findings,
+    refuted_run,
     refuted_sentences,
     refuted_values,
     sound_run,
@@ -101,12 +102,15 @@ def _essence(run: RunData) -> Essence:
     all_ranges = ranges(comparisons)
     table = summary(values, rules.method)
     shared = groups(run, values)
-    failures = failures_frame(run)
+    failures, sound = failures_frame(run), sound_run(run)
     refuted = without_anchors(refuted_values(run, of_all)).filter(pl.col("twin") == "")
     failed_control = control.sentence() if control and control.is_failed else None
     estimates = pl.concat(
-        with_trust(run, estimates_of(one, rules.method), Outside(transport, failed_control))
-        for one, transport in ((values, verdicts(run)), (refuted, verdicts(run, of_refuted=True)))
+        with_trust(part, estimates_of(one, rules.method), Outside(transport, failed_control))
+        for part, one, transport in (
+            (sound, values, verdicts(run)),
+            (refuted_run(run), refuted, verdicts(run, of_refuted=True)),
+        )
     )
     found = [*refuted_findings(run), *findings(all_ranges)]
     failed = [control.sentence()] if control and control.is_failed else []
@@ -124,7 +128,7 @@ def _essence(run: RunData) -> Essence:
         ranges=all_ranges,
         summary=table,
         groups=shared,
-        pairs=pair_matrices(sound_run(run), cases_frame(run)),
+        pairs=pair_matrices(sound, cases_frame(run)),
         fits=fits(with_anchors.filter(pl.col("twin") == "")),
         findings=found,
         answer=[
