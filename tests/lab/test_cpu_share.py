@@ -58,6 +58,12 @@ def test_by_version_2_a_group_is_made_below_the_nearest_that_hands_processors_do
     assert _found(tmp_path, V2, "0::/user.slice/session.scope\n") == Place(own.parent, 2)
 
 
+def test_a_mount_may_have_no_source(tmp_path: Path) -> None:
+    (tmp_path / "groups").mkdir()
+    with pytest.raises(LabError, match="groups hands no controller of processors down"):
+        _found(tmp_path, V2.replace("cgroup2 cgroup2", "cgroup2 "), "0::/\n")
+
+
 def test_where_no_group_can_be_made_one_sentence_says_why(tmp_path: Path) -> None:
     (tmp_path / "groups").mkdir()
     with pytest.raises(LabError, match="groups hands no controller of processors down -- run as root"):
@@ -76,6 +82,8 @@ def test_a_group_is_told_its_share_recorded_and_removed(tmp_path: Path) -> None:
     assert [(second / name).read_text() for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")] == ["1000", "10000"]
     with pytest.raises(LabError, match="it cannot have 10% of a processor"):
         cpu_share.make(folder, "b", 0.1, Place(groups, 1))
+    with pytest.raises(LabError, match="cannot be made"):  # its folder is gone: nobody would know of the group
+        cpu_share.make(tmp_path / "gone", "c", 0.1, Place(groups, 1))
     for group in (first, second):  # of a real one these go with the folder
         for file in group.iterdir():
             file.unlink()

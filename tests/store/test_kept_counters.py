@@ -12,7 +12,8 @@ import pytest
 from fabriscope import store
 from fabriscope.model.counters import RANK, Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
-from fabriscope.store import counters
+from fabriscope.model.proof import Observed
+from fabriscope.store import counters, proofs
 from fabriscope.store.checks import check_folder
 
 CONNECTION = Connection("10.0.0.1", 5000, "10.0.0.2", 40000, 17, 4, 3, None, 0, RANK, 42, True, 2**63 + 5)
@@ -20,6 +21,8 @@ PROCESS = Process(42, RANK, 0, "app", {"00:19:7 /dev/shm/x": 4096}, ("/dev/infin
 FIRST = Reading(1, 2, 3, {"eth0": {"rx_bytes": 1, "driver.x": 9}, "eth1": {"rx_bytes": 2**60}}, {"rxe0/1": {"hw.a": 1}})
 LAST = Reading(5, 6, 7, {"eth0": {"rx_bytes": 1, "tx_bytes": 8}, "lo": {}}, {}, {"Tcp.X": 1}, (CONNECTION,), (PROCESS,))
 WATCH = Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {"eth0": 1500}, (FIRST, LAST), {"rxe0/1": "eth0"}, {"x": "why"})
+HEAD = b'{"format":"fabriscope-counters","version":1,"connection_fields":["local_address"]}\n'
+DAMAGED = counters.pack(HEAD + b'{"host":"a","addresses":[],"readings":[]}')
 WATCHES = {"a": WATCH, "b": replace(WATCH, host="b", readings=())}
 
 
@@ -46,7 +49,7 @@ def test_fields_of_later_versions_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no gzip", counters.pack(b"{}"), counters.pack(b'{"format":"x","version":1}')]
+    "content", [b"", b"no gzip", counters.pack(b"{}"), counters.pack(b'{"format":"x","version":1}'), DAMAGED]
 )
 def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.json.gz"
@@ -74,3 +77,14 @@ def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
     found = {one.file: one.place for one in check_folder(folder.path).findings}
     assert found == {"counters/launch-0001.json.gz": "line 2", "counters/launch-0007.json.gz": ""}
     assert store.open_run(folder.path).read().watches(run.journal[0]) != WATCHES
+
+
+def test_a_proof_keeps_only_what_changed_and_is_read_back(tmp_path: Path) -> None:
+    seen = Observed(("app",), "", ("a", "b"), 1, 2, 0, False, {"b": WATCHES["b"]}, WATCHES)
+    proofs.write(tmp_path, seen)
+    assert proofs.read(tmp_path) == seen
+    assert counters.load(tmp_path / "counters.json.gz") == WATCHES
+    about = tmp_path / "observed.json"
+    about.write_text(about.read_text().replace('"version": 2', '"version": 1'))
+    with pytest.raises(StoreError, match="an older fabriscope wrote it"):
+        proofs.read(tmp_path)

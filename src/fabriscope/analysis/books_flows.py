@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
@@ -54,7 +54,7 @@ class Transfer:
 
 
 class _Tally:
-    """One pair of addresses and ports, which may have served one connection after another."""
+    """One connection; where the kernel's name for it is not known, all that one pair of addresses and ports served."""
 
     def __init__(self) -> None:
         self.sent = self.received = self.retransmitted = 0
@@ -94,15 +94,14 @@ class _Tally:
 def flows_of(watch: Watch) -> list[Flow]:
     """Return every connection of a host, with what it moved between the first reading and the last."""
     interfaces = {plain(one): name for name, every in watch.addresses.items() for one in every}
-    tallies: dict[tuple[str, int, str, int], _Tally] = {}
+    tallies: dict[tuple[str, int, str, int], dict[int, _Tally]] = {}
     for number, reading in enumerate(watch.readings):
         for one in sorted(reading.connections, key=lambda one: not one.is_closed):
             key = (plain(one.local_address), one.local_port, plain(one.remote_address), one.remote_port)
-            tallies.setdefault(key, _Tally()).add(one, is_first=number == 0)
+            tallies.setdefault(key, {}).setdefault(one.cookie, _Tally()).add(one, is_first=number == 0)
     found = []
-    for (local, local_port, remote, remote_port), tally in tallies.items():
-        tally.open_count += tally.is_open
-        tally.settle()
+    for (local, local_port, remote, remote_port), every in tallies.items():
+        tally = _sum(every.values())
         is_loopback = _is_loopback(local) or remote in interfaces
         # An address on loopback may be another machine's goal as well: by what interface it came is not known.
         told = interfaces.get(local, "")
@@ -114,6 +113,19 @@ def flows_of(watch: Watch) -> list[Flow]:
             )
         )  # fmt: skip
     return found
+
+
+def _sum(tallies: Iterable[_Tally]) -> _Tally:
+    """Return what one pair of addresses and ports moved, whichever connections it served."""
+    total = _Tally()
+    for one in tallies:
+        total.open_count = min(2, total.open_count + one.open_count + one.is_open)
+        one.settle()
+        total.sent += one.sent
+        total.received += one.received
+        total.retransmitted += one.retransmitted
+        total.role = total.role if total.role == RANK else one.role or total.role
+    return total
 
 
 def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str]) -> Iterator[Transfer]:

@@ -45,9 +45,9 @@ def make(lab_folder: Path, guest: str, share: float, found: Place | None = None)
     place = found or find()
     group = place.folder / f"fabriscope-{lab_folder.name}-{guest}"
     try:
-        group.mkdir()
         with (lab_folder / RECORD).open("a") as record:
-            record.write(f"{group}\n")
+            record.write(f"{group}\n")  # first: what is killed in between leaves no group that nobody knows
+        group.mkdir()
         place.limit(group, share)
     except OSError as error:
         what = f"it cannot have {share:.0%} of a processor: {group} cannot be made ({error.strerror})"
@@ -96,7 +96,7 @@ def _hierarchies(mounts: str, groups: str) -> Iterator[tuple[int, Path, Path]]:
     for line in mounts.splitlines():
         head, _, tail = line.partition(" - ")
         root, mounted = head.split()[3:5]
-        kind, _, options = tail.split()[:3]
+        kind, _, options = tail.split(" ")[:3]  # the source in between may be empty
         if kind == "cgroup2" and "" in own:
             version, path = 2, own[""]
         elif kind == "cgroup" and "cpu" in options.split(","):

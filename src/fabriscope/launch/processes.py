@@ -28,7 +28,7 @@ TERM_GRACE_S = 3.0
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
 WATCHERS_GRACE_S = 10.0
-"""All watchers together get so long to be ready; then the launch begins without them."""
+"""All watchers together get so long to be ready, then the launch begins without them; and so long to end."""
 
 _READY_POLL_S = 0.003
 _CANCEL_POLL_S = 0.1
@@ -50,7 +50,7 @@ def run_commands(
     servers have ended, one has failed and the others' grace is over, `timeout_s` (for all together) has passed,
     or `cancel` is set; whatever still runs is ended. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`.
     `watchers` are servers that see the whole launch: they start all at once, before the first command, and are ended
-    after the last one; one that is not ready, or has ended, keeps nobody from starting.
+    after the last one. One that is not ready in time is killed, and keeps nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -114,12 +114,17 @@ class _Launch:
         self._changed = threading.Event()
 
     def start_watchers(self, commands: Sequence[Command]) -> None:
-        """Start the watchers at once, and wait until those are ready that live."""
+        """Start the watchers at once, and wait until those are ready that live.
+
+        One that is late is killed: what it would see as there before the launch may be the launch's.
+        """
         for index, command in enumerate(commands):
             self._add(self.watchers, command, f"watcher-{index}")
         until_s = time.monotonic() + WATCHERS_GRACE_S
         for process in self.watchers:
-            self._ready_groups(process, until_s)
+            if self._ready_groups(process, until_s) is None and not process.has_ended.is_set():
+                process.was_stopped = True
+                process.kill()
 
     def start(self, commands: Sequence[Command]) -> None:
         """Start the commands in order; stops at the first that ends, hangs or is cancelled before it is ready."""
@@ -180,16 +185,16 @@ class _Launch:
     def finish(self) -> list[Outcome]:
         """Return the outcomes; whatever still runs is ended first, and the watchers when nothing else does."""
         self._end(self.processes)
-        self._end(self.watchers)
+        self._end(self.watchers, WATCHERS_GRACE_S)
         return [process.finish() for process in (*self.watchers, *self.processes)]
 
-    def _end(self, processes: Sequence[Process]) -> None:
+    def _end(self, processes: Sequence[Process], grace_s: float = TERM_GRACE_S) -> None:
         """End those that still run: SIGTERM, a grace, SIGKILL."""
         running = [process for process in processes if not process.has_ended.is_set()]
         for process in running:
             process.was_stopped = True
             process.ask_to_end()
-        until_s = time.monotonic() + TERM_GRACE_S
+        until_s = time.monotonic() + grace_s
         while any(process.is_living() for process in running) and time.monotonic() < until_s:
             time.sleep(_STOP_POLL_S)
         for process in running:

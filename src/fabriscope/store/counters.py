@@ -44,7 +44,7 @@ def load(path: Path) -> dict[str, Watch]:
     """Return host to its watch as a file has them; raises StoreError."""
     try:
         return decode(gzip.decompress(path.read_bytes()))
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zlib.error) as error:
         what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StoreError(f"the counters cannot be read: {what}", where=str(path)) from error
 

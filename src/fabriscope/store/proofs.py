@@ -1,29 +1,27 @@
 """The folder of a proof: what ran, and what the counters of its hosts said, so that it can be judged again.
 
 observed.json        the command, when, how it ended
-counters.json.gz     the watches of every host, and what it did without the program
+counters.json.gz     the watches of every host, a reading as what has changed since the one before it
+idle.json.gz         likewise, what the hosts did without the program
 """
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from fabriscope.model.counters import Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.proof import Observed
+from fabriscope.store import counters
 from fabriscope.store.files import to_json, write_whole
 
 FORMAT = "fabriscope-proof"
-VERSION = 1
-_ABOUT, _COUNTERS = "observed.json", "counters.json.gz"
-_HELD_APART = ("idle", "watches")
+VERSION = 2
+_ABOUT = "observed.json"
+_HELD_APART = {"idle": "idle.json.gz", "watches": "counters.json.gz"}
 
 
 def check_new(folder: Path) -> None:
@@ -63,10 +61,10 @@ def writing(path: Path) -> Iterator[None]:
 def write(folder: Path, observed: Observed) -> None:
     """Write what was observed into a folder, which is made; raises StoreError."""
     content = {name: value for name, value in vars(observed).items() if name not in _HELD_APART}
-    counters = {name: getattr(observed, name) for name in _HELD_APART}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / _COUNTERS, gzip.compress(to_json(counters), mtime=0))
+        for name, file in _HELD_APART.items():
+            write_whole(folder / file, counters.pack(counters.encode(getattr(observed, name))))
         write_whole(folder / _ABOUT, to_json({"format": FORMAT, "version": VERSION, **content}, indent=1))
     except OSError as error:
         raise StoreError(f"it cannot be written: {error.strerror}", where=str(folder)) from error
@@ -76,27 +74,16 @@ def read(folder: Path) -> Observed:
     """Return what was observed; raises StoreError where there is no proof, or a damaged or newer one."""
     try:
         about = json.loads((folder / _ABOUT).read_bytes())
-        counters = json.loads(gzip.decompress((folder / _COUNTERS).read_bytes()))
         if about.pop("format") != FORMAT:
             raise ValueError("it is something else")
-        if about.pop("version") > VERSION:
-            raise StoreError("a newer fabriscope wrote it", where=str(folder), fix="use that one")
+        version = about.pop("version")
+        if version != VERSION:
+            age = "a newer" if version > VERSION else "an older"
+            raise StoreError(f"{age} fabriscope wrote it", where=str(folder), fix="use that one")
         lists = {name: tuple(about[name]) for name in ("argv", "hosts")}
-        watches = {name: {host: _watch(one) for host, one in counters[name].items()} for name in _HELD_APART}
+        watches = {name: counters.load(folder / file) for name, file in _HELD_APART.items()}
         return Observed(**{**about, **lists, **watches})
     except FileNotFoundError as error:
         raise StoreError("there is no proof", where=str(folder), fix="`fabriscope prove --output` keeps one") from error
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise StoreError(f"it is damaged: {error}", where=str(folder)) from error
-
-
-def _watch(words: Mapping[str, Any]) -> Watch:
-    addresses = {name: tuple(every) for name, every in words["addresses"].items()}
-    readings = tuple(_reading(one) for one in words["readings"])
-    return Watch(**{**words, "addresses": addresses, "readings": readings})
-
-
-def _reading(words: Mapping[str, Any]) -> Reading:
-    connections = tuple(Connection(**one) for one in words["connections"])
-    processes = tuple(Process(**{**one, "devices": tuple(one["devices"])}) for one in words["processes"])
-    return Reading(**{**words, "connections": connections, "processes": processes})

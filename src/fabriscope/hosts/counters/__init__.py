@@ -99,6 +99,8 @@ def _lines(stdout: bytes) -> Iterator[dict[str, Any]]:
 
 def _why(outcome: Outcome) -> str:
     said = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+    if not said and outcome.exit_status is None:
+        return "it was not ready in time"
     return said[-1] if said else f"it said nothing (exit status {outcome.exit_status})"
 
 

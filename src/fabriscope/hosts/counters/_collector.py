@@ -17,6 +17,7 @@ LOOKS_INSIDE_S = (
 )  # fmt: skip
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
+MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -55,6 +56,8 @@ class Collector:
         self.sockets.look()
         self.assign(is_whole)
         self.sockets.hear()
+        if is_whole:
+            self.sockets.give_up()
         found["protocols"] = protocols()
         drivers = self.drivers.all(found["interfaces"]) if is_whole else {}
         if is_whole:
@@ -136,7 +139,7 @@ class Collector:
                 give_way()
             if now_s >= next_s:
                 self.reading(False)
-                next_s = max(next_s + self.interval_s, time.monotonic())
+                next_s = max(next_s + apart_s(self.interval_s, now_s - self.began_s), time.monotonic())
         self.end()
 
     def end(self):
@@ -149,6 +152,11 @@ class Collector:
         self.reading(True)
         if self.sockets.lost_count:
             self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count
+
+
+def apart_s(interval_s, elapsed_s):
+    """Return the time to the next reading: of hours there are not many more of them than of minutes."""
+    return max(interval_s, elapsed_s / MOST_READINGS)
 
 
 def changes(before, now):

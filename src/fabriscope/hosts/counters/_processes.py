@@ -31,7 +31,7 @@ class Process:
         self.pid, self.seen_s, self.next_s = pid, now_s, now_s
         self.parent, self.program = 0, ""
         self.rank = self.step_rank = None
-        self.is_marked = self.is_of_job = self.is_gone = False
+        self.is_marked = self.is_of_job = self.is_hidden = False
         self.shared, self.devices, self.listens = {}, set(), set()
 
     def is_young(self, now_s):
@@ -74,7 +74,8 @@ class Processes:
             self.old &= present  # numbers are given again
             for pid in list(self.new):
                 if pid not in present:
-                    self.new.pop(pid).is_gone = True
+                    self.new.pop(pid)
+                    self.of_job.pop(pid, None)
             for pid in present - self.old:
                 self.new.setdefault(pid, Process(pid, now_s))
         due = [one for one in self.new.values() if one.next_s <= now_s or (also_young and one.is_young(now_s))]
@@ -82,23 +83,36 @@ class Processes:
         return sum(self.inspect(one, now_s) for one in sorted(due, key=lambda one: one.pid))
 
     def inspect(self, one, now_s):
-        """Read what a process is; return whether it is news of the job."""
-        age_s = max(now_s - one.seen_s, FIRST_LOOK_S)
-        one.next_s = now_s + age_s
-        if not one.is_of_job and not one.is_young(now_s):
+        """Read what a process is; return whether it is news of the job.
+
+        One that is no longer young and not the job's is let go, unless nothing of it can be read: it may become ours.
+        """
+        one.next_s = now_s + max(now_s - one.seen_s, FIRST_LOOK_S)
+        is_news = self.identify(one)
+        if not one.is_of_job and not one.is_young(now_s) and link("/proc/%d/exe" % one.pid):
             self.old.add(one.pid)
             self.new.pop(one.pid)
+        return is_news
+
+    def identify(self, one):
         before = (one.program, one.rank, one.is_of_job)
         folder = "/proc/%d" % one.pid
-        if one.pid == os.getpid() or link(folder + "/ns/net") != self.namespace:
+        if one.pid == os.getpid():
+            return False
+        try:
+            if os.readlink(folder + "/ns/net") != self.namespace:
+                return False
+        except PermissionError:
+            self.note_hidden(one)
+            return False
+        except OSError:
             return False
         if one.is_of_job and not link(folder + "/exe"):
             return False  # it is ending, and has no environment any more: what it was is known
         variables = variables_of(one.pid)
         if SELF_VARIABLE in variables:
             return False
-        stat = read(folder + "/stat").rpartition(")")[2].split()
-        one.parent = int(stat[1]) if len(stat) > 1 else 0
+        one.parent = parent_of(one.pid)
         one.program = os.path.basename(link(folder + "/exe") or read(folder + "/comm").strip()).split(" (")[0]
         one.rank = number_in(variables, RANK_VARIABLES)
         one.step_rank = number_in(variables, STEP_VARIABLES[:1]) if STEP_VARIABLES[1] in variables else None
@@ -114,13 +128,21 @@ class Processes:
         self.changed.add(one)
         return True
 
+    def note_hidden(self, one):
+        """Say of a child of the job's that nothing of it may be read, when that is so for the second time."""
+        if parent_of(one.pid) not in self.of_job:
+            return
+        if one.is_hidden:
+            name = read("/proc/%d/comm" % one.pid).strip()
+            self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, name)
+        one.is_hidden = True
+
     def look_inside(self):
         """Read the open files of the job's processes, and the memory that its ranks share."""
         found = {}
         for one in list(self.of_job.values()):
-            if not one.is_gone:
-                self.look_at_files(one, found)
-                self.look_at_memory(one)
+            self.look_at_files(one, found)
+            self.look_at_memory(one)
         self.owners.update(found)
 
     def look_at_files(self, one, owners):
@@ -191,6 +213,12 @@ def variables_of(pid):
     except OSError:  # it has ended, or it is another user's
         pass
     return found
+
+
+def parent_of(pid):
+    """Return a process's parent, which everybody may read; 0 where it is gone."""
+    stat = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
+    return int(stat[1]) if len(stat) > 1 else 0
 
 
 def number_in(variables, names):

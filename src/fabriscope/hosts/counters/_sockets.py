@@ -109,7 +109,10 @@ def listener_of(content):
 
 
 def told(content):
-    """Return cookie, ends, inode and counts of a message of sock_diag; None for what is no connection."""
+    """Return cookie, ends, inode and counts of a message of sock_diag; None for what is no connection.
+
+    Its counts are None where the kernel tells none.
+    """
     if len(content) < DIAG.size:
         return None
     family, state, _, _, sport, dport, source, target, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
@@ -117,8 +120,6 @@ def told(content):
         return None
     info = dict(attributes(content, DIAG.size)).get(INET_DIAG_INFO, b"")
     counts = counts_of(info, state)
-    if counts is None:
-        return None
     ports = [int.from_bytes(port, "big") for port in (sport, dport)]
     ends = [address_of(source, family), ports[0], address_of(target, family), ports[1]]
     return int.from_bytes(cookie, "little"), ends, inode, counts
@@ -145,6 +146,7 @@ class Sockets:
     def __init__(self, problems):
         self.problems = problems
         self.alive = {}
+        self.lost = {}  # no more among the living, and the kernel has not told of their end yet: closed, never let go
         self.changed = {}
         self.missing = set()
         self.listeners = {}
@@ -204,11 +206,18 @@ class Sockets:
                 return
         self.hear()
         for cookie in self.missing & set(self.alive) - seen:  # gone for two looks, without a last word
-            one = self.alive.pop(cookie)
+            self.lost[cookie] = self.alive.pop(cookie)
+        self.missing = set(self.alive) - seen
+        if self.listener is None:  # nobody will tell of them any more
+            self.give_up()
+
+    def give_up(self):
+        """Wait no longer for the last word on those that are lost: what was seen last is what they moved."""
+        for cookie, one in self.lost.items():
             one.is_closed = True
             self.changed[cookie] = one
-            self.lost_count += 1
-        self.missing = set(self.alive) - seen
+        self.lost_count += len(self.lost)
+        self.lost = {}
 
     def take(self, content, is_closed):
         """Keep what a message says of a connection; return its cookie (of a closed one, whether it is one)."""
@@ -216,7 +225,11 @@ class Sockets:
         if found is None:
             return 0
         cookie, ends, inode, counts = found
-        one = self.alive.get(cookie) or Connection(cookie, ends, inode)
+        if counts is None:
+            if content[1] == ESTABLISHED:  # one that waits for its end (FIN_WAIT2) may lack them anywhere
+                self.problems["connections"] = "the kernel does not count their bytes"
+            return 0
+        one = self.alive.get(cookie) or self.lost.pop(cookie, None) or Connection(cookie, ends, inode)
         if is_closed:
             self.alive.pop(cookie, None)
         else:

@@ -1,0 +1,30 @@
+"""What a host's connections moved, when addresses and ports serve several of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fabriscope.analysis.books_flows import flows_of
+from fabriscope.model.counters import RANK, Connection, Reading, Watch
+
+ONE = Connection("10.0.0.1", 5000, "10.0.0.2", 6000, 0, 0, role=RANK, cookie=1)
+
+
+def watch(*readings: tuple[Connection, ...]) -> Watch:
+    told = tuple(Reading(at, at, 0, {}, connections=those) for at, those in enumerate(readings))
+    return Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {}, told)
+
+
+def test_one_that_is_kept_closed_beside_its_successor_is_counted_once() -> None:
+    old, new = replace(ONE, sent_bytes=900), replace(ONE, cookie=2, sent_bytes=100)
+    seen = watch((), (old,), (old, new), (old, replace(new, sent_bytes=300)), (replace(old, is_closed=True), new))
+    (flow,) = flows_of(watch((), (old,), (old, new), (old, new), (replace(old, is_closed=True), new)))
+    assert (flow.sent_bytes, flow.role, flow.open_count) == (1000, RANK, 1)
+    (flow,) = flows_of(replace(seen, readings=seen.readings[:4]))
+    assert flow.sent_bytes == 1200
+
+
+def test_without_the_kernels_name_a_count_that_falls_is_another_connection() -> None:
+    one = replace(ONE, cookie=0, sent_bytes=500)
+    (flow,) = flows_of(watch((one,), (replace(one, sent_bytes=700),), (replace(one, sent_bytes=40),)))
+    assert flow.sent_bytes == 240

@@ -1,0 +1,186 @@
+"""The collector's parts, with what the kernel says made by hand."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabriscope.hosts import counters
+from fabriscope.launch import processes
+from fabriscope.launch.processes import run_commands
+from fabriscope.model.command import Command
+from fabriscope.model.host import Host
+
+HERE = Host("here")
+ESTABLISHED, FIN_WAIT2, CLOSED = 1, 5, 7
+
+
+@pytest.fixture
+def parts() -> dict[str, Any]:
+    """Return what the collector's text defines, as hosts are sent it."""
+    names: dict[str, Any] = {}
+    exec(counters.program(), names)  # noqa: S102 - our own text
+    return names
+
+
+def message(parts: dict[str, Any], cookie: int, sent: int | None, state: int = ESTABLISHED) -> bytes:
+    """Return what sock_diag says of a connection; without a number of bytes the kernel counts none."""
+    ends = [socket.inet_aton(one) + bytes(12) for one in ("10.0.0.1", "10.0.0.2")]
+    ports = [port.to_bytes(2, "big") for port in (5000, 6000)]
+    name = cookie.to_bytes(8, "little")
+    body = parts["DIAG"].pack(socket.AF_INET, state, 0, 0, *ports, *ends, 0, name, 0, 0, 0, 0, 99)
+    info = bytes(104)
+    if sent is not None:
+        info = bytes(parts["COUNTS_AT"]) + parts["COUNTS"].pack(sent + 1, 0, 9, 9) + bytes(56)
+        info += struct.pack("=QQ", sent, 0)
+    return bytes(body + struct.pack("=HH", 4 + len(info), parts["INET_DIAG_INFO"]) + info)
+
+
+def looked(parts: dict[str, Any], sockets: Any, *living: bytes) -> None:
+    """Let the sockets be looked at while these are alive."""
+
+    def dump(_family: int, _kind: int, request: bytes) -> Any:
+        return iter([(parts["SOCK_DIAG_BY_FAMILY"], one) for one in living if request[0] == socket.AF_INET])
+
+    parts["dump"] = dump
+    sockets.look()
+
+
+def test_one_that_is_closed_and_let_go_later_is_said_once(parts: dict[str, Any]) -> None:
+    sockets = parts["Sockets"]({})
+    sockets.hear = lambda: 0
+    sockets.listener = object()
+    looked(parts, sockets, message(parts, 7, 1000))
+    sockets.rows()
+    for _ in range(3):
+        looked(parts, sockets)
+    assert sockets.rows() == []
+    sockets.take(message(parts, 7, 1500, CLOSED), True)
+    (row,) = sockets.rows()
+    assert (row[0], row[5], row[-1]) == (7, 1500, 1)
+    sockets.give_up()
+    assert (sockets.rows(), sockets.lost_count) == ([], 0)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_one_without_a_last_word_is_closed_at_the_end_and_counted(parts: dict[str, Any], is_told: bool) -> None:
+    sockets = parts["Sockets"]({})
+    sockets.hear = lambda: 0
+    sockets.listener = object() if is_told else None
+    looked(parts, sockets, message(parts, 7, 1000))
+    sockets.rows()
+    looked(parts, sockets)
+    looked(parts, sockets)
+    assert (len(sockets.rows()), sockets.lost_count) == ((0, 0) if is_told else (1, 1))
+    sockets.give_up()
+    assert [row[5::6] for row in sockets.rows()] == ([[1000, 1]] if is_told else [])
+    assert sockets.lost_count == 1
+
+
+def test_a_kernel_that_counts_no_bytes_is_a_problem_and_no_silence(parts: dict[str, Any]) -> None:
+    problems: dict[str, str] = {}
+    sockets = parts["Sockets"](problems)
+    problems.clear()
+    sockets.take(message(parts, 7, None, FIN_WAIT2), False)
+    assert problems == {}
+    sockets.take(message(parts, 7, None), False)
+    assert problems == {"connections": "the kernel does not count their bytes"}
+    assert sockets.rows() == []
+
+
+def a_process(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[OSError] | None = None) -> Any:
+    """Return the processes of a host, to which number 4711 has come, of which perhaps nothing may be read."""
+    every = parts["Processes"]("", {})
+    monkeypatch.setitem(parts, "variables_of", lambda _: {})
+
+    def readlink(path: str) -> str:
+        if "/4711/" not in path:
+            return os.readlink(path)  # noqa: PTH115 - as the collector does
+        if error is not None:
+            raise error
+        return str(every.namespace) if path.endswith("net") else "/bin/app"
+
+    fake = type("os", (), {**vars(os), "readlink": staticmethod(readlink)})
+    monkeypatch.setitem(parts, "os", fake)
+    monkeypatch.setitem(parts, "parent_of", lambda _: 1)
+    every.new[4711] = parts["Process"](4711, 0.0)
+    return every
+
+
+@pytest.mark.parametrize("error", [None, PermissionError])
+def test_only_what_can_be_read_grows_too_old(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[OSError] | None
+) -> None:
+    every = a_process(parts, monkeypatch, error)
+    one = every.new[4711]
+    every.inspect(one, 0.5)
+    assert 4711 in every.new
+    every.inspect(one, 2.0)
+    assert (4711 in every.old, 4711 in every.new) == ((True, False) if error is None else (False, True))
+
+
+def test_a_child_of_the_jobs_that_hides_is_a_problem_at_the_second_look(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = a_process(parts, monkeypatch, PermissionError)
+    one = every.new[4711]
+    every.inspect(one, 0.1)
+    every.inspect(one, 0.2)
+    assert every.problems == {}  # a stranger's
+    every.of_job[1] = parts["Process"](1, 0.0)
+    every.inspect(one, 0.4)
+    assert every.problems == {}
+    every.inspect(one, 0.8)
+    assert every.problems["open files"].startswith("those of process 4711 (")
+
+
+def test_the_number_of_one_that_has_ended_is_nobodys(parts: dict[str, Any]) -> None:
+    every = parts["Processes"]("", {})
+    gone = 2**22 + 1  # no process has it
+    every.new[gone] = every.of_job[gone] = parts["Process"](gone, 0.0)
+    every.look(1.0)
+    assert gone not in every.of_job
+    assert gone not in every.new
+
+
+def test_readings_of_a_long_job_grow_apart(parts: dict[str, Any]) -> None:
+    count, at_s = 0, 0.0
+    while at_s < 24 * 3600:
+        at_s += parts["apart_s"](1.0, at_s)
+        count += 1
+        assert at_s > 300 or at_s == count
+    assert count < 2500
+
+
+# argv: a file. Waits until the process whose number stands in it, if it is there, has ended.
+WAIT = """
+import pathlib, sys, time
+known = pathlib.Path(sys.argv[1])
+folder = pathlib.Path("/proc") / (known.read_text().strip() if known.exists() else "0")
+while folder.exists() and " Z " not in (folder / "stat").read_text():
+    time.sleep(0.02)
+"""
+
+
+def test_a_watcher_that_is_late_is_killed_before_the_launch_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(processes, "WATCHERS_GRACE_S", 1.0)
+    known = tmp_path / "number"
+    script = f"echo $$ > {known}; exec sleep 600"
+    told, done = run_commands(
+        [Command((sys.executable, "-c", WAIT, str(known)), HERE.name)],
+        {HERE.name: HERE},
+        timeout_s=60,
+        watchers=[Command(("/bin/sh", "-c", script), HERE.name, ready_pattern="never", is_server=True)],
+    )
+    assert (told.exit_status, done.exit_status) == (None, 0)
+    watch = counters.parse(told)
+    assert watch.readings == ()
+    assert watch.problems == {"collector": "it was not ready in time"}
