@@ -130,7 +130,7 @@ layers: [tcp]
 benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
 floor: false
 launches: 2
-budget: 8s
+budget: 16s
 """
 
 
