@@ -113,20 +113,23 @@ def _rows(run: RunData) -> Iterator[dict[str, Any]]:
 
 def without_refuted(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     """Return the launch values without those of launches that something else carried than what was asked for."""
-    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"]
-    return values.filter(~pl.col("launch_id").is_in(refuted.to_list()))
+    return values.filter(~_is_refuted(run))
 
 
 def sound_run(run: RunData) -> RunData:
     """Return the run without the samples of refuted launches."""
-    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"].to_list()
-    return replace(run, samples=run.samples.filter(~pl.col("launch_id").is_in(refuted))) if refuted else run
+    return replace(run, samples=run.samples.filter(~_is_refuted(run)))
 
 
 def refuted_run(run: RunData) -> RunData:
     """Return the run with the samples of refuted launches alone."""
-    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"].to_list()
-    return replace(run, samples=run.samples.filter(pl.col("launch_id").is_in(refuted))) if refuted else run
+    return replace(run, samples=run.samples.filter(_is_refuted(run)))
+
+
+def _is_refuted(run: RunData) -> pl.Expr:
+    """Return what is true of rows of refuted launches."""
+    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"]
+    return pl.col("launch_id").is_in(refuted.to_list())
 
 
 def refuted_values(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
