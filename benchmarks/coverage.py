@@ -5,13 +5,13 @@ python -m benchmarks.coverage [--runs 1000]
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import asdict
 
 import numpy as np
 import polars as pl
 from benchmarks import _made_up_launches as made_up
+from benchmarks._asked import asked
 
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.evidence import ANYTIME, FIXED
@@ -86,17 +86,13 @@ def ratios_cover(noise: np.random.Generator, runs: int, block_count: int) -> dic
 
 def main() -> None:
     """Print a table: launches, and the share of intervals that cover."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    noise = np.random.default_rng(arguments.seed)
+    run_count, noise = asked(__doc__)
     truth_ns = made_up.true_value_ns(noise)
     sys.stdout.write("| launches | estimate, Student | estimate, anytime | ratio, Student | ratio, anytime |\n")
     sys.stdout.write("|---|---|---|---|---|\n")
     for count in LAUNCH_COUNTS:
-        of_value = estimates_cover(noise, arguments.runs, count, truth_ns)
-        of_ratio = ratios_cover(noise, arguments.runs, count)
+        of_value = estimates_cover(noise, run_count, count, truth_ns)
+        of_ratio = ratios_cover(noise, run_count, count)
         cells = [of[method] for of in (of_value, of_ratio) for method in (FIXED, ANYTIME)]
         sys.stdout.write(f"| {count} | " + " | ".join(f"{cell:.1%}" for cell in cells) + " |\n")
         sys.stdout.flush()

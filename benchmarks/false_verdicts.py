@@ -9,10 +9,10 @@ size says faster or slower.
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 import numpy as np
+from benchmarks._asked import asked
 from numpy.typing import NDArray
 
 from fabriscope.analysis.comparisons import verdict
@@ -50,11 +50,7 @@ def is_false(logs: NDArray[np.float64], rules: Rules) -> bool:
 
 def main() -> None:
     """Print a table: how many runs of 1,000 had a false verdict, by how they were looked at."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    noise = np.random.default_rng(arguments.seed)
+    run_count, noise = asked(__doc__)
     student, anytime, on_the_way = Rules(), Rules(ANYTIME, error_rate=0.05), Rules(ANYTIME, error_rate=ON_THE_WAY)
     naive = Rules(error_rate=0.05)
     sys.stdout.write(
@@ -65,7 +61,7 @@ def main() -> None:
     for sizes in SIZES:
         for spread in NOISES:
             counts = np.zeros(4)
-            for _ in range(arguments.runs):
+            for _ in range(run_count):
                 logs = log_ratios(noise, sizes, spread)
                 looks = range(2, BLOCKS + 1)
                 at_end = is_false(logs[:FIXED_BLOCKS], student)
@@ -75,7 +71,7 @@ def main() -> None:
                     at_end,
                     any(is_false(logs[:count], naive) for count in looks),
                 )
-            cells = " | ".join(f"{count / arguments.runs:.1%}" for count in counts)
+            cells = " | ".join(f"{count / run_count:.1%}" for count in counts)
             sys.stdout.write(f"| {sizes} | {spread:.0%} | {cells} |\n")
             sys.stdout.flush()
 

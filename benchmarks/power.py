@@ -10,11 +10,11 @@ block have in common: what the machine is going through at the time.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 
 import numpy as np
+from benchmarks._asked import asked
 from scipy.stats import nct, t
 
 from fabriscope.analysis.evidence import ANYTIME, half_width
@@ -55,11 +55,7 @@ def blocks_until_decided(noise: np.random.Generator, runs: int, shared: float) -
 
 def main() -> None:
     """Print a table: launches that are needed, ours and the papers' way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    noise = np.random.default_rng(arguments.seed)
+    run_count, noise = asked(__doc__)
     needed = next(runs for runs in range(2, MOST_BLOCKS) if papers_power(runs) >= POWER)
     sys.stdout.write(
         f"The papers' way: {PAPERS_RUNS} runs of each see it in {papers_power(PAPERS_RUNS):.0%}; "
@@ -69,11 +65,11 @@ def main() -> None:
         "|---|---|---|---|---|---|---|\n"
     )
     for shared in SHARED:
-        blocks, wrong = blocks_until_decided(noise, arguments.runs, shared)
+        blocks, wrong = blocks_until_decided(noise, run_count, shared)
         most = float(np.quantile(blocks, POWER, method="higher"))
         sys.stdout.write(
             f"| {shared:.0%} | {blocks.mean():.0f} | {most:.0f} | {blocks.mean() / needed:.0%} | {most / needed:.0%} "
-            f"| {np.mean(blocks <= PAPERS_RUNS):.0%} | {wrong / arguments.runs:.1%} |\n"
+            f"| {np.mean(blocks <= PAPERS_RUNS):.0%} | {wrong / run_count:.1%} |\n"
         )
         sys.stdout.flush()
 

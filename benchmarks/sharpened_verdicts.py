@@ -10,12 +10,12 @@ wrong side, or says equivalent beyond the margin.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 
 import numpy as np
 import polars as pl
+from benchmarks._asked import asked
 from numpy.typing import NDArray
 
 from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, IDENTITY, Family, Spot
@@ -93,11 +93,7 @@ def false_share(frame: pl.DataFrame, sizes: list[int], steepness: float) -> floa
 
 def main() -> None:
     """Print a table: false verdicts at planned and at added sizes, and what became of the crossover's interval."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    noise = np.random.default_rng(arguments.seed)
+    run_count, noise = asked(__doc__)
     sys.stdout.write(
         "| ratio per doubling | launch noise | runs that added sizes | false, planned sizes | false, added sizes "
         "| interval before (median) | after | crossing outside, before | after |\n"
@@ -105,9 +101,7 @@ def main() -> None:
     )
     for steepness in STEEPNESS:
         for spread in NOISES:
-            sys.stdout.write(
-                f"| {steepness:.0%} | {spread:.0%} | {row_of(arguments.runs, steepness, spread, noise)} |\n"
-            )
+            sys.stdout.write(f"| {steepness:.0%} | {spread:.0%} | {row_of(run_count, steepness, spread, noise)} |\n")
             sys.stdout.flush()
 
 
