@@ -9,15 +9,18 @@ import secrets
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks._peers_turns import MARK, take_turns
 from benchmarks._peers_values import OURS, Point, Reading, our_values, their_operations
 
 from fabriscope import engine_binary, lab
+from fabriscope.adapters import netpipe
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.hosts import mpi, mpi_wheels
 from fabriscope.lab.presets import PRESETS
@@ -36,6 +39,10 @@ HOSTS = ("node1", "node2")
 PROGRAMS = ("NPtcp", "sockperf", "qperf", "iperf3", "IMB-MPI1")
 WITHOUT_NODELAY = ("qperf",)
 """It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle has no say."""
+MOST_NS_IN_TURNS = {"netpipe": netpipe.AUTOMATIC_NS - 1}
+"""From there on NetPIPE chooses its repeats by a clock that goes on while it is stopped."""
+LEAST_ROUND_TRIPS = 100
+"""Of fewer no median is taken."""
 SPARE_S = 20.0
 """What a launch may take beyond twice its budget."""
 
@@ -55,7 +62,7 @@ class Link:
     pin: tuple[str, ...] = ()
     """Words before a program that keep it off the switch's core."""
     listeners: dict[str, str] = field(default_factory=dict)
-    """Layer to the library (`_round_trips.cc`) that writes down a peer's round trips."""
+    """Layer to the library (`_round_trips.cc`) that writes down a program's round trips."""
     adapters: Room = field(default_factory=lambda: discover("adapters", "ADAPTER"))
     launch_count: int = 0
 
@@ -73,41 +80,59 @@ class Link:
 
     def measure(self, number: int, point: Point, program: str, budget_ns: int) -> Reading:
         """Launch one program once for one point (layer, benchmark, size, window) and return what it said."""
+        return self._launched(self._launch(number, point, program, budget_ns), {})
+
+    def measure_in_turns(self, number: int, point: Point, programs: Sequence[str], budget_ns: int) -> list[Reading]:
+        """Launch all programs at once for one point of ping_pong, let one run at a time, and return what was heard.
+
+        `budget_ns` is that of each and passes for all alike: of n programs each gets about the n-th part of it.
+        """
+        layer, _, size, _ = point
+        with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
+            marks = {one: f"{folder}/{one}" for one in programs}
+            budgets = {one: min(budget_ns, MOST_NS_IN_TURNS.get(one, budget_ns)) for one in programs}
+            launches = {one: self._launch(number, point, one, budgets[one]) for one in programs}
+            with ThreadPoolExecutor(len(marks)) as pool:
+                futures: dict[str, Future[Reading]] = {}
+
+                def start(program: str) -> Future[Reading]:
+                    env = self._listening(layer, size, marks[program])
+                    futures[program] = pool.submit(self._launched, launches[program], env)
+                    return futures[program]
+
+                turns = take_turns(marks, start)
+            heard = turns.heard()
+        return [_overheard(futures[one].result(), heard[one]) for one in programs]
+
+    def _launch(self, number: int, point: Point, program: str, budget_ns: int) -> Launch:
         layer, benchmark, size, window = point
         entry = self.entry(layer, program)
         case = Case(entry, benchmark, size, window, socket=SocketOptions(tcp_nodelay=program not in WITHOUT_NODELAY))
         self.launch_count += 1
-        launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
+        return Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
+
+    def _launched(self, launch: Launch, env: Mapping[str, str]) -> Reading:
+        entry, case = launch.entry, launch.cases[0]
+        program = OURS if entry.instrument == "engine" else entry.instrument
+        point = (entry.layer, case.benchmark, case.message_size_bytes, case.window_size)
         adapter = self.adapters.get(entry.instrument)
-        listens = program != OURS and benchmark == "ping_pong"
-        with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
-            env = self._listening(layer, size, folder) if listens else {}
-            try:
-                commands = [
-                    self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
-                    for one in adapter.commands(launch, self.context(entry))
-                ]
-                outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
-                parsed = adapter.parse(launch, outcomes)
-            except (LaunchError, ToolMissing, ParseError) as error:
-                return Reading(number, *point, program, {}, None, str(error))
-            heard_ns = _heard_ns(Path(folder))
+        try:
+            commands = [
+                self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
+                for one in adapter.commands(launch, self.context(entry))
+            ]
+            outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * launch.budget_ns / 1e9 + SPARE_S)
+            parsed = adapter.parse(launch, outcomes)
+        except (LaunchError, ToolMissing, ParseError) as error:
+            return Reading(launch.block, *point, program, {}, None, str(error))
         reason = parsed.results[0].reason
         if program == OURS:
-            values, count = our_values(case, parsed.blocks)
-            return Reading(number, *point, program, values, count, reason)
+            return Reading(launch.block, *point, program, *our_values(case, parsed.blocks), reason)
         values = {one.quantity: float(one.values[0]) for one in parsed.blocks}
-        if values and heard_ns.size:
-            values["latency_ns"] = float(np.median(heard_ns)) / 2
-            return Reading(number, *point, program, values, heard_ns.size, reason)
-        return Reading(number, *point, program, values, their_operations(program, case, parsed.details), reason)
+        return Reading(launch.block, *point, program, values, their_operations(program, case, parsed.details), reason)
 
-    def _listening(self, layer: str, size: int, folder: str) -> dict[str, str]:
-        return {
-            "LD_PRELOAD": self.listeners[layer],
-            "ROUND_TRIP_BYTES": str(size),
-            "ROUND_TRIPS": f"{folder}/{layer}",
-        }
+    def _listening(self, layer: str, size: int, mark: str) -> dict[str, str]:
+        return {"LD_PRELOAD": self.listeners[layer], "ROUND_TRIP_BYTES": str(size), MARK: mark}
 
     def context(self, entry: Entry) -> AdapterContext:
         """Return what an adapter may know of this link."""
@@ -129,10 +154,15 @@ class Link:
         return mpi_jobs.wrap(command, self.stack, self.hosts, self.fabric if entry.fabric else None, shell)
 
 
-def _heard_ns(folder: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the round trips of the process that made most of them; both ends of a ping-pong see the same ones."""
-    heard = [np.fromfile(path, dtype=np.int64) for path in folder.iterdir()]
-    return max(heard, key=len, default=np.empty(0, np.int64))
+def _overheard(said: Reading, heard_ns: np.ndarray[Any, np.dtype[np.int64]]) -> Reading:
+    """Return the reading by what was heard in place of what was said: one definition for every program."""
+    if not said.values:
+        return said
+    if heard_ns.size < LEAST_ROUND_TRIPS:
+        reason = f"{heard_ns.size} round trips were heard while all programs ran"
+        return dataclasses.replace(said, values={}, operation_count=None, reason=reason)
+    values = {**said.values, "latency_ns": float(np.median(heard_ns)) / 2}
+    return dataclasses.replace(said, values=values, operation_count=heard_ns.size)
 
 
 def _listeners(folder: str, stack: MpiStack | None) -> dict[str, str]:

@@ -3,7 +3,8 @@
 //
 // A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send() on sockets, and with
 // MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That adds one clock read to a round trip of the
-// program. The intervals go to $ROUND_TRIPS.<pid> when the program ends, as 64-bit nanoseconds.
+// program. $ROUND_TRIPS-speaks appears once some were heard. All go to $ROUND_TRIPS.<pid> when the program ends: begin and end of each (CLOCK_MONOTONIC), as 64-bit
+// nanoseconds.
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,7 +24,12 @@ namespace {
 constexpr std::size_t kMost = 1 << 20;
 constexpr std::size_t kLeast = 16;  // fewer are somebody's hand-shake
 
-std::int64_t intervals[kMost];
+struct RoundTrip {
+  std::int64_t begin_ns;
+  std::int64_t end_ns;
+};
+
+RoundTrip trips[kMost];
 std::size_t count = 0;
 std::int64_t previous = 0;
 
@@ -35,6 +41,17 @@ long wanted_bytes() {
   return bytes;
 }
 
+void write_file(const char* ending, const RoundTrip* content, std::size_t length) {
+  const char* prefix = std::getenv("ROUND_TRIPS");
+  if (prefix == nullptr) return;
+  char path[4096];
+  std::snprintf(path, sizeof path, "%s%s", prefix, ending);
+  std::FILE* file = std::fopen(path, "wb");
+  if (file == nullptr) return;
+  std::fwrite(content, sizeof(RoundTrip), length, file);
+  std::fclose(file);
+}
+
 void stamp(std::size_t size_bytes) {
   if (static_cast<long>(size_bytes) != wanted_bytes()) {
     previous = 0;  // another phase of the program: no round trip spans it
@@ -43,19 +60,16 @@ void stamp(std::size_t size_bytes) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::int64_t now_ns = now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-  if (previous != 0 && count < kMost) intervals[count++] = now_ns - previous;
+  if (previous != 0 && count < kMost) trips[count++] = {previous, now_ns};
   previous = now_ns;
+  if (count == kLeast) write_file("-speaks", nullptr, 0);
 }
 
 __attribute__((destructor)) void keep() {
-  const char* prefix = std::getenv("ROUND_TRIPS");
-  if (prefix == nullptr || count < kLeast) return;
-  char path[4096];
-  std::snprintf(path, sizeof path, "%s.%d", prefix, static_cast<int>(getpid()));
-  std::FILE* file = std::fopen(path, "wb");
-  if (file == nullptr) return;
-  std::fwrite(intervals, sizeof intervals[0], count, file);
-  std::fclose(file);
+  if (count < kLeast) return;
+  char ending[32];
+  std::snprintf(ending, sizeof ending, ".%d", static_cast<int>(getpid()));
+  write_file(ending, trips, count);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
     python -m benchmarks.against_peers --link lab:gige --mpi mpich -o out      # from the checkout's root
 
-For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once, in a
-random order too, so that a slow minute hits them alike. A launch is the replicate. Latencies are compared by medians: a
-peer that prints a mean, or the least of some, is overheard (`_round_trips.cc`, docs/peers.md). The exit status is
-0 if the promise holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not,
-and 3 if the machine was busy before the start: then the numbers are shown, and nothing is claimed.
+For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once. A launch
+is the replicate. The speed of a virtual machine changes several times a second, by more than programs differ: so all
+programs of a ping-pong are started at once and run in turns of some milliseconds (`_peers_turns.py`), and every one,
+ours too, is overheard (`_round_trips.cc`, docs/peers.md): latencies are medians of round trips, by one definition.
+Bandwidths, which no program may be stopped in, are measured one after the other. The exit status is 0 if the promise
+holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not, and 3 if the
+machine was busy before the start: then the numbers are shown, and nothing is claimed.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ MPI_WINDOW_SIZE = 64
 SLOW_SIZE = 131072
 SLOW_FACTOR = 2
 BUSY_STATUS = 3
-PEERS = {
-    ("tcp", "ping_pong"): ("netpipe", "sockperf", "qperf"),
+PEERS = {  # those that take longest to start first: of programs in turns, one that is heard waits for the others
+    ("tcp", "ping_pong"): ("sockperf", "netpipe", "qperf"),
     ("tcp", "bandwidth"): ("iperf3", "qperf"),
     ("mpi", "ping_pong"): ("imb",),
     ("mpi", "bandwidth"): ("imb",),
@@ -113,8 +115,13 @@ def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -
     for number in range(1, wanted.rounds + 1):
         for point in order.sample(points, len(points)):
             peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
-            for program in order.sample([OURS, *peers], len(peers) + 1):
-                readings.append(place.measure(number, point, program, _budget_ns(point, wanted.seconds)))
+            programs = [*peers, OURS]
+            budget_ns = _budget_ns(point, wanted.seconds)
+            if point[1] == "ping_pong":
+                readings += place.measure_in_turns(number, point, programs, budget_ns * len(programs))
+            else:
+                order.shuffle(programs)
+                readings += [place.measure(number, point, program, budget_ns) for program in programs]
         print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
     return readings
 
