@@ -41,7 +41,7 @@ WITHOUT_NODELAY = ("qperf",)
 """It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle has no say."""
 MOST_NS_IN_TURNS = {"netpipe": netpipe.AUTOMATIC_NS - 1}
 """From there on NetPIPE chooses its repeats by a clock that goes on while it is stopped."""
-LEAST_ROUND_TRIPS = 100
+LEAST_ROUND_TRIPS = 50
 """Of fewer no median is taken."""
 SPARE_S = 20.0
 """What a launch may take beyond twice its budget."""
@@ -80,7 +80,7 @@ class Link:
 
     def measure(self, number: int, point: Point, program: str, budget_ns: int) -> Reading:
         """Launch one program once for one point (layer, benchmark, size, window) and return what it said."""
-        return self._launched(self._launch(number, point, program, budget_ns), {})
+        return self.launched(self.launch(number, point, program, budget_ns), {})
 
     def measure_in_turns(self, number: int, point: Point, programs: Sequence[str], budget_ns: int) -> list[Reading]:
         """Launch all programs at once for one point of ping_pong, let one run at a time, and return what was heard.
@@ -91,27 +91,29 @@ class Link:
         with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
             marks = {one: f"{folder}/{one}" for one in programs}
             budgets = {one: min(budget_ns, MOST_NS_IN_TURNS.get(one, budget_ns)) for one in programs}
-            launches = {one: self._launch(number, point, one, budgets[one]) for one in programs}
+            launches = {one: self.launch(number, point, one, budgets[one]) for one in programs}
             with ThreadPoolExecutor(len(marks)) as pool:
                 futures: dict[str, Future[Reading]] = {}
 
                 def start(program: str) -> Future[Reading]:
-                    env = self._listening(layer, size, marks[program])
-                    futures[program] = pool.submit(self._launched, launches[program], env)
+                    env = self.listening(layer, size, marks[program])
+                    futures[program] = pool.submit(self.launched, launches[program], env)
                     return futures[program]
 
                 turns = take_turns(marks, start)
             heard = turns.heard()
         return [_overheard(futures[one].result(), heard[one]) for one in programs]
 
-    def _launch(self, number: int, point: Point, program: str, budget_ns: int) -> Launch:
+    def launch(self, number: int, point: Point, program: str, budget_ns: int) -> Launch:
+        """Return the launch of one program for one point (layer, benchmark, size, window)."""
         layer, benchmark, size, window = point
         entry = self.entry(layer, program)
         case = Case(entry, benchmark, size, window, socket=SocketOptions(tcp_nodelay=program not in WITHOUT_NODELAY))
         self.launch_count += 1
         return Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
 
-    def _launched(self, launch: Launch, env: Mapping[str, str]) -> Reading:
+    def launched(self, launch: Launch, env: Mapping[str, str]) -> Reading:
+        """Return what the program of a launch said; `env` is added to that of its processes."""
         entry, case = launch.entry, launch.cases[0]
         program = OURS if entry.instrument == "engine" else entry.instrument
         point = (entry.layer, case.benchmark, case.message_size_bytes, case.window_size)
@@ -131,7 +133,8 @@ class Link:
         values = {one.quantity: float(one.values[0]) for one in parsed.blocks}
         return Reading(launch.block, *point, program, values, their_operations(program, case, parsed.details), reason)
 
-    def _listening(self, layer: str, size: int, mark: str) -> dict[str, str]:
+    def listening(self, layer: str, size: int, mark: str) -> dict[str, str]:
+        """Return the environment of a program whose round trips are to be written to `mark`."""
         return {"LD_PRELOAD": self.listeners[layer], "ROUND_TRIP_BYTES": str(size), MARK: mark}
 
     def context(self, entry: Entry) -> AdapterContext:

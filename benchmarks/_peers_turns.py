@@ -12,7 +12,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,8 @@ class Turns:
 def take_turns(marks: Mapping[str, str], start: Callable[[str], Future[Any]]) -> Turns:
     """Start one program after the other, then let one run at a time until all have ended, and return the turns.
 
-    Each is stopped as soon as it is heard, so that those that take long to start keep nobody's time.
+    The last one that is left runs to its end; so does one that is alone. Each is stopped as soon as it is heard, so that
+    those that take long to start keep nobody's time.
     """
     turns = Turns(marks, {name: [] for name in marks})
     programs: dict[str, Future[Any]] = {}
@@ -67,15 +68,16 @@ def take_turns(marks: Mapping[str, str], start: Callable[[str], Future[Any]]) ->
                 time.sleep(POLL_S)
             members = _members(marks)
             _signal(members.get(name, []), signal.SIGSTOP)
-        while not all(one.done() for one in programs.values()):
-            for name, pids in members.items():
-                if programs[name].done():
-                    continue
-                _signal(pids, signal.SIGCONT)
+        while left := [name for name, one in programs.items() if not one.done()]:
+            for name in left:
+                _signal(members.get(name, []), signal.SIGCONT)
                 begin = time.monotonic_ns()
-                time.sleep(TURN_S)
+                if len(left) == 1:
+                    wait([programs[name]])
+                else:
+                    time.sleep(TURN_S)
                 turns.spans_ns[name].append((begin, time.monotonic_ns()))
-                _signal(pids, signal.SIGSTOP)
+                _signal(members.get(name, []), signal.SIGSTOP)
     finally:
         _signal([pid for pids in _members(marks).values() for pid in pids], signal.SIGCONT)
     return turns

@@ -3,8 +3,8 @@
 //
 // A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send() on sockets, and with
 // MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That adds one clock read to a round trip of the
-// program. $ROUND_TRIPS-speaks appears once some were heard. All go to $ROUND_TRIPS.<pid> when the program ends: begin and end of each (CLOCK_MONOTONIC), as 64-bit
-// nanoseconds.
+// program. $ROUND_TRIPS-speaks appears once some were heard. All go to $ROUND_TRIPS.<pid> when the program ends: begin
+// and end of each (CLOCK_MONOTONIC), as 64-bit nanoseconds.
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>

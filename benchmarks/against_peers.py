@@ -6,7 +6,8 @@ For each point (layer, benchmark, size), in an order drawn anew in each round, e
 is the replicate. The speed of a virtual machine changes several times a second, by more than programs differ: so all
 programs of a ping-pong are started at once and run in turns of some milliseconds (`_peers_turns.py`), and every one,
 ours too, is overheard (`_round_trips.cc`, docs/peers.md): latencies are medians of round trips, by one definition.
-Bandwidths, which no program may be stopped in, are measured one after the other. The exit status is 0 if the promise
+Bandwidths, which no program may be stopped in, and messages that take a good part of a turn on their wire are measured
+one after the other. The exit status is 0 if the promise
 holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not, and 3 if the
 machine was busy before the start: then the numbers are shown, and nothing is claimed.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from benchmarks import _peers_report as report
 from benchmarks._peers_link import Link, link
+from benchmarks._peers_turns import TURN_S
 from benchmarks._peers_values import OURS, Point, Reading, rows
 
 from fabriscope.model.errors import FabriscopeError
@@ -33,6 +35,7 @@ WINDOW_BYTES = 16 << 20
 MPI_WINDOW_SIZE = 64
 SLOW_SIZE = 131072
 SLOW_FACTOR = 2
+ROUND_TRIPS_IN_TURN = 20
 BUSY_STATUS = 3
 PEERS = {  # those that take longest to start first: of programs in turns, one that is heard waits for the others
     ("tcp", "ping_pong"): ("sockperf", "netpipe", "qperf"),
@@ -108,6 +111,13 @@ def _budget_ns(point: Point, seconds: float) -> int:
     return round(seconds * 1e9 * (SLOW_FACTOR if is_slow else 1))
 
 
+def _fits_turns(place: Link, point: Point) -> bool:
+    """Return whether a turn holds many of this point's operations; else the wire takes most of their time."""
+    _, benchmark, size, _ = point
+    rate = place.fabric.line_rate_bits_per_s
+    return benchmark == "ping_pong" and (rate is None or 2 * size * 8 / rate * ROUND_TRIPS_IN_TURN <= TURN_S)
+
+
 def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -> list[Reading]:
     order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
     chosen = set(wanted.programs.split(",")) if wanted.programs else None
@@ -117,11 +127,14 @@ def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -
             peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
             programs = [*peers, OURS]
             budget_ns = _budget_ns(point, wanted.seconds)
-            if point[1] == "ping_pong":
+            if _fits_turns(place, point):
                 readings += place.measure_in_turns(number, point, programs, budget_ns * len(programs))
-            else:
-                order.shuffle(programs)
-                readings += [place.measure(number, point, program, budget_ns) for program in programs]
+                continue
+            for program in order.sample(programs, len(programs)):
+                if point[1] == "ping_pong":
+                    readings += place.measure_in_turns(number, point, [program], budget_ns)
+                else:
+                    readings.append(place.measure(number, point, program, budget_ns))
         print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
     return readings
 
