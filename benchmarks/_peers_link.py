@@ -41,7 +41,7 @@ WITHOUT_NODELAY = ("qperf",)
 """It never sets TCP_NODELAY; with one message in flight, or a stream that never pauses, Nagle has no say."""
 MOST_NS_IN_TURNS = {"netpipe": netpipe.AUTOMATIC_NS - 1}
 """From there on NetPIPE chooses its repeats by a clock that goes on while it is stopped."""
-LEAST_ROUND_TRIPS = 50
+LEAST_ROUND_TRIPS = 5
 """Of fewer no median is taken."""
 SPARE_S = 20.0
 """What a launch may take beyond twice its budget."""

@@ -55,8 +55,8 @@ class Turns:
 def take_turns(marks: Mapping[str, str], start: Callable[[str], Future[Any]]) -> Turns:
     """Start one program after the other, then let one run at a time until all have ended, and return the turns.
 
-    The last one that is left runs to its end; so does one that is alone. Each is stopped as soon as it is heard, so that
-    those that take long to start keep nobody's time.
+    The last one that is left runs to its end; so does one that is alone. Each is stopped as soon as it is heard: those
+    that take long to start keep nobody's time.
     """
     turns = Turns(marks, {name: [] for name in marks})
     programs: dict[str, Future[Any]] = {}
