@@ -147,6 +147,13 @@ class Scene:
             port = self.hosts[name].rdma.setdefault(HARD, dict.fromkeys(("port_xmit_data", "port_rcv_data"), 0))
             port[f"port_{key}_data"] += size // 4
 
+    def driver_counted(self, source: str, target: str, size: int, port: str, names: tuple[str, str]) -> None:
+        """Let a device move payload whose driver counts bytes under names of its own, out and in."""
+        for name, counter in zip((source, target), names, strict=True):
+            counters = self.hosts[name].rdma.setdefault(port, {})
+            counters.update({one: counters.get(one, 0) for one in names})
+            counters[counter] += size
+
     def idle_port(self, port: str = SOFT) -> None:
         """Give every host an RDMA port that stands still."""
         names = ("hw.sent_pkts", "hw.rcvd_pkts") if port == SOFT else ("port_xmit_data", "port_rcv_data")

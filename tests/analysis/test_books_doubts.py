@@ -11,7 +11,7 @@ from tests.analysis.hand_watches import HARD, Scene
 
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.transport import BADGES
-from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Books, Watch
+from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 
 EFA = "efa_0/1"
 
@@ -59,6 +59,51 @@ def test_what_no_rank_has_open_hides_nothing_and_siw_is_the_kernels() -> None:
     assert judged(made, TCP).verdict == PROVED
     siw = uncounted(scene(tcp(100 * MB)), "siw0/1")
     assert judged(siw, TCP).verdict == PROVED
+
+
+BY_DRIVER = {  # names from the drivers' source (tests/hosts/data/infiniband/README.md); no such device was at hand
+    "bnxt_re": ("bnxt_re0/1", "roce", ("hw.tx_bytes", "hw.rx_bytes")),
+    "bnxt_re, newer chips": ("bnxt_re0/1", "roce", ("hw.tx_roce_only_bytes", "hw.rx_roce_only_bytes")),
+    "irdma": ("rocep65s0f0/1", "roce", ("hw.ip4OutOctets", "hw.ip4InOctets")),
+    "irdma, IPv6": ("rocep65s0f0/1", "roce", ("hw.ip6OutOctets", "hw.ip6InOctets")),
+    "i40iw": ("i40iw0/1", "iwarp", ("hw.ip4OutOctets", "hw.ip4InOctets")),
+}
+
+
+@pytest.mark.parametrize("driver", BY_DRIVER)
+def test_what_a_driver_counts_under_its_own_names_is_what_its_port_moved(driver: str) -> None:
+    port, transport, names = BY_DRIVER[driver]
+    first = BY_DRIVER["bnxt_re" if driver.startswith("bnxt_re") else "irdma"][2]  # the device has these in any case
+    asked = Expectation(transport, "rocky", TCP.interfaces, {"a": port, "b": port})
+
+    def moved(size: int) -> Scene:
+        made = scene()
+        made.driver_counted("a", "b", 0, port, first)
+        made.driver_counted("b", "a", 0, port, first)
+        made.driver_counted("a", "b", size, port, names)
+        made.driver_counted("b", "a", size, port, names)
+        made.opens()
+        return made
+
+    for payload in (asked, sends(asked, 100 * MB)):
+        books = judged(moved(100 * MB), payload)
+        assert (books.verdict, books.carried_by) == (PROVED, f"{transport} over {port}")
+    assert judged(moved(100 * MB), TCP).carried_by == f"RDMA over {port}"
+    still = moved(0)
+    still.tcp("a", "b", 100 * MB, 100 * MB)
+    books = judged(still, asked)
+    assert (books.verdict, books.carried_by) == (REFUTED, "tcp over eth0")
+
+
+def test_a_drivers_counter_that_went_back_decides_nothing() -> None:
+    port, transport, names = BY_DRIVER["bnxt_re"]
+    made = scene()
+    made.driver_counted("a", "b", 100 * MB, port, names)
+    made.opens()
+    made["b"].rdma[port][names[0]] = -1
+    books = judged(made, Expectation(transport, "rocky", TCP.interfaces, {"a": port, "b": port}))
+    assert books.verdict == UNDECIDED
+    assert "bnxt_re0/1 of b: its counters went back" in books.because
 
 
 def test_a_port_that_went_away_leaves_it_open() -> None:

@@ -149,6 +149,32 @@ def test_the_number_of_one_that_has_ended_is_nobodys(parts: dict[str, Any]) -> N
     assert gone not in every.new
 
 
+@pytest.mark.parametrize(("counter", "is_late"), [("recoverable_errors", True), ("ip4OutOctets", False)])
+def test_the_last_reading_waits_for_a_card_that_counts_late(
+    parts: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counter: str, is_late: bool
+) -> None:
+    """bnxt_re, by its driver's source: what was moved last is told a second later."""
+    folder = tmp_path / "class" / "infiniband" / "bnxt_re0" / "ports" / "1" / "hw_counters"
+    folder.mkdir(parents=True)
+    (folder / counter).write_text("0\n")
+    sent = folder / "tx_bytes"
+    sent.write_text("0\n")
+    collector = parts["Collector"]({"interval_s": 1.0, "sys_folder": str(tmp_path), "mark": "x"})
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if sum(slept) > 1.0:
+            sent.write_text("4096\n")
+
+    told: list[int] = []
+    monkeypatch.setattr(parts["time"], "sleep", sleep)
+    collector.sockets.hear = lambda: 0
+    collector.reading = lambda _: told.append(collector.rdma.counters()["bnxt_re0/1"]["hw.tx_bytes"])
+    collector.end()
+    assert told == [4096 if is_late else 0]
+
+
 def test_readings_of_a_long_job_grow_apart(parts: dict[str, Any]) -> None:
     count, at_s = 0, 0.0
     while at_s < 24 * 3600:

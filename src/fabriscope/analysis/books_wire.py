@@ -18,6 +18,14 @@ ROCE_BYTES = 8 + 12 + 4
 WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
+PORT_DATA = ("port_xmit_data", "port_rcv_data")
+DRIVER_DATA = (
+    (("hw.tx_roce_only_bytes",), ("hw.rx_roce_only_bytes",)),
+    (("hw.tx_bytes",), ("hw.rx_bytes",)),
+    (("hw.ip4OutOctets", "hw.ip6OutOctets"), ("hw.ip4InOctets", "hw.ip6InOctets")),
+)
+"""What drivers count in bytes where the port's own counters are missing, out and in: bnxt_re (its newer chips count
+RoCE apart), also EFA; irdma and i40iw, where the device's IP versions are summed. Headers are among them."""
 SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 ROUTE_SHARE = 0.5
@@ -68,7 +76,7 @@ class Port:
     sent_packets: int
     received_packets: int
     is_counted: bool = True
-    """Some drivers (EFA, bnxt_re, irdma) have no data counters; siw's bytes are the kernel's connections."""
+    """Some drivers have no data counters at all; siw's bytes are the kernel's connections."""
 
 
 class Meter:
@@ -112,15 +120,28 @@ class Meter:
         for name, counters in self._last.rdma.items():
             is_software = "hw.sent_pkts" in counters
             packets = ("hw.sent_pkts", "hw.rcvd_pkts") if is_software else ("port_xmit_packets", "port_rcv_packets")
-            data = [0, 0] if is_software else [
-                WORD_BYTES * self.port(name, one) for one in ("port_xmit_data", "port_rcv_data")
-            ]  # fmt: skip
+            data = None if is_software else self._port_data(name, counters)
+            sent, received = data or (0, 0)
             over = self.watch.rdma_interfaces.get(name, "")
             counted = [self.port(name, one) for one in packets]
-            is_counted = is_software or "port_xmit_data" in counters or name.startswith("siw")
-            one = Port(self.watch.host, name, data[0], data[1], is_software, over, counted[0], counted[1], is_counted)
+            is_counted = is_software or data is not None or name.startswith("siw")
+            one = Port(self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted)
             found.append(one)
         return found
+
+    def _port_data(self, name: str, counters: Mapping[str, int]) -> tuple[int, int] | None:
+        """Return the bytes that a port sent and received; None where nothing counts them.
+
+        A driver may have several such counters, of which its chip fills only some: what moved most is meant.
+        """
+        if PORT_DATA[0] in counters:
+            return WORD_BYTES * self.port(name, PORT_DATA[0]), WORD_BYTES * self.port(name, PORT_DATA[1])
+        known = [both for both in DRIVER_DATA if both[0][0] in counters]
+        moved = [(self._sum(name, sent), self._sum(name, received)) for sent, received in known]
+        return max(moved, key=sum, default=None)
+
+    def _sum(self, port: str, names: Sequence[str]) -> int:
+        return sum(self.port(port, name) for name in names)
 
     def udp_bytes(self) -> int | None:
         """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
@@ -145,10 +166,7 @@ def disturbances(watch: Watch) -> dict[str, str]:
         for name, text in (*_went_back(one.interfaces, other.interfaces), *_went_back(one.rdma, other.rdma)):
             found.setdefault(name, text)
     for name, counters in _last(watch).rdma.items():
-        if "hw.sent_pkts" not in counters and SATURATED in (
-            counters.get("port_xmit_data"),
-            counters.get("port_rcv_data"),
-        ):
+        if "hw.sent_pkts" not in counters and SATURATED in [counters.get(one) for one in PORT_DATA]:
             found[name] = "its counters are full"
     return found
 
@@ -161,7 +179,8 @@ def _went_back(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping
     found = [(name, "it went away") for name in one if name not in other]
     for name, counters in other.items():
         before = one.get(name)
-        names = ("rx_bytes", "tx_bytes", "port_xmit_data", "port_rcv_data", "hw.sent_pkts", "hw.rcvd_pkts")
+        driver = (key for both in DRIVER_DATA for way in both for key in way)
+        names = ("rx_bytes", "tx_bytes", *PORT_DATA, "hw.sent_pkts", "hw.rcvd_pkts", *driver)
         if before is None:
             found.append((name, "it was made meanwhile"))
         elif any(counters[key] < before[key] for key in names if key in counters and key in before):

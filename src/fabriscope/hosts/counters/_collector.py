@@ -149,6 +149,7 @@ class Collector:
         time.sleep(LAST_WORDS_S)
         while self.sockets.hear() and time.monotonic() < until_s:
             time.sleep(LAST_WORDS_S)
+        time.sleep(self.rdma.lag_s())
         self.reading(True)
         if self.sockets.lost_count:
             self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count

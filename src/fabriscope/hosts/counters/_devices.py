@@ -16,6 +16,8 @@ import subprocess
 SIOCGIFMTU, SIOCETHTOOL = 0x8921, 0x8946
 ETHTOOL_GSTRINGS, ETHTOOL_GSTATS, ETHTOOL_GSSET_INFO, ETH_SS_STATS = 0x1B, 0x1D, 0x37, 1
 MAX_DRIVERS = 64
+# bnxt_re asks its firmware for statistics every 1000 ms; no other driver has a counter of this name.
+LATE_BY, LATE_S = "hw.recoverable_errors", 1.1
 PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
 DEVICE_FIELDS = (
     "rx_bytes rx_packets rx_errors rx_dropped rx_fifo_errors rx_frame_errors rx_compressed multicast "
@@ -77,6 +79,10 @@ class Rdma:
                     one.setdefault(name, value)
             found[device + "/" + port] = one
         return found
+
+    def lag_s(self):
+        """Return by how much the counters of some port are late: a card of bnxt_re writes its own once a second."""
+        return max([LATE_S for one in self.counters().values() if LATE_BY in one] + [0.0])
 
     def statistics(self):
         """Return what `rdma statistic` tells; the files in /sys lack some of it on some kernels."""
