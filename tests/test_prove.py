@@ -269,3 +269,36 @@ def test_shared_memory_instead_of_tcp_is_refuted(place: Lab, stack_and_program: 
     done = prove("--lab", place.name, "--hosts", "node1", "--expect", "tcp", *words, env=env)
     assert done.returncode == 3, done.stderr
     assert "shared memory" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def intel(tmp_path_factory: pytest.TempPathFactory) -> tuple[MpiStack, Path]:
+    stack = next((one for one in STACKS if one.kind == "intelmpi" and one.mpicxx is not None), None)
+    if stack is None:
+        pytest.skip("there is no Intel MPI: fabriscope mpi add intelmpi")
+    return stack, compiled(stack, tmp_path_factory.mktemp("intel"))
+
+
+def test_intel_mpi_over_one_of_two_fabrics_says_so_itself(place: Lab, intel: tuple[MpiStack, Path]) -> None:
+    stack, program = intel
+    env = {**environment(stack), "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth1"}
+    words = mpi_job(stack, "node1,node2", program)
+    done = prove("--lab", place.name, "--expect", "second", "--ask-library", *words, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "proved (second): " in done.stderr
+    assert "the library says: Intel MPI: tcp over eth1 between hosts" in done.stderr
+    assert "the counters do not contradict it" in done.stderr
+    done = prove("--lab", place.name, "--expect", "first", *words, env=env)
+    assert done.returncode == 3, done.stderr
+    assert "refuted (first): tcp over eth1 carried " in done.stderr
+
+
+@pytest.mark.parametrize(("expected", "status", "verdict"), [("shm", 0, "proved"), ("tcp", 3, "refuted")])
+def test_intel_mpi_inside_a_host_uses_memory(
+    place: Lab, intel: tuple[MpiStack, Path], expected: str, status: int, verdict: str
+) -> None:
+    stack, program = intel
+    words = mpi_job(stack, "node1", program)
+    done = prove("--lab", place.name, "--hosts", "node1", "--expect", expected, *words, env=environment(stack))
+    assert done.returncode == status, done.stderr
+    assert f"{verdict} ({expected}): the ranks share " in done.stderr
