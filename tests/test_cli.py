@@ -71,3 +71,9 @@ def test_plan_check_says_what_will_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "gige-untuned · TCP" in done.stdout
     assert "launches in all, about" in done.stdout
+
+
+def test_what_verify_finds_is_its_status(tmp_path: Path) -> None:
+    done = _fabriscope("verify", tmp_path)
+    assert done.returncode == 13, done.stdout
+    assert "manifest.json: the file is missing" in done.stdout

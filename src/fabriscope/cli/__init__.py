@@ -50,9 +50,10 @@ def fabriscope() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with one sentence and the documented status on errors."""
     try:
-        fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # click hands back, and does not raise, the status that a command ended with by its `Exit`.
+        status = fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
+        if isinstance(status, int):
+            sys.exit(status)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
