@@ -1,24 +1,18 @@
-// Loaded into an MPI program (LD_PRELOAD), it writes down how long each of its calls of one collective lasted, at every
-// rank: so that a program that prints means over ranks of means over calls can be compared by medians as well.
+// Loaded into an MPI program (LD_PRELOAD), it writes down each of its calls of one collective, at every rank: so that a
+// program that prints means over ranks of means over calls can be compared by medians as well.
 //
-// $COLLECTIVE names the function (MPI_Bcast), $COLLECTIVE_BYTES the message of one rank to one other, or the whole vector of
-// a reduction. The time of a call is taken by two reads of the clock right around it. Each rank writes its times to
-// $COLLECTIVE_TIMES.<rank> when MPI ends, as 64-bit nanoseconds.
+// $COLLECTIVE names the function (MPI_Bcast), $COLLECTIVE_BYTES the message of one rank to one other, or the whole
+// vector of a reduction. A call lasts between two reads of the clock right around it. Where they go is said in
+// `_overheard.h`.
+#include "_overheard.h"
+
 #include <mpi.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 namespace {
-
-constexpr std::size_t kMost = 1 << 20;
-
-std::int64_t times_ns[kMost];
-std::size_t count = 0;
 
 const char* wanted_name() {
   static const char* const name = std::getenv("COLLECTIVE");
@@ -31,12 +25,6 @@ long long wanted_bytes() {
     return text == nullptr ? -1 : std::atoll(text);
   }();
   return bytes;
-}
-
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
 long long bytes_of(long long element_count, MPI_Datatype type) {
@@ -60,24 +48,11 @@ long long sum(const int counts[], MPI_Comm communicator) {
 template <typename Call>
 int listen(const char* name, long long bytes, Call&& call) {
   const bool listens = std::strcmp(name, wanted_name()) == 0 && bytes == wanted_bytes();
-  if (!listens || count == kMost) return call();
-  const std::int64_t begin_ns = now_ns();
+  if (!listens) return call();
+  const std::int64_t begin_ns = overheard::now_ns();
   const int result = call();
-  times_ns[count++] = now_ns() - begin_ns;
+  overheard::hear(begin_ns, overheard::now_ns());
   return result;
-}
-
-void keep() {
-  const char* const prefix = std::getenv("COLLECTIVE_TIMES");
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (prefix == nullptr) return;
-  char path[4096];
-  std::snprintf(path, sizeof path, "%s.%d", prefix, rank);
-  std::FILE* const file = std::fopen(path, "wb");
-  if (file == nullptr) return;
-  std::fwrite(times_ns, sizeof times_ns[0], count, file);
-  std::fclose(file);
 }
 
 }  // namespace
@@ -86,11 +61,6 @@ void keep() {
   extern "C" int name declared {                                 \
     return listen(#name, bytes, [&] { return P##name passed; }); \
   }
-
-extern "C" int MPI_Finalize() {
-  keep();
-  return PMPI_Finalize();
-}
 
 LISTEN(MPI_Barrier, 0, (MPI_Comm comm), (comm))
 LISTEN(MPI_Bcast, bytes_of(n, type), (void* data, int n, MPI_Datatype type, int root, MPI_Comm comm),

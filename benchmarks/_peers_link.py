@@ -10,13 +10,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from benchmarks._peers_turns import MARK, take_turns
+from benchmarks._peers_turns import MARK, Operations, round_trips, take_turns
 from benchmarks._peers_values import OURS, Point, Reading, our_values, their_operations
 
 from fabriscope import engine_binary, lab
@@ -31,7 +29,7 @@ from fabriscope.model.errors import FabriscopeError, LaunchError, ParseError, To
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
-from fabriscope.model.measurement import Launch
+from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.registry import Room, discover
 
@@ -62,7 +60,7 @@ class Link:
     pin: tuple[str, ...] = ()
     """Words before a program that keep it off the switch's core."""
     listeners: dict[str, str] = field(default_factory=dict)
-    """Layer to the library (`_round_trips.cc`) that writes down a program's round trips."""
+    """What to hear to the library that writes it down: `tcp` and `mpi` round trips, calls of `collectives`."""
     adapters: Room = field(default_factory=lambda: discover("adapters", "ADAPTER"))
     launch_count: int = 0
 
@@ -92,17 +90,25 @@ class Link:
             marks = {one: f"{folder}/{one}" for one in programs}
             budgets = {one: min(budget_ns, MOST_NS_IN_TURNS.get(one, budget_ns)) for one in programs}
             launches = {one: self.launch(number, point, one, budgets[one]) for one in programs}
-            with ThreadPoolExecutor(len(marks)) as pool:
-                futures: dict[str, Future[Reading]] = {}
 
-                def start(program: str) -> Future[Reading]:
-                    env = self.listening(layer, size, marks[program])
-                    futures[program] = pool.submit(self.launched, launches[program], env)
-                    return futures[program]
+            def run(program: str) -> Reading:
+                return self.launched(launches[program], self.listening(layer, size, marks[program]))
 
-                turns = take_turns(marks, start)
-            heard = turns.heard()
-        return [_overheard(futures[one].result(), heard[one]) for one in programs]
+            turns, said = take_turns(marks, run)
+            heard = turns.heard(round_trips)
+        return [_overheard(said[one], heard[one]) for one in programs]
+
+    def run(self, launch: Launch, env: Mapping[str, str], timeout_s: float) -> ParsedLaunch:
+        """Run one launch with more environment variables; raises LaunchError, ToolMissing or ParseError."""
+        entry = launch.entry
+        adapter = self.adapters.get(entry.instrument)
+        commands = [
+            self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
+            for one in adapter.commands(launch, self.context(entry))
+        ]
+        outcomes = processes.run_commands(commands, self.hosts, timeout_s=timeout_s)
+        parsed: ParsedLaunch = adapter.parse(launch, outcomes)
+        return parsed
 
     def launch(self, number: int, point: Point, program: str, budget_ns: int) -> Launch:
         """Return the launch of one program for one point (layer, benchmark, size, window)."""
@@ -117,14 +123,8 @@ class Link:
         entry, case = launch.entry, launch.cases[0]
         program = OURS if entry.instrument == "engine" else entry.instrument
         point = (entry.layer, case.benchmark, case.message_size_bytes, case.window_size)
-        adapter = self.adapters.get(entry.instrument)
         try:
-            commands = [
-                self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
-                for one in adapter.commands(launch, self.context(entry))
-            ]
-            outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * launch.budget_ns / 1e9 + SPARE_S)
-            parsed = adapter.parse(launch, outcomes)
+            parsed = self.run(launch, env, 2 * launch.budget_ns / 1e9 + SPARE_S)
         except (LaunchError, ToolMissing, ParseError) as error:
             return Reading(launch.block, *point, program, {}, None, str(error))
         reason = parsed.results[0].reason
@@ -157,27 +157,28 @@ class Link:
         return mpi_jobs.wrap(command, self.stack, self.hosts, self.fabric if entry.fabric else None, shell)
 
 
-def _overheard(said: Reading, heard_ns: np.ndarray[Any, np.dtype[np.int64]]) -> Reading:
+def _overheard(said: Reading, heard: Operations) -> Reading:
     """Return the reading by what was heard in place of what was said: one definition for every program."""
     if not said.values:
         return said
-    if heard_ns.size < LEAST_ROUND_TRIPS:
-        reason = f"{heard_ns.size} round trips were heard while all programs ran"
+    count = len(heard.times_ns)
+    if count < LEAST_ROUND_TRIPS:
+        reason = f"{count} round trips were heard while all programs ran"
         return dataclasses.replace(said, values={}, operation_count=None, reason=reason)
-    values = {**said.values, "latency_ns": float(np.median(heard_ns)) / 2}
-    return dataclasses.replace(said, values=values, operation_count=heard_ns.size)
+    values = {**said.values, "latency_ns": float(np.median(heard.times_ns)) / 2}
+    return dataclasses.replace(said, values=values, operation_count=count)
 
 
 def _listeners(folder: str, stack: MpiStack | None) -> dict[str, str]:
-    """Compile the library that listens to sockets, and the one for the MPI library."""
-    source = str(Path(__file__).with_name("_round_trips.cc"))
-    ways = {"tcp": ["c++"]}
+    """Compile the library that listens to sockets, and those for the MPI library."""
+    ways: dict[str, tuple[str, ...]] = {"tcp": ("c++", "_round_trips.cc")}
     if stack is not None and stack.mpicxx is not None:
-        ways["mpi"] = [stack.mpicxx, "-DWITH_MPI"]
+        ways["mpi"] = (stack.mpicxx, "_round_trips.cc", "-DWITH_MPI")
+        ways["collectives"] = (stack.mpicxx, "_collective_calls.cc")
     built = {}
-    for layer, compiler in ways.items():
-        built[layer] = f"{folder}/round_trips_{layer}.so"
-        argv = [*compiler, "-std=c++17", "-O2", "-shared", "-fPIC", source, "-o", built[layer], "-ldl"]
+    for what, (compiler, name, *words) in ways.items():
+        source, built[what] = str(Path(__file__).with_name(name)), f"{folder}/{what}.so"
+        argv = [compiler, *words, "-std=c++17", "-O2", "-shared", "-fPIC", source, "-o", built[what], "-ldl"]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise FabriscopeError(f"{source} does not compile: {done.stderr.strip()}")

@@ -3,17 +3,16 @@
 //
 // A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send() on sockets, and with
 // MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That adds one clock read to a round trip of the
-// program. $ROUND_TRIPS-speaks appears once some were heard. All go to $ROUND_TRIPS.<pid> when the program ends: begin
-// and end of each (CLOCK_MONOTONIC), as 64-bit nanoseconds.
+// program. Where they go is said in `_overheard.h`.
+#include "_overheard.h"
+
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <ctime>
 
 #ifdef WITH_MPI
 #include <mpi.h>
@@ -21,16 +20,6 @@
 
 namespace {
 
-constexpr std::size_t kMost = 1 << 20;
-constexpr std::size_t kLeast = 16;  // fewer are somebody's hand-shake
-
-struct RoundTrip {
-  std::int64_t begin_ns;
-  std::int64_t end_ns;
-};
-
-RoundTrip trips[kMost];
-std::size_t count = 0;
 std::int64_t previous = 0;
 
 long wanted_bytes() {
@@ -41,35 +30,14 @@ long wanted_bytes() {
   return bytes;
 }
 
-void write_file(const char* ending, const RoundTrip* content, std::size_t length) {
-  const char* prefix = std::getenv("ROUND_TRIPS");
-  if (prefix == nullptr) return;
-  char path[4096];
-  std::snprintf(path, sizeof path, "%s%s", prefix, ending);
-  std::FILE* file = std::fopen(path, "wb");
-  if (file == nullptr) return;
-  std::fwrite(content, sizeof(RoundTrip), length, file);
-  std::fclose(file);
-}
-
 void stamp(std::size_t size_bytes) {
   if (static_cast<long>(size_bytes) != wanted_bytes()) {
     previous = 0;  // another phase of the program: no round trip spans it
     return;
   }
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t now_ns = now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-  if (previous != 0 && count < kMost) trips[count++] = {previous, now_ns};
+  const std::int64_t now_ns = overheard::now_ns();
+  if (previous != 0) overheard::hear(previous, now_ns);
   previous = now_ns;
-  if (count == kLeast) write_file("-speaks", nullptr, 0);
-}
-
-__attribute__((destructor)) void keep() {
-  if (count < kLeast) return;
-  char ending[32];
-  std::snprintf(ending, sizeof ending, ".%d", static_cast<int>(getpid()));
-  write_file(ending, trips, count);
 }
 
 }  // namespace

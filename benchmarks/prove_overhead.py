@@ -20,14 +20,13 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from benchmarks._peers_link import Link, link
 from benchmarks._peers_report import cpu, load
-from benchmarks._peers_turns import MARK, take_turns
+from benchmarks._peers_turns import MARK, round_trips, take_turns
 from benchmarks._peers_values import OURS, Reading, ratio_interval
 
 from fabriscope.hosts import counters
@@ -113,7 +112,7 @@ def _round(place: Link, layer: str, number: int, wanted: argparse.Namespace) -> 
     """Launch both once, in turns; raises FabriscopeError where one gives no value."""
     seen: list[Watch] = []
     point = (layer, "ping_pong", SIZE_BYTES, 1)
-    with tempfile.TemporaryDirectory(prefix="round-trips-") as folder, ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
         marks = {one: f"{folder}/{one}" for one in (WATCHED, ALONE)}
         launches = {one: place.launch(number, point, OURS, round(wanted.seconds * 2e9)) for one in marks}
 
@@ -123,7 +122,8 @@ def _round(place: Link, layer: str, number: int, wanted: argparse.Namespace) -> 
             with watch:
                 return place.launched(launches[name], place.listening(layer, SIZE_BYTES, mark))
 
-        heard_ns = take_turns(marks, lambda name: pool.submit(run, name)).heard()
+        turns, _ = take_turns(marks, run)
+        heard_ns = {name: one.times_ns for name, one in turns.heard(round_trips).items()}
     if any(not len(trips) for trips in heard_ns.values()):
         raise FabriscopeError("one of the two ping-pongs was not heard")
     medians = (float(np.median(heard_ns[one])) / 2 for one in (WATCHED, ALONE))
