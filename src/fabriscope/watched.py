@@ -12,8 +12,8 @@ from fabriscope import fleet, real_site
 from fabriscope.hosts import allocation, launcher_words
 from fabriscope.launch import slurm, ssh
 from fabriscope.launch.ssh import Ssh
-from fabriscope.model.errors import HostError
 from fabriscope.model.host import Host
+from fabriscope.model.host_lists import unfolded
 
 Notice = Callable[[str], None]
 
@@ -42,7 +42,7 @@ def place(
     Connections end with the block. Raises HostError or LabError.
     """
     if lab_name is not None:
-        yield _in_lab(lab_name, _unfolded(hosts) if hosts else ())
+        yield _in_lab(lab_name, unfolded(hosts) if hosts else ())
         return
     names, why = _chosen(argv, hosts)
     near = [name for name in names if real_site.is_here(name)][:1]
@@ -80,7 +80,7 @@ def _in_lab(name: str, wanted: Sequence[str]) -> Place:
 def _chosen(argv: Sequence[str], hosts: str | None) -> tuple[tuple[str, ...], str]:
     """Return the hosts to watch, and why these."""
     if hosts is not None:
-        return _unfolded(hosts), "--hosts"
+        return unfolded(hosts), "--hosts"
     job = allocation.find()
     if job is not None:
         return job.hosts, f"the {job.scheduler} job {job.job_id}".strip()
@@ -88,18 +88,6 @@ def _chosen(argv: Sequence[str], hosts: str | None) -> tuple[tuple[str, ...], st
     if named:
         return named, "the command names them"
     return ("localhost",), "the command names no hosts"
-
-
-def _unfolded(text: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
-    try:
-        names = tuple(NodeSet(text))
-    except NodeSetException as error:
-        raise HostError(f"{text!r} is no host list: {error}", fix="write it like node[1-4],head") from error
-    if not names:
-        raise HostError("the host list is empty", fix="leave --hosts out, or write it like node[1-4],head")
-    return names
 
 
 def _reached_by(names: Sequence[str], ssh_words: str | None) -> Ssh:

@@ -18,7 +18,7 @@ from fabriscope import lab
 from fabriscope.cli.lab import COMMAND
 from fabriscope.lab import state
 from fabriscope.lab.presets import PRESETS
-from fabriscope.model.errors import LabError
+from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.lab import LabSpec
 
 
@@ -44,7 +44,7 @@ def said(*words: str) -> str:
 
 def refusal(*words: str) -> str:
     result = run(*words)
-    assert isinstance(result.exception, LabError), (result.output, result.exception)
+    assert isinstance(result.exception, LabError | HostError), (result.output, result.exception)
     return str(result.exception)
 
 
@@ -96,8 +96,8 @@ def test_several_labs_are_told_apart(own_state: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--hosts", "n[1-"), "'n[1-' is not a host list"),
-        (("--hosts", ""), "1 to 256 hosts, not 0"),
+        (("--hosts", "n[1-"), "'n[1-' is no host list: "),
+        (("--hosts", ""), "the host list is empty -- write it like node[1-4],head"),
         (("--hosts", "n[1-999]"), "1 to 256 hosts, not 999"),
         (("--hosts", "a_b"), "'a_b' cannot be a host's name"),
         (("--name", "../x"), "'../x' cannot be a lab's name"),

@@ -42,4 +42,5 @@ def test_a_plan_names_its_own_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_is_no_host_list_is_refused() -> None:
     result = CliRunner().invoke(fabriscope, ["hosts", "check", "node[1-"])
     assert isinstance(result.exception, HostError)
-    assert "neither a plan's file nor a host list" in str(result.exception)
+    assert "'node[1-' is no host list" in str(result.exception)
+    assert "name a plan's file, or write it like node[1-4],head" in str(result.exception)

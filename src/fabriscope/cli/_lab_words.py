@@ -8,18 +8,6 @@ if TYPE_CHECKING:
     from fabriscope.model.lab import SwitchSpec
 
 
-def host_names(text: str) -> tuple[str, ...]:
-    """Return the hosts of a host list; raises LabError."""
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
-    from fabriscope.model.errors import LabError
-
-    try:
-        return tuple(NodeSet(text))
-    except NodeSetException as error:
-        raise LabError(f"{text!r} is not a host list: {error}", fix="write 'node[1-4],head'") from error
-
-
 def fabrics_of(texts: tuple[str, ...]) -> dict[str, SwitchSpec]:
     """Return the fabrics that `--fabric` asks for; raises LabError."""
     from fabriscope.model.errors import LabError

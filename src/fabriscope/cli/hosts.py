@@ -46,24 +46,18 @@ def check(what: str, command: str | None, as_json: bool) -> None:
 
 def _meant(what: str) -> tuple[tuple[str, ...], Any]:
     """Return the hosts of a plan's file or of a host list, and the ssh that reaches them."""
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
     from fabriscope import plan as plans
     from fabriscope import real_site, run
     from fabriscope.launch import ssh
     from fabriscope.model.errors import HostError
+    from fabriscope.model.host_lists import FORM, unfolded
 
     if Path(what).is_file():
         plan = plans.load(Path(what), run.vocabulary())
         if plan.uses_lab:
             raise HostError("its hosts are made by the lab", where=what, fix="`fabriscope run` builds and checks them")
         return plan.hosts, real_site.ssh_of(plan)
-    try:
-        return tuple(NodeSet(what)), ssh.chosen()
-    except NodeSetException as error:
-        raise HostError(
-            f"{what!r} is neither a plan's file nor a host list: {error}", fix="write it like node[1-4],head"
-        ) from error
+    return unfolded(what, fix=f"name a plan's file, or {FORM}"), ssh.chosen()
 
 
 def _show(names: tuple[str, ...], good: Mapping[str, Mapping[str, Any]], problems: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fabriscope.cli._lab_kernel import kernel
-from fabriscope.cli._lab_words import fabrics_of, fault_values, host_names, numbers_of, shares_of
+from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
 
 if TYPE_CHECKING:
     from fabriscope.lab.state import LabState
@@ -65,10 +65,11 @@ def up(
     `lab:` section: rate, delay, buffer, rx_coalesce_time, rx_coalesce_frames, mtu.
     """
     from fabriscope import lab
+    from fabriscope.model.host_lists import unfolded
     from fabriscope.model.lab import RDMA_DRIVERS, LabSpec
 
-    with_kernel = host_names(guests) if guests else ()
-    named = host_names(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
+    with_kernel = unfolded(guests) if guests else ()
+    named = unfolded(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
     every = tuple(dict.fromkeys((*named, *with_kernel)))
     rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
     wired = fabrics_of(fabrics or (DEFAULT_FABRIC,))

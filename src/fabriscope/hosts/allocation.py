@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import unfolded
 
 _ASK_TIMEOUT_S = 20.0
 
@@ -50,7 +51,7 @@ def find(
     said = environment.get
     try:
         if text := said("SLURM_JOB_NODELIST"):
-            return _allocation("slurm", said("SLURM_JOB_ID"), _unfolded(text))
+            return _allocation("slurm", said("SLURM_JOB_ID"), unfolded(text, groups=False))
         if path := said("PBS_NODEFILE"):
             return _allocation("pbs", said("PBS_JOBID"), read(path).split())
         if path := said("LSB_DJOB_HOSTFILE"):
@@ -58,10 +59,12 @@ def find(
         if text := said("LSB_HOSTS"):
             return _allocation("lsf", said("LSB_JOBID"), text.split())
         if said("FLUX_URI"):
-            return _allocation("flux", said("FLUX_JOB_ID"), _unfolded(ask(["flux", "getattr", "hostlist"])))
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+            listed = unfolded(ask(["flux", "getattr", "hostlist"]), groups=False)
+            return _allocation("flux", said("FLUX_JOB_ID"), listed)
+    except (OSError, ValueError, HostError, subprocess.SubprocessError) as error:
+        why = error.what if isinstance(error, HostError) else error
         raise HostError(
-            f"the hosts of this batch job cannot be told: {error}", fix="name them in the plan: `hosts: node[1-4]`"
+            f"the hosts of this batch job cannot be told: {why}", fix="name them in the plan: `hosts: node[1-4]`"
         ) from error
     return None
 
@@ -71,12 +74,3 @@ def _allocation(scheduler: str, job_id: str | None, hosts: Iterable[str]) -> All
     if not names:
         raise ValueError(f"{scheduler} names none")
     return Allocation(scheduler, job_id or "", names)
-
-
-def _unfolded(text: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
-    try:
-        return tuple(NodeSet(text.strip(), resolver=RESOLVER_NOGROUP))
-    except NodeSetException as error:
-        raise ValueError(error) from error

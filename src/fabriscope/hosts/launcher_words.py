@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import unfolded
 
 _MPIRUNS = re.compile(r"(mpirun|mpiexec|orterun|prterun|mpirun_rsh)([.-].*)?")
 _SRUN = "srun"
@@ -96,15 +97,11 @@ def _is_program(word: str) -> bool:
 
 def _in_list(text: str) -> list[str]:
     """Return the hosts of `a,b:2,c[1-3]`; how many ranks each has is left out."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
     names: list[str] = []
     for part in re.split(r",(?![^\[]*\])", text):
         bare = re.sub(r":\d*$", "", part.strip())
-        try:
-            names += NodeSet(bare, resolver=RESOLVER_NOGROUP)
-        except NodeSetException as error:
-            raise HostError(f"{text!r} is no list of hosts that we can read: {error}", fix="give --hosts") from error
+        if bare:
+            names += unfolded(bare, groups=False, fix="give --hosts")
     return names
 
 

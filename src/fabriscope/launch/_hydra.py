@@ -8,6 +8,7 @@ from fabriscope.launch import _rdma
 from fabriscope.launch.mpi_jobs import layout, processors_of, unit_of
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import RDMA_TRANSPORTS
+from fabriscope.model.host_lists import unfolded
 from fabriscope.model.mpi import MpiJob
 from fabriscope.model.ranks import CYCLIC
 
@@ -39,9 +40,7 @@ def placement(job: MpiJob, launcher_option: str) -> list[str]:
 
 def _check_slurm_order(hosts: Sequence[str]) -> None:
     """Raise LaunchError for hosts that are not in Slurm's order: Hydra would place the ranks in that order."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
-    in_order = tuple(NodeSet(",".join(hosts), resolver=RESOLVER_NOGROUP))
+    in_order = unfolded(",".join(hosts), groups=False)
     if tuple(hosts) != in_order:
         raise LaunchError(
             f"inside a Slurm job mpiexec would place the ranks on {','.join(in_order)}, not on {','.join(hosts)}",

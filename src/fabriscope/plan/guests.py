@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import FORM, unfolded
 from fabriscope.model.lab import RDMA_DRIVERS
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import GuestSection, PlanSection
 
 
 def named(section: Mapping[str, GuestSection], hosts: tuple[str, ...]) -> dict[str, GuestSection]:
-    """Return the guests with what is said of each, by the last line that names it; raises NodeSetException."""
-    from ClusterShell.NodeSet import NodeSet
-
+    """Return the guests with what is said of each, by the last line that names it; raises HostError."""
     found: dict[str, GuestSection] = {}
     for text, one in section.items():
-        found |= dict.fromkeys(hosts if text == "all" else NodeSet(text), one)
+        found |= dict.fromkeys(hosts if text == "all" else unfolded(text), one)
     return found
 
 
 def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for guests, and for fabrics that speak verbs."""
-    from ClusterShell.NodeSet import NodeSetException
-
     try:
         guests = frozenset(named(plan.guests, hosts))
-    except NodeSetException as error:
-        listed = ",".join(plan.guests)
-        yield ("guests",), f"the host list {listed!r} cannot be read: {error}", "write it like node[1-4], or all"
+    except HostError as error:
+        yield ("guests",), error.what, f"{FORM}, or all"
         return
     unknown = sorted(guests - set(hosts))
     if unknown:

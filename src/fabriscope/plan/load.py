@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
-from fabriscope.model.errors import PlanError
+from fabriscope.model.errors import HostError, PlanError
+from fabriscope.model.host_lists import unfolded
 from fabriscope.plan import guests, paper_names, ranks, schema, values
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
@@ -127,18 +128,10 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
 
 
 def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
     try:
-        hosts = tuple(NodeSet(text))
-    except NodeSetException as error:
-        raise PlanError(
-            f"the host list {text!r} cannot be read: {error}",
-            where=document.where(("hosts",)),
-            fix="write it like node[1-4] or alpha,beta",
-        ) from error
-    if not hosts:
-        raise PlanError("the host list is empty", where=document.where(("hosts",)), fix="name at least one host")
+        hosts = unfolded(text)
+    except HostError as error:
+        raise PlanError(error.what, where=document.where(("hosts",)), fix=error.fix) from error
     if len(hosts) > MAX_HOSTS:
         raise PlanError(
             f"{len(hosts)} hosts are more than {MAX_HOSTS}", where=document.where(("hosts",)), fix="name fewer hosts"
