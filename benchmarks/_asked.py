@@ -13,4 +13,6 @@ def asked(about: str | None) -> tuple[int, np.random.Generator]:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.runs < 1:
+        parser.error("--runs: at least 1")
     return arguments.runs, np.random.default_rng(arguments.seed)

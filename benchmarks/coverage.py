@@ -60,12 +60,13 @@ def run_of(noise: np.random.Generator, run_count: int, launch_count: int) -> Run
 def estimates_cover(noise: np.random.Generator, runs: int, launch_count: int, truth_ns: float) -> dict[str, float]:
     """Return the share of runs whose interval of the latency covers, by method."""
     covered = dict.fromkeys((FIXED, ANYTIME), 0)
-    for _ in range(runs // AT_ONCE):
-        values = launch_values(run_of(noise, AT_ONCE, launch_count)).filter(pl.col("metric_id") == "latency_ns")
+    for done in range(0, runs, AT_ONCE):
+        values = launch_values(run_of(noise, min(AT_ONCE, runs - done), launch_count))
+        values = values.filter(pl.col("metric_id") == "latency_ns")
         for method in covered:
             frame = estimates_of(values, method)
             covered[method] += frame.filter(pl.lit(truth_ns).is_between("low", "high")).height
-    return {method: count / (runs // AT_ONCE * AT_ONCE) for method, count in covered.items()}
+    return {method: count / runs for method, count in covered.items()}
 
 
 def ratios_cover(noise: np.random.Generator, runs: int, block_count: int) -> dict[str, float]:
