@@ -94,3 +94,9 @@ def test_amounts_and_shares() -> None:
     assert [words.bytes_text(size) for size in (0, 999, 1500, 104_857_600)] == ["0 B", "999 B", "1.50 kB", "105 MB"]
     shares = {0.0: "0 %", 1e-7: "under 0.001 %", 0.0002: "0.02 %", 0.985: "98.5 %", 0.9997: "100 %"}
     assert {share: words.share_text(share) for share in shares} == shares
+
+
+def test_memory_reads_in_binary_units_and_what_is_small_stays_exact() -> None:
+    sizes = (1500, 32 << 10, 2 << 20, 1_046_466_560, 67_430_000_000, 64 << 30)
+    read = ["1500 B", "32 KiB", "2 MiB", "998 MiB", "62.8 GiB", "64 GiB"]
+    assert [words.memory_text(size) for size in sizes] == read

@@ -32,6 +32,16 @@ def size_text(size_bytes: int | None) -> str:
     return f"{size_bytes} B"
 
 
+def memory_text(size_bytes: int) -> str:
+    """Return `32 KiB`, `1500 B`, and from 1 MiB on what is not round in three digits: `998 MiB`, `62.8 GiB`."""
+    for factor, unit in _SIZES[:2]:
+        if size_bytes >= factor and size_bytes * 4 % factor:
+            return f"{significant(size_bytes / factor)} {unit}"
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:g} {unit}"
+    return size_text(size_bytes)
+
+
 def bytes_text(size_bytes: float) -> str:
     """Return an amount of bytes as it was counted: `12 B`, `1.23 kB`, `105 MB`."""
     for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):

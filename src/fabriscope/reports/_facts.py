@@ -8,7 +8,7 @@ from typing import Any
 
 from fabriscope.analysis.sharpening import words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
-from fabriscope.analysis.words import UNKNOWN, interval_text, rate_text, size_text, time_text
+from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
 from fabriscope.model.lab import fault_words
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
@@ -84,7 +84,7 @@ def _fact_text(fact: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if fact["name"].endswith("_bytes") and isinstance(value, int):
-        return f"{value / 2**30:.3g} GiB" if value >= 2**30 else size_text(value)
+        return memory_text(value)
     if fact["name"].endswith("_hz") and isinstance(value, int | float):
         return f"{value / 1e9:.2f} GHz"
     if fact["name"].endswith("_ns") and isinstance(value, int | float):
