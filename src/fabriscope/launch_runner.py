@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from fabriscope import launch_counters
 from fabriscope import plan as plans
-from fabriscope import watching
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.casualties import Casualties
 from fabriscope.launch import mpi_jobs, processes
@@ -107,11 +107,12 @@ class LaunchRunner:
         outcomes: list[Outcome] = []
         try:
             commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
-            watchers = watching.watchers(self._site, launch.entry.hosts) if self._plan.section.counters else []
+            wants_counters = self._plan.section.counters
+            watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
             outcomes = processes.run_commands(
                 commands, self._site.hosts, timeout_s=timeout_ns / 1e9, cancel=self._cancel, watchers=watchers
             )
-            self.watches = watching.watches(outcomes[: len(watchers)])
+            self.watches = launch_counters.watches(outcomes[: len(watchers)])
             outcomes = outcomes[len(watchers) :]
             self._outcomes += outcomes
             parsed = self._adapter.parse(launch, outcomes)

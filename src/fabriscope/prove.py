@@ -21,9 +21,9 @@ from fabriscope.launch.on_host.sweep import MARK_VARIABLE
 from fabriscope.model.counters import PROVED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.proof import Observed, Proof
+from fabriscope.program_place import Place
 from fabriscope.reports import _proof_page
 from fabriscope.store import proofs
-from fabriscope.watched import Place
 
 
 @dataclass(frozen=True)

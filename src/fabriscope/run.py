@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, engine_binary, store, watching
+from fabriscope import __version__, engine_binary, launch_counters, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
@@ -159,7 +159,7 @@ def _execute(
         casualties = Casualties(site)
         effort.announce()
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
-            folder.note_idle(watching.idle(site, cancel))
+            folder.note_idle(launch_counters.idle(site, cancel))
         for launch in _worth_making(left, effort, sharpening, done):
             if cancel.is_set():
                 break

@@ -82,7 +82,7 @@ def _check_writable(folder: Path | None, json_path: str | None) -> None:
 def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
     from rich.console import Console
 
-    from fabriscope import prove, watched
+    from fabriscope import program_place, prove
 
     wish = prove.Wish(
         command,
@@ -99,7 +99,7 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
         def notice(what: str) -> None:
             status.update(what) if what else status.stop()
 
-        chosen = watched.place(
+        chosen = program_place.place(
             command, hosts=options["hosts"], lab_name=options["lab_name"], ssh_words=options["ssh_words"], notice=notice
         )
         with chosen as place:

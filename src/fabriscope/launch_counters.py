@@ -1,4 +1,4 @@
-"""Watching hosts while a launch runs on them: their collectors beside the launch's commands."""
+"""The counters of a launch's hosts: their collectors run beside its commands, and before the first launch alone."""
 
 from __future__ import annotations
 

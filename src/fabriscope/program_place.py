@@ -1,4 +1,4 @@
-"""Which hosts `fabriscope prove` watches, and where the program runs: here, or on a host of a lab."""
+"""Where the program of `fabriscope prove` runs, here or on a host of a lab, and which hosts are watched meanwhile."""
 
 from __future__ import annotations
 
