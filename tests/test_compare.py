@@ -61,6 +61,20 @@ def test_two_entries_of_a_run_are_paired(runs: dict[str, Path]) -> None:
     assert "Student's t" in text
 
 
+def test_two_layers_are_compared_by_their_names_alone(tmp_path: Path) -> None:
+    made_up.write_run(tmp_path / "run", replace(SHAPE, stacks=("mpich-5.0.2", "openmpi-5.0.11")))
+    found = parsed(tmp_path / "run", "--left", "gige,tcp", "--right", "gige,mpi")
+    assert [pair["sides"] for pair in found["pairs"]] == [
+        ["TCP", "MPI (mpich-5.0.2)"],
+        ["TCP", "MPI (openmpi-5.0.11)"],
+    ]
+    found = parsed(tmp_path / "run", "--left", "gige,mpi", "--right", "ethernet-100,mpi")
+    assert [pair["sides"] for pair in found["pairs"]] == [
+        ["gige · MPI (mpich-5.0.2)", "ethernet-100 · MPI (mpich-5.0.2)"],
+        ["gige · MPI (openmpi-5.0.11)", "ethernet-100 · MPI (openmpi-5.0.11)"],
+    ]
+
+
 def test_every_comparison_of_a_run(runs: dict[str, Path]) -> None:
     result = told(runs["before"])
     assert result.exit_code == 0
