@@ -66,6 +66,15 @@ def test_an_output_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "precious").read_text() == "data"
 
 
+def test_a_run_folder_that_cannot_be_made_has_nothing_to_resume(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
+    done = _fabriscope("run", plan, "-o", plan / "below", "-q")
+    assert done.returncode == 8
+    assert "the run folder cannot be made: Not a directory -- choose another place" in done.stderr
+    assert "resume" not in done.stderr
+
+
 def test_plan_check_says_what_will_run(tmp_path: Path) -> None:
     done = _fabriscope("plan", "check", Path(__file__).parents[1] / "examples" / "demo.yaml")
     assert done.returncode == 0, done.stderr

@@ -138,7 +138,7 @@ def test_create_refuses_a_folder_with_content(folder: store.RunFolder) -> None:
 
 def test_create_says_why_it_cannot_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot be made"):
         store.create(tmp_path / "file" / "run", contents(), "")
 
 

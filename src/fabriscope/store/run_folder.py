@@ -61,7 +61,9 @@ def create(
         seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
         sync_folder(folder.absolute().parent)
     except OSError as error:
-        raise _cannot_write(folder, error) from error
+        raise StoreError(
+            f"the run folder cannot be made: {error.strerror or error}", where=str(folder), fix="choose another place"
+        ) from error
     return open_run(folder)
 
 
