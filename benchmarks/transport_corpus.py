@@ -38,6 +38,10 @@ def main() -> int:
     arguments = _arguments()
     known_cases = cases()
     wanted = [case for case in known_cases if _is_wanted(case, arguments.only)]
+    if not wanted:
+        raise SystemExit(
+            f"no case has {' or '.join(map(repr, arguments.only))} in its family or name; --list names them"
+        )
     if arguments.list:
         for case in wanted:
             print(
@@ -131,7 +135,10 @@ def _is_wanted(case: Case, only: Sequence[str]) -> bool:
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
-    return {one["name"]: one for one in json.loads(path.read_text())["cases"]}
+    try:
+        return {one["name"]: one for one in json.loads(path.read_text())["cases"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path} holds no results of this corpus; name another file by --output") from error
 
 
 def _write(path: Path, found: Sequence[Mapping[str, Any]]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks._corpus_cases import cases
 from benchmarks._corpus_nouns import LIBRARIES
 from benchmarks._corpus_table import BEGIN, DOCUMENT, END, is_kept, totals, write
-from benchmarks.transport_corpus import log_alone
+from benchmarks.transport_corpus import log_alone, main
 
 from fabriscope.analysis.library_words import BETWEEN, Claim, Words
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
@@ -100,3 +100,21 @@ def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
     assert "old" not in text
     assert "(**refuted is right**)" in text
     assert "| false `proved` | 1: asked refuted |" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--only", "no such case"], "no case has 'no such case' in its family or name"),
+        (["--only", "iperf3", "-o", "notes.txt"], "notes.txt holds no results of this corpus"),
+    ],
+)
+def test_what_it_cannot_do_is_said(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text("notes")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["transport_corpus", *words])
+    with pytest.raises(SystemExit, match=says):
+        main()
+    assert (tmp_path / "notes.txt").read_text() == "notes"
