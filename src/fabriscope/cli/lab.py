@@ -62,7 +62,8 @@ def up(
     """Build a lab that stays until `fabriscope lab down`.
 
     The first fabric is eth0 on every host, the second eth1, and so on. A fabric's keys are those of a plan's
-    `lab:` section: rate, delay, buffer, rx_coalesce_time, rx_coalesce_frames, mtu.
+    `lab:` section: rate, delay, buffer, rx_coalesce_time, rx_coalesce_frames, mtu, and what
+    goes wrong: on_full, loss, drop_every, reorder, reorder_delay, flap_period, flap_down, fault_seed.
     """
     from fabriscope import lab
     from fabriscope.model.host_lists import unfolded
