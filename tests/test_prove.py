@@ -36,6 +36,44 @@ mine = subprocess.run([sys.executable, "-I", "-c", script, "0", address, count],
 print("the job's own word")
 sys.exit(mine.returncode or other.wait())
 """
+# argv: rank, the addresses for TCP and for datagrams, how many bytes go by TCP; three times as many go by datagrams.
+UDP_RANK = """
+import socket, sys, time
+rank, (address, other), count = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+deadline = time.monotonic() + 60
+if rank == "1":
+    datagrams.bind((other, 7002))
+    peer, _ = socket.create_server((address, 7001)).accept()
+    while count > 0:
+        count -= len(peer.recv(1 << 20))
+    peer.sendall(b"thanks")
+    peer.recv(1)
+else:
+    while True:
+        try:
+            peer = socket.create_connection((address, 7001))
+            break
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    for _ in range(3 * count // 8000):
+        datagrams.sendto(bytes(8000), (other, 7002))
+    peer.sendall(bytes(count))
+    assert peer.recv(6, socket.MSG_WAITALL) == b"thanks"
+    time.sleep(0.5)
+"""
+# argv: whom it sends 0.3 MB of datagrams a second, until its input ends.
+UDP_SENDER = """
+import select, socket, sys
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+print("sending", flush=True)
+while not select.select([sys.stdin], [], [], 0.03)[0]:
+    try:
+        sender.sendto(bytes(9000), (sys.argv[1], 7003))
+    except ConnectionRefusedError:
+        pass
+"""
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +122,31 @@ def test_the_wrong_one_of_two_interfaces_is_refuted(place: Lab, expected: str) -
     done = prove("--lab", place.name, "--expect", expected, *job(place, "node2", "eth0"))
     assert done.returncode == 3, done.stderr
     assert f"refuted ({expected}): tcp over eth0 carried " in done.stderr
+
+
+def test_what_the_job_sends_by_udp_beside_its_connections_is_not_passed_over(place: Lab) -> None:
+    """The connections alone were all over eth0; three times their bytes went by datagrams over eth1."""
+    shell, host = str(place.remote_shell), place.host("node2")
+    addresses = [host.addresses[name] for name in ("eth0", "eth1")]
+    words = ["--", sys.executable, "-I", "-c", JOB, shell, "node2", ",".join(addresses), "2000000", UDP_RANK]
+    for expected in ("eth0", "eth1", ""):
+        done = prove("--lab", place.name, *(["--expect", expected] if expected else []), *words)
+        assert done.returncode == 4, done.stderr
+        assert "undecided" in done.stderr
+        assert "had a UDP socket" in done.stderr
+
+
+def test_somebody_elses_udp_is_not_the_jobs(place: Lab) -> None:
+    address = place.host("node2").addresses["eth0"]
+    argv = [*place.host("node1").access, sys.executable, "-I", "-c", UDP_SENDER, address]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sender:
+        assert sender.stdout is not None
+        assert sender.stdout.readline() == "sending\n"
+        done = prove("--lab", place.name, "--expect", "eth0", *job(place, "node2", "eth0"))
+        assert sender.poll() is None
+        sender.communicate()
+    assert done.returncode == 0, done.stderr
+    assert "proved (eth0)" in done.stderr
 
 
 def test_without_an_expectation_it_tells_what_carried_how_much(place: Lab) -> None:

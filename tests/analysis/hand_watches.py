@@ -126,6 +126,17 @@ class Scene:
                 lost = again if letters == "rx" and host is other and not local else 0
                 host.count(wire, letters, size - lost + packets * header, packets - lost // segment)
 
+    def udp(self, source: str, target: str, size: int, over: str = "eth0", each: int = 1400) -> None:
+        """Let datagrams move bytes, of whoever: interfaces and the namespaces count them, no connection does."""
+        count = -(-size // each)
+        for name, way, key in ((source, "tx", "Udp.OutDatagrams"), (target, "rx", "Udp.InDatagrams")):
+            self.hosts[name].count(over, way, size + count * (14 + 20 + 8), count)
+            self.hosts[name].protocols[key] += count
+
+    def has_udp(self) -> None:
+        """Let every rank have a UDP socket."""
+        self._ranks(lambda one: replace(one, datagrams=("udp",)))
+
     def noise(self, size: int, over: str = "eth0", packets: int = 10) -> None:
         """Let every host's interface count what belongs to nobody."""
         for host in self.hosts.values():

@@ -224,3 +224,61 @@ def test_others_connections_do_not_hide_what_the_interface_lacks() -> None:
         for way in ("tx", "rx"):
             made[name].count("eth0", way, -17 * MB, 0)
     assert judged(made, sends(TCP, 10 * MB)).verdict == UNDECIDED
+
+
+def with_udp(made: Scene, size: int = 50 * MB, over: str = "eth0", each: int = 1400) -> Scene:
+    """Let ranks have UDP sockets, and so much go by datagrams."""
+    made.udp("a", "b", size, over, each)
+    made.has_udp()
+    return made
+
+
+@pytest.mark.parametrize("over", ["eth0", "eth1"])
+@pytest.mark.parametrize("each", [10, 1400, 60_000])
+def test_datagrams_of_a_rank_are_no_bytes_of_its_connections(over: str, each: int) -> None:
+    made = with_udp(scene(tcp(100 * MB)), over=over, each=each)
+    books = judged(made, TCP)
+    assert books.verdict == UNDECIDED
+    assert "a rank on a had a UDP socket, and as much as " in books.because
+
+
+def test_datagrams_of_others_leave_the_jobs_verdict() -> None:
+    made = scene(tcp(100 * MB))
+    made.udp("a", "b", 50 * MB)
+    assert judged(made, TCP).verdict == PROVED
+
+
+def test_a_rank_that_has_a_udp_socket_and_sends_nothing_by_it_is_judged() -> None:
+    made = scene(tcp(100 * MB))
+    made.has_udp()
+    assert judged(made, TCP).verdict == PROVED
+
+
+def test_a_known_payload_that_tcp_carried_needs_no_counter_of_datagrams() -> None:
+    assert judged(with_udp(scene(tcp(100 * MB))), sends(TCP, 100 * MB)).verdict == PROVED
+
+
+def test_what_tcp_carried_elsewhere_refutes_whatever_went_by_datagrams() -> None:
+    books = judged(with_udp(scene(tcp(100 * MB, over="eth1"))), TCP)
+    assert (books.verdict, books.carried_by) == (REFUTED, "tcp over eth1")
+
+
+def test_memory_is_not_all_where_datagrams_went_too() -> None:
+    shared = with_udp(scene(lambda one: one.shares(), one_kernel=True))
+    books = judged(shared, TCP)
+    assert books.verdict == UNDECIDED
+    assert "UDP socket" in books.because
+    one_host = on_one(lambda one: one.shares())
+    one_host.udp("a", "a", 50 * MB, "lo")
+    one_host.has_udp()
+    for asked in (MEMORY, inside(MEMORY, 100 * MB)):
+        assert judged(one_host, asked).verdict == UNDECIDED
+
+
+def test_a_job_of_datagrams_alone_is_undecided_and_says_so() -> None:
+    books = judged(with_udp(scene()), TCP)
+    assert books.verdict == UNDECIDED
+    assert "a rank on a had a UDP socket" in books.because
+    other = judged(with_udp(scene(), over="eth1"), TCP)
+    assert other.verdict == UNDECIDED
+    assert "a rank on a had a UDP socket" in other.because

@@ -7,11 +7,13 @@ That of the program: the payload that it sent must be found on the fabric asked 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from fabriscope.analysis.books_doubts import (
     ELSEWHERE_SHARE,
     FOUND_SHARE,
     WIRE_UP_BYTES,
+    datagrams_because,
     doubt_about,
     spoilt_because,
     unfit_because,
@@ -52,6 +54,8 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
     doubt = "" if spoilt else doubt_about(judged, evidence)
     if spoilt or doubt:
         judged = Books(UNDECIDED, spoilt or doubt, "" if spoilt or expected.transport else judged.carried_by)
+    elif judged.verdict == UNDECIDED and (datagrams := datagrams_because(judged, evidence)):
+        judged = replace(judged, because=f"{judged.because}; {datagrams}")
     return Books(
         judged.verdict, judged.because, judged.carried_by, evidence.carriers(), evidence.closure_error,
         judged.payload_share,

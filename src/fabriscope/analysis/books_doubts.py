@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.books_evidence import Evidence
+from fabriscope.analysis.books_evidence import MEMORY, Evidence
 from fabriscope.analysis.books_wire import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
@@ -56,7 +56,8 @@ def spoilt_because(evidence: Evidence) -> str:
     is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
     if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
         job = bytes_text(asked_bytes)
-        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}"
+        whose = f"; {evidence.datagrams}" if evidence.datagrams else ""
+        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}{whose}"
     return ""
 
 
@@ -69,6 +70,9 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     is_told = expected.payload_bytes is not None and expected.transport != "shm"
     if evidence.uncounted and not (judged.verdict == PROVED and is_told):
         return evidence.uncounted
+    datagrams = datagrams_because(judged, evidence)
+    if datagrams and not (judged.verdict == PROVED and is_told):
+        return datagrams
     if expected.transport != "tcp":
         return ""
     unplaced = sum(evidence.found.unplaced.values())
@@ -76,6 +80,27 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
         names = " and ".join(evidence.found.unplaced)
         return f"{bytes_text(unplaced)} went by {names}, which may be {evidence.asked_name} or not"
     return _lacking(evidence) if judged.verdict == PROVED else ""
+
+
+def datagrams_because(judged: Books, evidence: Evidence) -> str:
+    """Return that the job's own datagrams, of which nobody counts the bytes, may be a part of what is judged.
+
+    Empty where no rank had a socket for them, where all of them are too little, or where what was found elsewhere
+    refutes whatever they carried.
+    """
+    hidden, found = evidence.datagram_bytes, evidence.found
+    payload = evidence.expected.payload_bytes
+    elsewhere = found.elsewhere_bytes + sum(found.unclear.values())
+    every = found.asked_bytes + elsewhere + hidden
+    is_memory = MEMORY in judged.carried_by
+    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * every
+    if payload:
+        least = ELSEWHERE_SHARE * sum(payload.values())
+    if not hidden or hidden < least:
+        return ""
+    if judged.verdict == REFUTED and not is_memory and elsewhere >= ELSEWHERE_SHARE * every:
+        return ""
+    return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
 
 
 def _lacking(evidence: Evidence) -> str:

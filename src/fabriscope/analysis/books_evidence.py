@@ -16,7 +16,18 @@ from fabriscope.analysis.books_flows import (
     rerouted,
     transfers_of,
 )
-from fabriscope.analysis.books_wire import Line, Meter, Port, disturbances, lines_of, routes_of, without_ip
+from fabriscope.analysis.books_wire import (
+    TCP_BYTES,
+    TIME_STAMP_BYTES,
+    UDP_BYTES,
+    Line,
+    Meter,
+    Port,
+    disturbances,
+    lines_of,
+    routes_of,
+    without_ip,
+)
 from fabriscope.model.counters import RANK, Carrier, Expectation, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
@@ -257,6 +268,35 @@ class Evidence:
                 continue
             rest = sum(max(0, one.rest_bytes) for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts)
             limit = meter.udp_bytes()
+            total += rest if limit is None else min(rest, limit)
+        return total
+
+    @cached_property
+    def datagrams(self) -> str:
+        """Return which rank had a socket for datagrams, in words; empty if none had."""
+        found = ((host, kind) for host, one in self.ranks for kind in one.datagrams)
+        return next((f"a rank on {host} had a {kind.upper()} socket" for host, kind in found), "")
+
+    @cached_property
+    def datagram_bytes(self) -> int:
+        """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts.
+
+        The account of the wire took TCP's headers off datagrams too, which have shorter ones.
+        """
+        total = 0
+        for host in {host for host, one in self.ranks if one.datagrams}:
+            meter = self._meters[host]
+            kinds = {kind for name, one in self.ranks if name == host for kind in one.datagrams}
+            lines = [one for one in self.lines if one.host == host and one.direction == "out"]
+            lines = [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts]
+            count = meter.udp_count() if kinds == {"udp"} else None
+            shorter = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
+            rests = [
+                one.rest_bytes + shorter * (one.packet_count if count is None else min(count, one.packet_count))
+                for one in lines
+            ]
+            limit = meter.udp_bytes() if kinds == {"udp"} else None
+            rest = sum(max(0, one) for one in rests)
             total += rest if limit is None else min(rest, limit)
         return total
 

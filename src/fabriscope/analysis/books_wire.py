@@ -18,6 +18,7 @@ ROCE_BYTES = 8 + 12 + 4
 WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
+UDP_BYTES = 8
 PORT_DATA = ("port_xmit_data", "port_rcv_data")
 DRIVER_DATA = (
     (("hw.tx_roce_only_bytes",), ("hw.rx_roce_only_bytes",)),
@@ -145,12 +146,17 @@ class Meter:
 
     def udp_bytes(self) -> int | None:
         """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
+        count = self.udp_count()
+        return None if count is None else count * LARGEST_DATAGRAM_BYTES
+
+    def udp_count(self) -> int | None:
+        """Return how many datagrams were sent, or received if they were more; None where nobody counts them."""
         counts = [
             self.protocol(*(f"{family}{dot}{name}" for family, dot in (("Udp", "."), ("Udp6", "."), ("Udp6", ""))))
             for name in ("OutDatagrams", "InDatagrams")
         ]
         known = [count for count in counts if count is not None]
-        return max(known) * LARGEST_DATAGRAM_BYTES if known else None
+        return max(known) if known else None
 
 
 def _grown(

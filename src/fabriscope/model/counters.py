@@ -50,6 +50,8 @@ class Process:
     """Memory shared with others: identity (`DEVICE:INODE NAME` of /proc/PID/maps, one kernel's word) to its bytes."""
     devices: tuple[str, ...] = ()
     """Device files that it holds open: /dev/infiniband/uverbs0, /dev/hfi1_0 ..."""
+    datagrams: tuple[str, ...] = ()
+    """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
 
 
 @dataclass(frozen=True)

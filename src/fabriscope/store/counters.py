@@ -113,5 +113,9 @@ def _reading_of(told: Mapping[str, Any], groups: Mapping[str, dict[str, Any]], f
         cost_ns=told["cost_ns"],
         **groups,
         connections=tuple(Connection(**{name: row[at] for at, name in known}) for row in told["connections"]),
-        processes=tuple(Process(**{**one, "devices": tuple(one["devices"])}) for one in told["processes"]),
+        processes=tuple(_process_of(one) for one in told["processes"]),
     )
+
+
+def _process_of(told: Mapping[str, Any]) -> Process:
+    return Process(**{**told, "devices": tuple(told["devices"]), "datagrams": tuple(told.get("datagrams", ()))})

@@ -10,7 +10,7 @@ the job has ended. A reading holds:
 - IP, TCP and UDP of the namespace: /proc/net/snmp, netstat and snmp6;
 - every TCP connection, by sock_diag, also those that were closed meanwhile: the kernel tells their last counters;
 - the processes of the job, in the last reading: whether they are ranks, what memory they share with others, which
-  devices they have open.
+  devices they have open, and whether sockets that send datagrams.
 
 Only processes that began after the first reading can be the job's. See docs/counters.md.
 """
@@ -172,4 +172,5 @@ def _processes(
 ) -> Iterator[Process]:
     for pid, one in processes.items():
         role, rank = known[pid]
-        yield Process(pid, role, rank, one["program"], one["shared"], tuple(one["devices"]))
+        devices, datagrams = tuple(one["devices"]), tuple(one["datagrams"])
+        yield Process(pid, role, rank, one["program"], one["shared"], devices, datagrams)

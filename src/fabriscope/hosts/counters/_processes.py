@@ -20,6 +20,11 @@ LAUNCHERS = frozenset(
 )
 DEVICES = re.compile(r"/dev/(infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
+# Tables of sockets whose bytes the kernel counts for nobody, and the column of the inode.
+DATAGRAMS = {
+    "/proc/net/udp": 9, "/proc/net/udp6": 9, "/proc/net/udplite": 9, "/proc/net/udplite6": 9, "/proc/net/raw": 9,
+    "/proc/net/raw6": 9, "/proc/net/packet": 8,
+}  # fmt: skip
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005
 
@@ -32,7 +37,7 @@ class Process:
         self.parent, self.program = 0, ""
         self.rank = self.step_rank = None
         self.is_marked = self.is_of_job = self.is_hidden = False
-        self.shared, self.devices, self.listens = {}, set(), set()
+        self.shared, self.devices, self.listens, self.datagrams = {}, set(), set(), set()
 
     def is_young(self, now_s):
         return now_s - self.seen_s < SETTLED_S
@@ -41,7 +46,7 @@ class Process:
         return {
             "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
             "step_rank": self.step_rank, "is_marked": self.is_marked, "shared": self.shared,
-            "devices": sorted(self.devices), "listens": sorted(self.listens),
+            "devices": sorted(self.devices), "listens": sorted(self.listens), "datagrams": sorted(self.datagrams),
         }  # fmt: skip
 
 
@@ -55,7 +60,7 @@ class Processes:
         self.old = self.present()
         self.new = {}
         self.of_job = {}
-        self.owners = {}
+        self.owners, self.datagrams = {}, {}
         self.last_pid = None
         self.changed = set()
 
@@ -139,7 +144,7 @@ class Processes:
 
     def look_inside(self):
         """Read the open files of the job's processes, and the memory that its ranks share."""
-        found = {}
+        found, self.datagrams = {}, datagram_sockets()
         for one in list(self.of_job.values()):
             self.look_at_files(one, found)
             self.look_at_memory(one)
@@ -158,7 +163,12 @@ class Processes:
         for name in names:
             target = link(folder + "/" + name)
             if target.startswith("socket:["):
-                owners.setdefault(int(target[8:-1]), one.pid)
+                inode = int(target[8:-1])
+                owners.setdefault(inode, one.pid)
+                kind = self.datagrams.get(inode)
+                if kind is not None and kind not in one.datagrams:
+                    one.datagrams.add(kind)
+                    self.changed.add(one)
             elif target not in one.devices and DEVICES.match(target):
                 one.devices.add(target)
                 self.changed.add(one)
@@ -193,6 +203,17 @@ class Processes:
         rows = [one.row() for one in sorted(self.changed, key=lambda one: one.pid)]
         self.changed = set()
         return rows
+
+
+def datagram_sockets():
+    """Return inode to kind (`udp`, `raw`, `packet`) of sockets for datagrams that are bound or connected."""
+    found = {}
+    for path, column in DATAGRAMS.items():
+        for line in read(path).splitlines()[1:]:
+            fields = line.split()
+            if len(fields) > column and fields[column].isdigit():
+                found[int(fields[column])] = os.path.basename(path).replace("lite", "").rstrip("6")
+    return found
 
 
 def prefix_of(mark):
