@@ -20,9 +20,10 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kOwnCountAt = kLineBytes;
 constexpr std::size_t kSlotsAt = 2 * kLineBytes;
-// Looks in vain before a rank that waits for a slow or dead one stops to heat the host: far more
-// than any message takes.
-constexpr std::uint64_t kEagerLooks = 5'000'000;
+// Looks in vain, some 10 ms of them, before a rank sleeps between looks. A wait that long ends at
+// most a hundredth later for it, and where the messages are moved by software (Soft RoCE) a rank
+// that only looks takes the processor from those that move them.
+constexpr std::uint64_t kEagerLooks = 500'000;
 constexpr long kNapNs = 50'000;
 
 }  // namespace
