@@ -1,7 +1,7 @@
 // What a library hears that is loaded into a benchmark program (LD_PRELOAD): begin and end of each operation.
 //
-// $OVERHEARD names the files: $OVERHEARD-speaks appears once a process has done $OVERHEARD_FIRST operations (16 without
-// it), and when a process ends, begin and end of its operations (CLOCK_MONOTONIC) go to $OVERHEARD.<pid>, as 64-bit
+// $OVERHEARD names the files: $OVERHEARD-speaks appears once a process was heard, with $OVERHEARD_LATER once it is ready
+// as well. When a process ends, begin and end of its operations (CLOCK_MONOTONIC) go to $OVERHEARD.<pid>, as 64-bit
 // nanoseconds.
 #ifndef FABRISCOPE_BENCHMARKS_OVERHEARD_H
 #define FABRISCOPE_BENCHMARKS_OVERHEARD_H
@@ -44,18 +44,16 @@ inline void write_file(const char* ending, const Operation* content, std::size_t
   std::fclose(file);
 }
 
-inline std::size_t first_count() {
-  static const std::size_t wanted = [] {
-    const char* const text = std::getenv("OVERHEARD_FIRST");
-    return text == nullptr ? kLeast : static_cast<std::size_t>(std::atol(text));
-  }();
-  return wanted;
-}
+// Whether the process may be stopped; a program that is measuring for itself how long it takes has to be let.
+inline bool may_speak = std::getenv("OVERHEARD_LATER") == nullptr;
 
 inline void hear(std::int64_t begin_ns, std::int64_t end_ns) {
+  static bool has_spoken = false;
   if (count == kMost) return;
   operations[count++] = {begin_ns, end_ns};
-  if (count == first_count()) write_file("-speaks", nullptr, 0);
+  if (has_spoken || !may_speak || count < kLeast) return;
+  has_spoken = true;
+  write_file("-speaks", nullptr, 0);
 }
 
 __attribute__((destructor)) static void keep() {

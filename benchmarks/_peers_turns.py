@@ -24,8 +24,8 @@ MARK = "OVERHEARD"
 TURN_S = 0.02
 """Several hundred operations on small messages; four turns are still shorter than a TCP connection may idle (200 ms)
 before it starts slowly again."""
-FIRST = "OVERHEARD_FIRST"
-"""The environment variable that says after how many operations a process speaks (16), and may be stopped."""
+LATER = "OVERHEARD_LATER"
+"""The environment variable that says that a process is ready, and may be stopped, only some time after it is heard."""
 SPEAKS = "-speaks"
 """Behind a mark: the file that says that operations are heard."""
 POLL_S = 0.002

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks import _peers_report as report
 from benchmarks._imb_report import CLOCK, IMB, OURS, Point, Reading, rows, table, verdict, write
 from benchmarks._peers_link import SPARE_S, Link, link
-from benchmarks._peers_turns import FIRST, MARK, Operations, calls_of_all, take_turns
+from benchmarks._peers_turns import LATER, MARK, Operations, calls_of_all, take_turns
 
 from fabriscope.adapters._imb_tables import TESTS
 from fabriscope.model.benchmarks import kind_of
@@ -35,8 +35,6 @@ from fabriscope.model.measurement import Launch, ParsedLaunch, SampleBlock
 
 BENCHMARKS = "barrier,bcast,allreduce,alltoall"
 SIZES = "8,4096"
-IMB_FIRST = 1200
-"""It chooses its repetitions by how long its first 1001 calls take, and would count the time in which it is stopped."""
 START_S = 0.5
 """For the start of the last program, while the others are stopped."""
 LEAST_CALLS = 100
@@ -152,7 +150,7 @@ def _listening(place: Link, point: Point, program: str, mark: str) -> Mapping[st
         "COLLECTIVE": f"MPI_{TESTS[benchmark].name}",
         "COLLECTIVE_BYTES": str(size),
         MARK: mark,
-        **({FIRST: str(IMB_FIRST)} if program == IMB else {}),
+        **({LATER: "1"} if program == IMB else {}),
     }
 
 
