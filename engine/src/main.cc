@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "copy_rate.h"
 #include "engine_version.h"
 #include "fabriscope/error.h"
 #include "interrupt.h"
@@ -34,6 +35,9 @@ int dispatch(const CommandLine& line) {
       return kExitOk;
     case Action::kList:
       std::printf("%s\n", list_text().c_str());
+      return kExitOk;
+    case Action::kCopyRate:
+      std::printf("%s\n", copy_rate_text().c_str());
       return kExitOk;
     case Action::kRun:
       break;

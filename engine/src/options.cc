@@ -66,6 +66,8 @@ bool set_flag(CommandLine& line, const std::string& name) {
     line.action = Action::kVersion;
   } else if (name == "--list") {
     line.action = Action::kList;
+  } else if (name == "--copy-rate") {
+    line.action = Action::kCopyRate;
   } else if (name == "--die-with-parent") {
     line.settings.die_with_parent = true;
   } else {
@@ -140,6 +142,7 @@ std::string help_text() {
   --clock auto|steady|tsc   what to time with (auto)
   --die-with-parent         end when the process (on Linux: the thread) that started this one ends
   --list                    the transports, benchmarks and rendezvous of this program, as JSON
+  --copy-rate               how fast one thread copies memory on this host, as JSON; takes half a second
   --help, --version
 
 The environment variable FABRISCOPE_TOKEN holds the run's token: every connection has to present it.

@@ -7,7 +7,7 @@
 
 namespace fabriscope {
 
-enum class Action { kRun, kList, kHelp, kVersion };
+enum class Action { kRun, kList, kCopyRate, kHelp, kVersion };
 
 struct CommandLine {
   Action action = Action::kRun;

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, engine_binary, launch_counters, store
+from fabriscope import __version__, copy_rates, engine_binary, launch_counters, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
@@ -217,6 +217,8 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     from fabriscope.hosts import facts
 
     collected = {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
+    copied = copy_rates.measured(site)
+    collected = {name: [*found, copied[name]] for name, found in collected.items()}
     may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
     return {
         **may_add,

@@ -38,7 +38,7 @@ def answer(
         sentences.append(f"{failures.height} measurements of {cases} cases did not succeed; each is listed below.")
     beyond = int(estimates["impossible_launch_count"].sum())
     if beyond:
-        sentences.append(f"{beyond} launch values lie beyond what the wire allows; they are kept but not counted.")
+        sentences.append(f"{beyond} launch values lie beyond what wire or memory allow; they are kept but not counted.")
     return sentences or ["Nothing has been measured yet."]
 
 

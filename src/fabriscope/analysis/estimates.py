@@ -24,11 +24,11 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     Columns: those of a case, `metric_id`, and in the metric's unit
     - `value`: the geometric mean of the launch values (their median if one of them is zero),
     - `low`, `high`: 95 % interval of the logs of the launch values, by `method` (analysis/evidence.py); null for one,
-    - `launch_min`, `launch_max`, `limit` (what physics allows);
+    - `launch_min`, `launch_max`, `limit` (what the wire allows);
     - `between_launch_spread`: standard deviation of the logs, about the coefficient of variation; null for one launch,
     - `launch_count`, `sample_count`: what the estimate rests on,
-    - `impossible_launch_count`: launches beyond the limit, kept in the run and left out here,
-    - `impossible`: every launch was beyond the limit; the estimate is of them and belongs in no summary.
+    - `impossible_launch_count`: launches beyond what wire or memory allow, kept in the run and left out here,
+    - `impossible`: every launch was beyond that; the estimate is of them and belongs in no summary.
     """
     possible = ~pl.col("impossible")
     flagged = values.with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))

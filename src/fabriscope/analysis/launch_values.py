@@ -10,6 +10,7 @@ import polars as pl
 
 from fabriscope.analysis.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
+from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
@@ -48,7 +49,8 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
 
     Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
     the round in which it was added.
-    `value` and `limit` (what physics allows) are in the metric's unit; `impossible` marks a value beyond its limit.
+    `value` and `limit` (what the wire allows) are in the metric's unit; `impossible` marks a value beyond its limit, or
+    beyond what copying in memory allows where no wire limits it.
     """
     condensed = _condense(run)
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
@@ -75,7 +77,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
                     "metric_id": metric_id,
                     "value": value,
                     "limit": limit,
-                    "impossible": is_impossible(value, limit, better),
+                    "impossible": is_impossible(value, limit or limits.of_memory(metric_id, case), better),
                 }
             )
     return pl.DataFrame(rows, schema=VALUE_SCHEMA)
@@ -163,7 +165,7 @@ def _metrics(
 
 
 def limits_of(manifest: Mapping[str, Any]) -> _Limits:
-    """Return what physics allows: `.of(metric_id, row of cases_frame)`, in the metric's unit or None."""
+    """Return what physics allows, in the metric's unit or None: `.of(metric_id, row of cases_frame)`, `.of_memory`."""
     return _Limits(manifest)
 
 
@@ -173,6 +175,7 @@ class _Limits:
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._fabrics = manifest["fabrics"]
         self._switches = (manifest.get("lab") or {}).get("fabrics") or {}
+        self._copy_rate = copy_rate(manifest)
         self._known: dict[tuple[str, str], float | None] = {}
 
     def of(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
@@ -180,6 +183,11 @@ class _Limits:
         if key not in self._known:
             self._known[key] = self._limit(metric_id, case)
         return self._known[key]
+
+    def of_memory(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
+        """Return what copying in memory allows."""
+        layer, placement, ranks = case["layer"], case["placement"], layout_from(case["ranks"])
+        return copy_limit(metric_id, self._copy_rate, case["message_size_bytes"], layer, placement, ranks)
 
     def _limit(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
         fabric = self._fabrics.get(case["fabric"] or "")

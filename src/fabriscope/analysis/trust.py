@@ -161,10 +161,11 @@ def _of_launches(row: Mapping[str, Any]) -> Iterator[Reason]:
     if spread is not None:
         yield _place(spread, SPREADS), f"{spread:.1%} between launches"
     beyond = row["impossible_launch_count"]
+    limiting = "copying in memory" if row["limit"] is None else "the wire"
     if row["impossible"]:
-        yield 3, "beyond what the wire allows"
+        yield 3, f"beyond what {limiting} allows"
     elif beyond:
-        yield 2, f"{beyond} more launches lay beyond what the wire allows"
+        yield 2, f"{beyond} more launches lay beyond what {limiting} allows"
 
 
 def _place(value: float, steps: tuple[tuple[float, int], ...], worst: int = 3) -> int:

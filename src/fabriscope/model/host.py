@@ -42,6 +42,9 @@ class Host:
 HERE = Host("localhost")
 """The machine that we are on, for what runs on it though the plan does not name it: launchers inside a batch job."""
 
+COPY_RATE = "memory.copy_bytes_per_s"
+"""The fact that says how fast one thread copies memory on a host, at best."""
+
 
 @dataclass(frozen=True)
 class Fact:

@@ -9,6 +9,7 @@ from typing import Any
 from fabriscope.analysis.sharpening import words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
+from fabriscope.model.host import COPY_RATE
 from fabriscope.model.lab import fault_words
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
@@ -22,6 +23,7 @@ MAIN_FACTS = {
     "cpu.governor": "CPU governor",
     "cpu.turbo_off": "turbo off",
     "memory.total_bytes": "memory",
+    COPY_RATE: "copying in memory, one thread",
     "numa.node_count": "NUMA nodes",
     "kernel.distribution": "system",
     "kernel.release": "kernel",
@@ -85,6 +87,8 @@ def _fact_text(fact: Mapping[str, Any]) -> str:
         return "yes" if value else "no"
     if fact["name"].endswith("_bytes") and isinstance(value, int):
         return memory_text(value)
+    if fact["name"] == COPY_RATE and isinstance(value, int | float):
+        return f"{value / 1e9:.1f} GB/s"
     if fact["name"].endswith("_hz") and isinstance(value, int | float):
         return f"{value / 1e9:.2f} GHz"
     if fact["name"].endswith("_ns") and isinstance(value, int | float):
