@@ -21,6 +21,7 @@ from fabriscope.effort import Effort
 from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
+from fabriscope.model import libfabric
 from fabriscope.model.errors import HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
 from fabriscope.model.measurement import Launch
@@ -50,10 +51,13 @@ def vocabulary() -> plans.Vocabulary:
     job = allocation.find()
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
+    transports = built_in["transports"] | {"tcp", "shm", "mpi"}
+    if libfabric.TRANSPORT in transports:
+        transports |= set(libfabric.LAYERS)
     return plans.Vocabulary(
         benchmarks=frozenset(BENCHMARKS) | built_in["benchmarks"],
         instruments=frozenset(instruments.plugins),
-        layers=(built_in["transports"] | {"tcp", "shm", "mpi"}) - {"null"},
+        layers=transports - {"null", libfabric.TRANSPORT},
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
     )

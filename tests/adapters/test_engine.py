@@ -134,6 +134,18 @@ def test_over_verbs_each_rank_has_its_own_device() -> None:
     assert "service_level" not in spec_text(launch("tcp"), replace(CONTEXT, fabric=fabric))
 
 
+@pytest.mark.parametrize("provider", ["tcp", "shm", "verbs"])
+def test_a_layer_of_libfabric_names_its_provider_in_every_case(provider: str) -> None:
+    hosts = ("a", "a") if provider == "shm" else ("a", "b")
+    first, second = argvs(f"libfabric-{provider}", hosts, CONTEXT)
+    assert "--transport libfabric " in first
+    assert "--transport libfabric " in second
+    assert ("--data-address" in first) == (provider != "shm")
+    assert "--rdma-device" not in first
+    assert spec_text(launch(f"libfabric-{provider}"), CONTEXT).count(f" provider={provider}\n") == 2
+    assert "provider" not in spec_text(launch("tcp"), CONTEXT)
+
+
 def test_a_word_that_would_become_two_is_refused() -> None:
     with pytest.raises(LaunchError, match="congestion_control"):
         spec_text(launch("tcp", sockets=(SocketOptions(congestion_control="reno verify=0"),)), CONTEXT)

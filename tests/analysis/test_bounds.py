@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabriscope.analysis.bounds import (
+    CARRIERS,
     bound_bytes_per_s,
     carrier_of,
     is_impossible,
@@ -40,6 +41,9 @@ def test_roce_has_its_own_headers_and_packets() -> None:
     assert carrier_of("verbs", fabric) == ("roce", 1024)
     assert carrier_of("verbs", {**fabric, "transport": "iwarp"}) == ("tcp", 1500)
     assert carrier_of("verbs", {**fabric, "rdma_ports": {}}) == ("roce", None)
+    assert carrier_of("libfabric-tcp", fabric) == ("tcp", 1500)
+    assert carrier_of("libfabric-verbs", fabric) == ("roce", 1024)
+    assert carrier_of("libfabric-efa", fabric)[0] not in CARRIERS, "its headers are not known"
     assert wire_bytes(1025, 1024, "roce") == 1025 + 2 * 82
     full = metric_limit("bandwidth_bytes_per_s", 10**9, 1024, 65536, 16, "roce")
     small = metric_limit("bandwidth_bytes_per_s", 10**9, 1024, 64, 16, "roce")

@@ -242,6 +242,37 @@ def test_verbs_are_asked_of_the_port(bare: RunData) -> None:
     assert (tcp.transport, dict(tcp.rdma_ports)) == ("tcp", {})
 
 
+@pytest.mark.parametrize(
+    ("layer", "placement", "of_fabric", "asked"),
+    [
+        ("libfabric-tcp", "inter", "tcp", "tcp"),
+        ("libfabric-tcp", "inter", "roce", "tcp"),
+        ("libfabric-tcp", "intra", "roce", "tcp"),
+        ("libfabric-shm", "intra", None, "shm"),
+        ("libfabric-verbs", "inter", "roce", "roce"),
+        ("libfabric-verbs", "inter", "iwarp", "iwarp"),
+        ("libfabric-opx", "inter", "tcp", "ib"),
+        ("libfabric-efa", "inter", "ib", "ib"),
+    ],
+)
+def test_libfabric_is_asked_for_what_its_provider_uses(
+    bare: RunData, layer: str, placement: str, of_fabric: str | None, asked: str
+) -> None:
+    port = {"device": "rxe0", "hca_port": 1}
+    entries, fabrics = {**bare.manifest["entries"]}, {**bare.manifest["fabrics"]}
+    fabric = "gige" if of_fabric else None
+    entries[TCP] = {**entries[TCP], "layer": layer, "placement": placement, "fabric": fabric}
+    fabrics["gige"] = {**fabrics["gige"], "transport": of_fabric, "rdma_ports": {"node1": port, "node2": port}}
+    run = replace(bare, manifest={**bare.manifest, "entries": entries, "fabrics": fabrics})
+    record = next(record for record in run.journal if record["entry_id"] == TCP)
+    one = expectation(run, record)
+    assert one is not None
+    assert one.transport == asked
+    assert bool(one.rdma_ports) == (asked not in ("tcp", "shm"))
+    if placement == "intra" and asked == "tcp":
+        assert set(one.interfaces.values()) == {"lo"}
+
+
 def test_the_page_draws_what_was_refuted_under_its_true_name(refuted: Essence) -> None:
     text = html_text(refuted, "")
     assert 'id="transport"' in text

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fabriscope.model import libfabric
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import PlanError
 from fabriscope.plan import Vocabulary, expand, expected_ns, load
@@ -24,7 +25,7 @@ MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistak
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
-    frozenset({"tcp", "mpi", "shm", "verbs"}),
+    frozenset({"tcp", "mpi", "shm", "verbs", *libfabric.LAYERS}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
 )
 GOOD = """
@@ -118,6 +119,24 @@ def test_queues_of_verbs_are_swept_over_verbs_only(tmp_path: Path) -> None:
         "inline limit 1024, signal every 1": {"inline_limit": "1024", "signal_every": "1", **fixed},
         "inline limit 1024, signal every 16": {"inline_limit": "1024", "signal_every": "16", **fixed},
     }
+
+
+def test_a_provider_of_libfabric_is_measured_where_it_works(tmp_path: Path) -> None:
+    text = GOOD.replace("layers: [tcp, mpi, shm]", "layers: [tcp, libfabric-tcp, libfabric-shm, libfabric-efa]")
+    text = text.replace("mpi: [mpich]\n", "intra_fabrics: [a]\n")
+    plan = _load(text, tmp_path)
+    entries = [entry.entry_id for entry in expand(plan, planned_fabrics(plan)).entries]
+    assert sorted(name for name in entries if "libfabric" in name) == [
+        "a.libfabric-efa.inter",
+        "a.libfabric-tcp.inter",
+        "a.libfabric-tcp.intra",
+        "b.libfabric-efa.inter",
+        "b.libfabric-tcp.inter",
+        "libfabric-shm.intra",
+    ]
+    cases = expand(plan, planned_fabrics(plan)).cases.values()
+    swept = {case.entry.layer for case in cases if case.socket.send_buffer_bytes is not None}
+    assert swept == {"tcp"}, "socket options are for our own sockets"
 
 
 @pytest.mark.parametrize(

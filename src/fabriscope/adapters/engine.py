@@ -19,6 +19,7 @@ from itertools import groupby
 
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
+from fabriscope.model import libfabric
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
@@ -38,7 +39,7 @@ _WATCHDOG_SAID = re.compile(r"case (\S+): no progress for")
 
 
 class EngineAdapter:
-    """Runs fabriscope-engine over tcp, verbs, shm, null, mpi, or whatever transport was added to it."""
+    """Runs fabriscope-engine over tcp, verbs, libfabric, shm, null, mpi, or whatever transport was added to it."""
 
     name = "engine"
 
@@ -89,10 +90,11 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
     listen = context.rendezvous_address(entry.hosts[0]) if is_inter else LOOPBACK_ADDRESS
     commands = []
     for rank, host in enumerate(entry.hosts):
-        argv = [program, "--transport", entry.layer, "--rendezvous", "tcp"]
+        transport = libfabric.TRANSPORT if libfabric.provider_of(entry.layer) else entry.layer
+        argv = [program, "--transport", transport, "--rendezvous", "tcp"]
         argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts))]
         argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
-        if entry.layer != "shm":
+        if entry.layer not in ("shm", "libfabric-shm"):
             argv += ["--data-address", context.data_address(host)]
         if entry.layer == "verbs":
             argv += _rdma_words(context.fabric, host)
@@ -163,6 +165,8 @@ def _series_lines(cases: Sequence[Case], fabric: Fabric | None) -> Iterator[str]
 def _alike(case: Case, fabric: Fabric | None) -> dict[str, object]:
     """Return what the engine is told of a case beside its size and its window."""
     words: dict[str, object] = {"benchmark": case.benchmark, **case.parameter_map}
+    if provider := libfabric.provider_of(case.entry.layer):
+        words["provider"] = provider
     if case.entry.layer == "tcp":
         words |= _socket_words(case.socket)
     if case.entry.layer == "verbs" and fabric is not None:

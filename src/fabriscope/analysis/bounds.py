@@ -49,9 +49,11 @@ TWO_RANKS = Layout(2, 1)
 def carrier_of(layer: str, fabric: Mapping[str, Any]) -> tuple[str, int | None]:
     """Return what carries a layer over a fabric of a manifest, and its MTU: the payload of a packet for RoCE.
 
-    iWARP goes over TCP, whose bound is generous for it. Of InfiniBand no headers are known here.
+    iWARP and libfabric's tcp go over TCP, whose bound is generous for them. Of InfiniBand no headers are known here.
     """
-    if layer != "verbs":
+    if layer == "libfabric-tcp":
+        return "tcp", fabric.get("mtu_bytes")
+    if layer not in ("verbs", "libfabric-verbs"):
         return layer, fabric.get("mtu_bytes")
     transport = str(fabric.get("transport", ""))
     payloads = [port.get("mtu_bytes") for port in (fabric.get("rdma_ports") or {}).values()]

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriscope.model import libfabric
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.case import SocketOptions, ranks_label
 from fabriscope.model.ranks import layout_from
@@ -33,7 +34,7 @@ CASE_SCHEMA = {
 AGAIN = "again"
 """Marks what is entered a second time, as the A/A control."""
 CASE_COLUMNS = tuple(CASE_SCHEMA)
-LAYER_NAMES = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null"}
+LAYER_NAMES = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null", **libfabric.LABELS}
 IN_TRUTH = " (in truth "
 """Stands behind the name of a layer, and before what carried its bytes, where that is not what was asked for."""
 RESULT_SCHEMA = {

@@ -12,7 +12,9 @@ import polars as pl
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
+from fabriscope.model import libfabric
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.run_data import RunData
 
 BADGES = {PROVED: "✓ proved", UNDECIDED: "? undecided", REFUTED: "✗ refuted"}
@@ -44,9 +46,7 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
     stand_ins = record.get("stand_ins") or {}
     hosts = [str(stand_ins.get(host, host)) for host in entry.get("hosts", ())]
     is_inter = entry.get("placement") == "inter"
-    transport = "shm" if layer == "shm" or (layer == "mpi" and fabric is None) else "tcp"
-    if fabric is not None and layer in ("mpi", "verbs") and is_inter:
-        transport = fabric.get("transport") or "tcp"
+    transport = _transport(str(layer), fabric, is_inter=is_inter)
     interfaces = {host: name for host, name in ((fabric or {}).get("interfaces") or {}).items() if host in hosts}
     if not is_inter and transport == "tcp":
         interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
@@ -60,6 +60,19 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
         transport, str(entry.get("fabric") or ""), interfaces, ports, _payload(details, hosts),
         details.get("sent_messages"),
     )  # fmt: skip
+
+
+def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) -> str:
+    """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives."""
+    provider = libfabric.provider_of(layer)
+    if "shm" in (layer, provider) or (layer == "mpi" and fabric is None):
+        return "shm"
+    if layer == "tcp" or provider == "tcp" or fabric is None or not is_inter:
+        return "tcp"
+    of_fabric = str(fabric.get("transport") or "tcp")
+    if provider is not None:
+        return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
+    return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
 def _payload(details: Mapping[str, Any], hosts: list[str]) -> dict[tuple[str, str], int] | None:

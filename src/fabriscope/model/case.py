@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from fabriscope.model import libfabric
 from fabriscope.model.ranks import layout_of
 
-_LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "verbs": "verbs"}
+_LAYER_LABELS = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "verbs": "verbs", **libfabric.LABELS}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.libfabric import placements_of
 from fabriscope.model.measurement import Launch
 from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import cases
@@ -70,7 +71,7 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
     """Yield every entry but the floor with its cases, which may be none."""
     section = plan.section
     for placement, layer, instrument in itertools.product(section.placements, section.layers, section.instruments):
-        if layer == "shm" and placement == "inter":
+        if placement not in placements_of(layer):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
         for layout, patterns in _layouts(plan, placement, len(hosts), cores).items():

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host_lists import unfolded
+from fabriscope.model.libfabric import placements_of
 from fabriscope.plan import guests, paper_names, ranks, schema, values
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
@@ -177,8 +178,7 @@ def _contradictions(
         )
     if plan.mpi and "mpi" not in plan.layers:
         yield ("mpi",), "MPI libraries are named, but the layer mpi is not measured", "add mpi to layers"
-    if "shm" in plan.layers and "intra" not in plan.placements:
-        yield ("layers",), "shared memory works only inside one host", "add intra to placements"
+    yield from _misplaced_layers(plan)
     names = [stack.name for stack in plan.mpi]
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -186,6 +186,17 @@ def _contradictions(
     yield from _unknown_fabrics(plan)
     yield from ranks.contradictions(plan, hosts)
     yield from benchmark_contradictions(plan)
+
+
+def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
+    for layer in plan.layers:
+        possible = placements_of(layer)
+        if set(possible) & set(plan.placements):
+            continue
+        if possible == ("intra",):
+            yield ("layers",), "shared memory works only inside one host", "add intra to placements"
+        else:
+            yield ("layers",), f"{layer} works only between hosts", "add inter to placements"
 
 
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:

@@ -262,7 +262,8 @@ class PlanSection(Section):
     fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
     layers: tuple[str, ...] = Field(
         ("tcp",),
-        description="software layers to measure: tcp, mpi, shm, or another transport of the engine",
+        description="software layers to measure: tcp, mpi, shm, verbs, libfabric by a provider (libfabric-tcp),"
+        " or another transport of the engine",
         min_length=1,
     )
     mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi)] = Field(
@@ -272,7 +273,9 @@ class PlanSection(Section):
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )
     intra_fabrics: tuple[str, ...] = Field(
-        (), description="inside one host, also over TCP to the host's own address on these fabrics (tcp and mpi)"
+        (),
+        description="inside one host, also over TCP to the host's own address on these fabrics"
+        " (tcp, mpi, libfabric-tcp)",
     )
     ranks: RankCounts = Field(
         (2,),

@@ -1,0 +1,53 @@
+"""Runs over libfabric in a lab: what was sent is found on what the provider uses."""
+
+from __future__ import annotations
+
+import ctypes.util
+import threading
+from pathlib import Path
+
+import pytest
+
+from fabriscope import engine_binary, store
+from fabriscope import plan as plans
+from fabriscope import run as runs
+from fabriscope.analysis.transport import transport_frame
+from fabriscope.model.counters import PROVED
+from fabriscope.progress import QuietProgress
+
+PLAN = """
+name: libfabric
+hosts: a,b
+fabrics: {eth: {lab: local}}
+layers: [libfabric-tcp, libfabric-shm]
+placements: [inter, intra]
+benchmarks:
+  ping_pong: {sizes: [8, 64KiB]}
+  bandwidth: {sizes: [1KiB, 1MiB], window: 4}
+  bidirectional_bandwidth: {sizes: [64KiB], window: 4}
+launches: 1
+budget: 2s
+floor: false
+"""
+
+
+def test_what_carries_the_bytes_of_libfabric_is_proved(tmp_path: Path) -> None:
+    if "libfabric" not in engine_binary.list_plugins()["transports"]:
+        pytest.skip("the engine was built without libfabric's headers (package libfabric-dev)")
+    if ctypes.util.find_library("fabric") is None:
+        pytest.skip("libfabric.so.1 is not installed (package libfabric1)")
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    plan = plans.load(tmp_path / "plan.yaml", runs.vocabulary())
+    runs.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
+    run = store.open_run(tmp_path / "run").read()
+    for record in run.journal:
+        assert record["status"] == "ok", record
+        assert record["details"]["header"]["library_version"].startswith("libfabric "), record["details"]
+    found = {row["entry_id"]: row for row in transport_frame(run).iter_rows(named=True)}
+    assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(
+        ("eth.libfabric-tcp.inter", "libfabric-tcp.intra", "libfabric-shm.intra"), PROVED
+    ), found
+    asked = {name: row["asked"] for name, row in found.items()}
+    assert asked["eth.libfabric-tcp.inter"] == "tcp over eth0"
+    assert asked["libfabric-tcp.intra"] == "tcp over lo"
+    assert asked["libfabric-shm.intra"] == "shared memory"
