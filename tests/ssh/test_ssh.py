@@ -109,6 +109,7 @@ def test_without_a_shared_folder_the_engine_is_copied_and_nothing_else_stays(apa
     facts = {fact["name"]: fact["value"] for fact in manifest["hosts"]["node2"]["facts"]}
     assert facts["kernel.host_name"] == "node2"
     assert facts["interface.ens3.ipv4"].startswith("10.10.")
+    assert facts["memory.copy_bytes_per_s"] > 0
     wait_until_clean(apart)
 
 
