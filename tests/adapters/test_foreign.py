@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from fabriscope.adapters._imb_tables import rows as imb_rows
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.netpipe import repeat_count, visited_sizes
 from fabriscope.model.case import Case, Entry, SocketOptions
@@ -332,3 +333,15 @@ def test_what_perftest_cannot_be_asked_for(parameters: tuple[tuple[str, str], ..
     asked = launch("perftest", "verbs", {**ping_pong(64), "parameters": parameters})
     (result,) = ADAPTERS.get("perftest").parse(asked, []).results
     assert (result.status, result.reason) == ("skipped", reason)
+
+
+def test_what_the_mpi_library_says_between_rows_of_imb_ends_no_table() -> None:
+    """As UCX does, whose warnings go to standard output."""
+    text = (DATA / "imb" / "ping_pong.txt").read_text()
+    rows = list(imb_rows(text, "IMB-MPI1"))
+    (first, *_) = [
+        line for line in text.splitlines(keepends=True) if line.split()[:1] == [f"{rows[0][1]['#bytes']:.0f}"]
+    ]
+    said = "[1795.120] [node1:77:0] sock.c:322 UCX WARN a connection was closed\n"
+    assert list(imb_rows(text.replace(first, first + said, 1), "IMB-MPI1")) == rows
+    assert len(rows) > 1

@@ -149,6 +149,5 @@ def rows(text: str, program: str) -> Iterator[tuple[str, dict[str, float]]]:
                 raise ParseError(f"{table} has the columns {' '.join(words)}", where=program)
         elif columns is not None and words:
             if len(words) != len(columns) or words[0].startswith("#"):
-                columns = None  # "time-out", the end of the table, or a death in the middle of a row
-                continue
+                continue  # "time-out", a death in the middle of a row, or what the MPI library says in between
             yield str(table), {name: number(word, name, program) for name, word in zip(columns, words, strict=True)}
