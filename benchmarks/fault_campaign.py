@@ -5,13 +5,15 @@
 After each fault: what was journalled before is still there, digit for digit, and readable; every measurement that
 failed has its reason; nothing is left behind (processes, interfaces, mounts, shared memory, folders, labs); and
 `--resume` completes the rest. FOLDER/cases.jsonl gets a line for each case; the campaign goes on where it was
-interrupted, and `--part 1/4` makes every fourth case alone. FOLDER/outcomes.md is the table. Nothing asserts on time.
+interrupted, and the same command started more than once shares its cases. FOLDER/outcomes.md is the table. Nothing
+asserts on time.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import json
 import shutil
 import sys
@@ -40,11 +42,7 @@ def main() -> None:
     known = kinds(arguments.mpi or next((one.mpirun for one in mpi.search()), None))
     usual = [name for name, kind in known.items() if not kind.is_extra]
     chosen = [known[name] for name in arguments.kinds or usual]
-    part, parts = map(int, arguments.part.split("/"))
-    cases = _read(output)
-    for number in range(1, arguments.count + 1):
-        if number % parts != part % parts or number in cases:
-            continue
+    for number in unclaimed(arguments.count, output):
         kind = chosen[(number - 1) % len(chosen)] if arguments.each else seeded(arguments.seed, number).choice(chosen)
         case = _case(kind, number, arguments.seed, output)
         with (output / "cases.jsonl").open("a") as stream:
@@ -66,9 +64,20 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--kinds", type=lambda text: text.split(","), help="only these, by their names")
     parser.add_argument("--each", action="store_true", help="the kinds in turn instead of by chance")
-    parser.add_argument("--part", default="1/1", help="I/N: every N-th case, from the I-th")
     parser.add_argument("--mpi", help="mpirun of the MPI for the kinds that need one")
     return parser.parse_args()
+
+
+def unclaimed(count: int, output: Path) -> Iterator[int]:
+    """Yield the cases that are neither made nor under way elsewhere; each is ours until the next is asked for."""
+    for number in range(1, count + 1):
+        with (output / f"claim-{number:04}").open("w") as claim:
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel gives it back, whatever ends us
+            except BlockingIOError:
+                continue
+            if number not in _read(output):
+                yield number
 
 
 def _read(output: Path) -> dict[int, dict[str, Any]]:

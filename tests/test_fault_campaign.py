@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.fault_campaign import unclaimed
 
 ROOT = Path(__file__).parents[1]
 KINDS = (
@@ -54,3 +56,13 @@ def test_a_fault_becomes_a_recorded_failure_and_leaves_nothing(kind: str, tmp_pa
     assert [case["kind"] for case in cases] == [kind] * len(cases)
     assert all(case["outcome"] != "over before" for case in cases)
     assert all(case["launches"] > 0 for case in cases)
+
+
+def test_campaigns_in_one_folder_share_the_cases(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"number": 1}\n')
+    with (tmp_path / "claim-0002").open("w") as elsewhere:
+        fcntl.flock(elsewhere, fcntl.LOCK_EX)
+        first, second = unclaimed(5, tmp_path), unclaimed(5, tmp_path)
+        assert [next(first), next(second), next(first)] == [3, 4, 5]
+        assert list(second) == []
+    assert list(unclaimed(2, tmp_path)) == [2]
