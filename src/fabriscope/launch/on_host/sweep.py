@@ -9,22 +9,25 @@ from collections.abc import Callable
 MARK_VARIABLE = "FABRISCOPE_LAUNCH_MARK"
 MAX_SWEEPS = 20
 SWEEP_PAUSE_S = 0.005
+MAX_CHASE_S = 10.0
 
 
 def end_marked(mark: str) -> int:
     """End every process whose mark, in its environment, begins with this one; returns how many there were.
 
-    Looks again for as long as something is found, because what is ended may have had a child a moment before; and a
-    few times more while a process has no environment at all, as one in the middle of an exec.
+    Looks again for as long as something is found (MAX_CHASE_S at most), because what is ended may have had a child a
+    moment before; and MAX_SWEEPS times while a process has no environment at all, as one in the middle of an exec.
     """
     needle = (MARK_VARIABLE + "=" + mark).encode()
-    count = 0
-    for _ in range(MAX_SWEEPS):
+    count = doubts = 0
+    until_s = time.monotonic() + MAX_CHASE_S
+    while time.monotonic() < until_s:
         found, unclear = _sweep(needle)
         count += found
-        if not found and not unclear:
+        doubts += not found
+        if not found and (not unclear or doubts >= MAX_SWEEPS):
             break
-        time.sleep(SWEEP_PAUSE_S)
+        time.sleep(0 if found else SWEEP_PAUSE_S)
     return count
 
 
@@ -63,8 +66,10 @@ def _kill_if(pid: int, number: int, is_ours: "Callable[[], bool]") -> bool:
 def _sweep(needle: bytes) -> "tuple[int, int]":
     """Return how many marked processes were ended, and how many could not be told."""
     found = unclear = 0
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) == os.getpid():
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    # The youngest first: it is the one that is about to have a child, which this list does not hold.
+    for name in map(str, sorted(numbers, reverse=True)):
+        if int(name) == os.getpid():
             continue
         environment = _environment(name)
         if environment and _has(environment, needle):
