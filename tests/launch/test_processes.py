@@ -228,3 +228,19 @@ def test_our_own_death_ends_what_we_started(tmp_path: Path) -> None:
         ours.kill()
     assert is_gone(int((tmp_path / "leader").read_text()))
     assert is_gone(int((tmp_path / "child").read_text()))
+
+
+def test_what_was_started_but_not_yet_told_ends_with_us_when_we_are_killed(tmp_path: Path) -> None:
+    """Between a start and its word to the guard there is a moment in which nobody else knows of the process."""
+    program = f"""
+import os, signal, subprocess
+from fabriscope.launch._guard import Guard
+from fabriscope.launch.on_host.sweep import MARK_VARIABLE
+guard = Guard()
+left = subprocess.Popen(["sleep", "600"], env={{**os.environ, MARK_VARIABLE: guard.mark}}, start_new_session=True)
+open({str(tmp_path / "pid")!r}, "w").write(str(left.pid))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=LONG_S)
+    assert ended.returncode == -signal.SIGKILL
+    assert is_gone(int((tmp_path / "pid").read_text()))

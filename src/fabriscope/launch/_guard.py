@@ -9,18 +9,21 @@ from __future__ import annotations
 import contextlib
 import secrets
 import subprocess
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fabriscope.launch.on_host.sweep import end_marked
+from fabriscope.launch.on_host import sweep
 
-# Reads `started GROUP` and `ended GROUP`; when its input ends, whatever still lives is ended, and the folder $1 goes.
+# Reads `started GROUP`, `ended GROUP` and `over`. When its input ends, whatever still lives is ended, and the folder $1
+# goes. Where nobody said `over` we were killed, perhaps before a start was told: then Python ($2) looks for the mark.
 _WATCH = """
-live=""
+live="" over=""
 while read -r verb group; do
   case $verb in
     started) live="$live $group" ;;
+    over) over=yes ;;
     ended) kept=""; for g in $live; do [ "$g" = "$group" ] || kept="$kept $g"; done; live=$kept ;;
   esac
 done
@@ -29,8 +32,10 @@ if [ -n "$live" ]; then
   sleep 2
   for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
 fi
+[ -n "$over" ] || "$2" -I -S -c "$3" "$4" "$5"
 [ -z "$1" ] || rm -rf -- "$1"
 """
+_END_MARKED = "import runpy, sys; runpy.run_path(sys.argv[1])['end_marked'](sys.argv[2])"
 
 
 class Guard:
@@ -39,8 +44,9 @@ class Guard:
     def __init__(self, temporary: Path | None = None) -> None:
         """Begin to watch; a temporary folder goes with us, whatever ends us."""
         self.mark = secrets.token_hex(16)
+        words = (sys.executable, _END_MARKED, sweep.__file__, self.mark)
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, "fabriscope-guard", str(temporary or "")],
+            ["/bin/sh", "-c", _WATCH, "fabriscope-guard", str(temporary or ""), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -53,7 +59,8 @@ class Guard:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        end_marked(self.mark)
+        sweep.end_marked(self.mark)
+        self._tell("over")
         self._watcher.communicate()
 
     def started(self, group: int) -> None:
