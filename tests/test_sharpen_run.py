@@ -20,13 +20,14 @@ name: crossing
 hosts: node[1-2]
 fabrics:
   near: {lab: {preset: local, rate: 10Mb/s}}
-  far: {lab: {preset: local, rate: 1Gb/s, delay: 5ms}}
+  far: {lab: {preset: local, rate: 1Gb/s, delay: 10ms}}
 benchmarks: {ping_pong: {sizes: [256, 64KiB]}}
 floor: false
-launches: 3
+launches: 5
 sharpen: 1
-budget: 3s
+budget: 4s
 """
+"""So far apart, and so often, that a launch that a busy machine holds up leaves no verdict open."""
 
 
 def added(runner: Runner) -> list[int]:
@@ -40,8 +41,8 @@ def test_a_run_killed_inside_a_round_goes_on_with_it(runner: Runner) -> None:
     assert status == 0, err
     assert "then up to 1 round of further sizes" in out
     process = runner.start("run", runner.plan, "-o", runner.run, "--json")
-    deadline = time.monotonic() + 120
-    while sum(added(runner)) == 0 or len(added(runner)) < 9:
+    deadline = time.monotonic() + 240
+    while sum(added(runner)) == 0 or len(added(runner)) < 13:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -51,7 +52,7 @@ def test_a_run_killed_inside_a_round_goes_on_with_it(runner: Runner) -> None:
     remove_left_overs()
     status, _, err = runner.finish("run", "--resume", runner.run, "--json")
     assert status == 0, err
-    assert added(runner) == [0] * 6 + [1] + [0] * 6
+    assert added(runner) == [0] * 10 + [1] + [0] * 10
     run = fabriscope.load(Path(runner.run))
     sizes = run.comparisons().filter(run.comparisons()["kind"] == "fabric")["message_size_bytes"].to_list()
     assert len(sizes) == 5
@@ -61,4 +62,4 @@ def test_a_run_killed_inside_a_round_goes_on_with_it(runner: Runner) -> None:
     status, out, _ = runner.finish("verify", runner.run)
     assert status == 0, out
     assert runner.finish("run", "--resume", runner.run)[0] == 0, "nothing is left to do"
-    assert len(added(runner)) == 13
+    assert len(added(runner)) == 21
