@@ -1,5 +1,7 @@
 #include "watchdog.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -21,7 +23,10 @@ Watchdog::Watchdog(Rendezvous& rendezvous, std::int64_t timeout_ns, Handler on_a
     : rendezvous_(rendezvous),
       timeout_ns_(timeout_ns),
       on_alarm_(std::move(on_alarm)),
-      thread_([this] { watch(); }) {}
+      thread_([this] { watch(); }) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  wake_.wait(lock, [this] { return watching_; });
+}
 
 Watchdog::~Watchdog() {
   {
@@ -48,8 +53,14 @@ void Watchdog::disarm() {
 }
 
 void Watchdog::watch() {
+  // A table of files of its own: while two threads share one, the kernel takes a reference to the
+  // file in every send and receive, 1 % of a small message over TCP. What it says goes through
+  // files that were open before it started. Where it is refused, all works as well, a little slower.
+  (void)unshare(CLONE_FILES);
   const auto interval = std::chrono::nanoseconds(std::min(kLookEveryNs, timeout_ns_ / 4));
   std::unique_lock<std::mutex> lock(mutex_);
+  watching_ = true;
+  wake_.notify_one();
   while (!wake_.wait_for(lock, interval, [this] { return stopping_; })) {
     if (!armed_) continue;
     const std::optional<Alarm> alarm = look();

@@ -61,6 +61,7 @@ class Watchdog {
 
   std::mutex mutex_;
   std::condition_variable wake_;
+  bool watching_ = false;
   bool stopping_ = false;
   bool armed_ = false;
   std::optional<std::string> case_id_;
