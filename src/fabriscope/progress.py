@@ -173,9 +173,9 @@ class TerminalProgress(QuietProgress):
             disable=not self._console.is_terminal,
         )
         self._left_ns = 0
-        self._pace = 1.0
         self._expected_ns = 0
-        self._spent_ns = 0
+        self._ended_expected_ns = 0
+        self._ended_took_ns = 0
         self._task: Any = None
 
     def notice(self, what: str) -> None:
@@ -204,7 +204,7 @@ class TerminalProgress(QuietProgress):
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""
         self._expected_ns = expected_ns
-        left = _clock(round(self._left_ns * self._pace))
+        left = self._left_text()
         self._bar.update(self._task, description=f"block {launch.block}: {launch.entry.label()}", left=left)
         self._bar.refresh()
         if not self._console.is_terminal:
@@ -217,10 +217,9 @@ class TerminalProgress(QuietProgress):
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
         """See Progress."""
         self._left_ns -= self._expected_ns
-        self._spent_ns += elapsed_ns
-        done_expected_ns = max(1, self._expected_ns)
-        self._pace = 0.7 * self._pace + 0.3 * elapsed_ns / done_expected_ns
-        self._bar.update(self._task, advance=1, left=_clock(round(self._left_ns * self._pace)))
+        self._ended_expected_ns += self._expected_ns
+        self._ended_took_ns += elapsed_ns
+        self._bar.update(self._task, advance=1, left=self._left_text())
         if failed:
             reason = next(iter(failed.values()))
             self._console.print(
@@ -228,6 +227,11 @@ class TerminalProgress(QuietProgress):
                 style="yellow",
                 highlight=False,
             )
+
+    def _left_text(self) -> str:
+        """Say about how long it still takes, if what is left is as much slower than expected as all that has ended."""
+        pace = self._ended_took_ns / self._ended_expected_ns if self._ended_expected_ns else 1.0
+        return _clock(round(self._left_ns * pace))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

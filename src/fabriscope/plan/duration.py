@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
@@ -15,6 +15,8 @@ MPI_START_NS = 1_500_000_000
 """About how long a launch of two ranks takes beside measuring: process start, connections, payload check."""
 RANK_START_NS = 250_000_000
 """About what each further rank adds where ranks share few cores, as in a lab: its start, and its clock's comparison."""
+GUEST_START_NS = 4_000_000_000
+"""About what a launch in guests takes longer: processes start slowly there, the readers of counters among them."""
 _BITS_PER_BYTE = 8
 _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
@@ -24,10 +26,14 @@ _OPERATIONS_PER_ROUND = 2
 """A burst is at least one warm-up operation and one measured."""
 
 
-def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
-    """Return about how long a launch takes: its start, and its budget or the least that one round takes."""
+def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str] = ()) -> int:
+    """Return about how long a launch takes: its start, and its budget or the least that one round takes.
+
+    `guests` are the hosts that have a kernel of their own.
+    """
     entry = launch.entry
-    return start_ns(entry.layer, len(entry.hosts)) + max(launch.budget_ns, round_ns(launch, fabrics))
+    slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
+    return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
 
 
 def start_ns(layer: str, rank_count: int) -> int:
