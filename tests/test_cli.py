@@ -71,7 +71,7 @@ def test_a_run_folder_that_cannot_be_made_has_nothing_to_resume(tmp_path: Path) 
     plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
     done = _fabriscope("run", plan, "-o", plan / "below", "-q")
     assert done.returncode == 8
-    assert "the run folder cannot be made: Not a directory -- choose another place" in done.stderr
+    assert f"the run folder cannot be made: {plan} is no folder -- choose another place" in done.stderr
     assert "resume" not in done.stderr
 
 

@@ -60,6 +60,7 @@ def vocabulary() -> plans.Vocabulary:
         layers=transports - {"null", libfabric.TRANSPORT},
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
+        instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
     )
 
 
@@ -68,6 +69,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
     if plan.wants_allocation and allocation.find() is None:
         fix = "`fabriscope submit PLAN` makes one"
         raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
+    store.refuse_impossible(path)
     with progress, sites.prepare(plan, progress.notice) as site:
         schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
@@ -155,9 +157,13 @@ def _execute(
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
         effort = Effort(plan, folder, progress)
         sharpening = Sharpening(plan.section, folder, progress)
-        expected_ns = sum(plans.expected_ns(launch, site.fabrics) for launch in left if effort.counts(launch))
-        added = store.launches_of(folder.manifest)[len(schedule.launches) :]
-        expected_ns += sum(plans.expected_ns(launch, site.fabrics) for launch in added if launch.launch_id not in done)
+        wanted = [launch for launch in left if effort.counts(launch)]
+        wanted += [
+            launch
+            for launch in store.launches_of(folder.manifest)[len(schedule.launches) :]
+            if launch.launch_id not in done
+        ]
+        expected_ns = sum(plans.expected_ns(launch, site.fabrics, plan.guests) for launch in wanted)
         progress.start(str(folder.path), len(folder.manifest["schedule"]), len(done), expected_ns)
         hung = Counter(case_id for record in done.values() for case_id in record["details"].get("hung_case_ids", []))
         casualties = Casualties(site)
@@ -167,7 +173,7 @@ def _execute(
         for launch in _worth_making(left, effort, sharpening, done):
             if cancel.is_set():
                 break
-            expected_ns = plans.expected_ns(launch, site.fabrics)
+            expected_ns = plans.expected_ns(launch, site.fabrics, plan.guests)
             progress.launch_started(launch, expected_ns)
             adapter = adapters.get(launch.entry.instrument)
             runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel)

@@ -34,6 +34,8 @@ class Vocabulary:
     presets: frozenset[str]
     allocation: tuple[str, ...] | None = None
     """The hosts of the batch job that we are in, or are about to ask for; None outside of any."""
+    instrument_layers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The layers that an instrument measures; one that is not named here measures every layer."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Plan:
     """The paper that it re-runs, resolved (plan/paper.py)."""
     companions: Mapping[str, str] = field(default_factory=dict)
     """Name to text of the files beside it that it needs."""
+    instrument_layers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """As of the vocabulary."""
 
     @property
     def counts_cores(self) -> bool:
@@ -98,7 +102,7 @@ def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     if problems:
         raise PlanError("\n".join(problems))
     paper, companions = _paper(section, document)
-    return Plan(section, hosts, text, document.file, paper, companions)
+    return Plan(section, hosts, text, document.file, paper, companions, vocabulary.instrument_layers)
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -209,6 +213,12 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:
             yield ("instruments", index), f"there is no instrument {name!r}", _nearest(name, words.instruments)
+        elif not (known := words.instrument_layers.get(name, frozenset(plan.layers))) & set(plan.layers):
+            yield (
+                ("instruments", index),
+                f"{name} measures {' and '.join(sorted(known))}, no layer of this plan",
+                "add it to layers, or leave the instrument out",
+            )
     for name, fabric in plan.fabrics.items():
         if fabric.lab is not None and fabric.lab.preset not in words.presets:
             yield (

@@ -2,7 +2,7 @@
 
 from fabriscope.store.additions import SINCE_VERSION, planned
 from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of
-from fabriscope.store.run_folder import PLAN_NAME, RunFolder, create, open_run
+from fabriscope.store.run_folder import PLAN_NAME, RunFolder, create, open_run, refuse_impossible
 
 __all__ = [
     "FORMAT",
@@ -15,4 +15,5 @@ __all__ = [
     "launches_of",
     "open_run",
     "planned",
+    "refuse_impossible",
 ]

@@ -46,9 +46,8 @@ def create(
     """
     folder = Path(path)
     try:
+        _refuse_used(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
         (folder / SAMPLES_NAME).mkdir()
         (folder / RAW_NAME).mkdir()
         for name, text in {**(companions or {}), PLAN_NAME: plan_text}.items():
@@ -61,10 +60,31 @@ def create(
         seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
         sync_folder(folder.absolute().parent)
     except OSError as error:
-        raise StoreError(
-            f"the run folder cannot be made: {error.strerror or error}", where=str(folder), fix="choose another place"
-        ) from error
+        raise _not_made(folder, error.strerror or str(error)) from error
     return open_run(folder)
+
+
+def refuse_impossible(path: str | Path) -> None:
+    """Raise StoreError if it can be foreseen that no run folder can be created at this path."""
+    folder = Path(path).absolute()
+    try:
+        _refuse_used(folder)
+        standing = next(one for one in (folder, *folder.parents) if one.exists())
+    except OSError as error:
+        raise _not_made(folder, error.strerror or str(error)) from error
+    if not standing.is_dir():
+        raise _not_made(folder, f"{standing} is no folder")
+    if not os.access(standing, os.W_OK | os.X_OK):
+        raise _not_made(folder, f"{standing} is not ours to write to")
+
+
+def _refuse_used(folder: Path) -> None:
+    if folder.is_dir() and any(folder.iterdir()):
+        raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+
+
+def _not_made(folder: Path, reason: str) -> StoreError:
+    return StoreError(f"the run folder cannot be made: {reason}", where=str(folder), fix="choose another place")
 
 
 def open_run(path: str | Path) -> RunFolder:
