@@ -84,6 +84,7 @@ class Hanging:
     """An instrument whose first case of a launch always hangs."""
 
     name = "hanging"
+    layers = None
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []

@@ -71,6 +71,7 @@ from fabriscope.model.measurement import CaseResult, ParsedLaunch, SampleBlock
 
 class Echo:
     name = "echo"
+    layers = None
 
     def commands(self, launch, context):
         return (Command(("echo", "4200"), launch.entry.hosts[0]),)

@@ -20,7 +20,7 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.netpipe import repeat_count, visited_sizes
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
+from fabriscope.model.errors import ParseError, ToolMissing
 from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch
@@ -264,12 +264,6 @@ def test_imb_has_a_job_for_each_program() -> None:
         f"/x/IMB-RMA Unidir_put Unidir_get -msglog 3:12 {of_rma} -aggregate_mode non_aggregate",
         f"/x/IMB-RMA Unidir_get -msglog 16:16 {of_rma} -aggregate_mode aggregate",
     ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_layer_that_the_program_does_not_know(name: str) -> None:
-    with pytest.raises(LaunchError, match="knows no layer"):
-        ADAPTERS.get(name).commands(launch(name, "shm", ping_pong(64)), CONTEXT)
 
 
 @pytest.mark.parametrize("name", NAMES)

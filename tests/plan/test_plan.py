@@ -27,6 +27,7 @@ WORDS = Vocabulary(
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
     frozenset({"tcp", "mpi", "shm", "verbs", *libfabric.LAYERS}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
+    instrument_layers={"netpipe": frozenset({"tcp", "mpi"}), "iperf3": frozenset({"tcp"})},
 )
 GOOD = """
 name: good
@@ -82,6 +83,15 @@ def test_every_block_launches_every_entry_once(tmp_path: Path) -> None:
     for block in (1, 2, 3):
         assert sorted(one.entry.entry_id for one in schedule.launches if one.block == block) == ids
     assert len({one.seed for one in schedule.launches}) == len(schedule.launches)
+
+
+def test_a_program_is_launched_at_the_layers_that_it_knows(tmp_path: Path) -> None:
+    plan = _load(GOOD + "instruments: [engine, netpipe, iperf3]\n", tmp_path)
+    entries = [one for one in expand(plan, planned_fabrics(plan)).entries if one.placement == "inter"]
+    layers: dict[str, set[str]] = {}
+    for one in entries:
+        layers.setdefault(one.instrument, set()).add(one.layer)
+    assert layers == {"engine": {"tcp", "mpi"}, "netpipe": {"tcp", "mpi"}, "iperf3": {"tcp"}}
 
 
 def test_expanding_twice_gives_the_same_schedule(tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ class Adapter(Protocol):
     def name(self) -> str:
         """Return how plans call it (`Entry.instrument`)."""
 
+    @property
+    def layers(self) -> frozenset[str] | None:
+        """Return the layers that it measures; None for every one. Plans leave out what it cannot measure."""
+
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return what has to be started, in order.
 

@@ -42,6 +42,7 @@ class EngineAdapter:
     """Runs fabriscope-engine over tcp, verbs, libfabric, shm, null, mpi, or whatever transport was added to it."""
 
     name = "engine"
+    layers = None
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return one command for null and mpi, and otherwise one for each rank."""

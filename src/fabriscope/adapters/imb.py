@@ -50,7 +50,7 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
 
@@ -78,11 +78,10 @@ class ImbAdapter:
 
     name = "imb"
     programs = PROGRAMS
+    layers = frozenset({"mpi"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return one MPI job for each program and each set of options of the launch's cases, one after the other."""
-        if launch.entry.layer != "mpi":
-            raise LaunchError(f"IMB knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         jobs = _by_options([case for case in launch.cases if _problem(case) is None])
         visited = sum(_visited_count(program, group) for (program, *_), group in jobs.items())
         seconds = launch.budget_ns / max(1, visited) / 1e9

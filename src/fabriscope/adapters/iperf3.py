@@ -51,11 +51,10 @@ class Iperf3Adapter:
 
     name = "iperf3"
     programs = ("iperf3",)
+    layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server that serves once, and its client, for every case in turn."""
-        if launch.entry.layer != "tcp":
-            raise LaunchError(f"iperf3 knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         cases = _possible(launch)
         if len(cases) > TCP_PORT_COUNT:
             raise LaunchError(f"{len(cases)} cases would need as many ports, and there are {TCP_PORT_COUNT}")

@@ -30,7 +30,7 @@ from fabriscope.adapters._foreign import (
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 TRIAL_COUNT = 3
@@ -61,12 +61,11 @@ class NetpipeAdapter:
 
     name = "netpipe"
     programs = ("NPtcp", "NPopenmpi", "NPmpich2")
+    layers = frozenset(SOCKETS)
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a receiver and a transmitter over tcp, one job over mpi; nothing if no case can be measured."""
         layer = launch.entry.layer
-        if layer not in SOCKETS:
-            raise LaunchError(f"NetPIPE knows no layer {layer!r}", where=launch.entry.entry_id)
         cases = [case for case, reason in _sorted_out(launch) if reason is None]
         if not cases:
             return ()

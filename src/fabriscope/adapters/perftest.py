@@ -23,7 +23,7 @@ from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, numbe
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
@@ -97,11 +97,10 @@ class PerftestAdapter:
 
     name = "perftest"
     programs = tuple(dict.fromkeys(test.program for test in TESTS.values()))
+    layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server and a client for each case that can be measured."""
-        if launch.entry.layer != "verbs":
-            raise LaunchError(f"perftest knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         cases = _possible(launch)
         client, server = launch.entry.hosts
         commands: list[Command] = []

@@ -25,7 +25,7 @@ from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 SOCKETS = SocketSupport("qperf", nodelay=(False,))
@@ -49,11 +49,10 @@ class QperfAdapter:
 
     name = "qperf"
     programs = ("qperf",)
+    layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server and one client, which waits for the server; nothing if no case can be measured."""
-        if launch.entry.layer != "tcp":
-            raise LaunchError(f"qperf knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         cases = _possible(launch)
         if not cases:
             return ()

@@ -18,7 +18,6 @@ from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 METRIC = "rdma_ping_time_ns_mean"
@@ -45,11 +44,10 @@ class RpingAdapter:
 
     name = "rping"
     programs = ("rping",)
+    layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return two servers and two clients for each case that can be measured."""
-        if launch.entry.layer != "verbs":
-            raise LaunchError(f"rping knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         cases = _possible(launch)
         first_port = first_tcp_port(launch, context)
         return tuple(

@@ -22,7 +22,7 @@ from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, end
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_MESSAGE_BYTES = 14
@@ -60,11 +60,10 @@ class SockperfAdapter:
 
     name = "sockperf"
     programs = ("sockperf",)
+    layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server for each set of socket options, and after it its clients, one case each."""
-        if launch.entry.layer != "tcp":
-            raise LaunchError(f"sockperf knows no layer {launch.entry.layer!r}", where=launch.entry.entry_id)
         cases = [case for case in launch.cases if _problem(case) is None]
         seconds = max(1, round((launch.budget_ns / max(1, len(cases)) + WARMUP_NS) / 1e9))
         tcp_port = first_tcp_port(launch, context)

@@ -71,7 +71,7 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
     """Yield every entry but the floor with its cases, which may be none."""
     section = plan.section
     for placement, layer, instrument in itertools.product(section.placements, section.layers, section.instruments):
-        if placement not in placements_of(layer):
+        if placement not in placements_of(layer) or layer not in plan.instrument_layers.get(instrument, {layer}):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
         for layout, patterns in _layouts(plan, placement, len(hosts), cores).items():
