@@ -41,6 +41,7 @@ class MpiRendezvous : public Rendezvous {
 
   int rank() const override { return rank_; }
   int rank_count() const override { return rank_count_; }
+  bool opens_files_of_a_library() const override { return true; }
 
   std::vector<std::string> gather(const std::string& text) override {
     const auto count = static_cast<std::size_t>(rank_ == 0 ? rank_count_ : 0);
