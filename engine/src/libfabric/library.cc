@@ -2,34 +2,18 @@
 
 #ifdef FABRISCOPE_WITH_LIBFABRIC
 
-#include <dlfcn.h>
-
 #include <string>
 
-#include "fabriscope/error.h"
+#include "../loaded_library.h"
 #include "signals.h"
 
 namespace fabriscope {
-namespace {
-
-template <typename Function>
-void find(void* library, const std::string& file, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr) throw CaseError(file + " has no " + name);
-}
-
-}  // namespace
 
 LibfabricLibrary LibfabricLibrary::load(const std::string& file) {
   const KeptSignals kept;
-  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* reason = ::dlerror();
-    throw CaseError("the libfabric transport needs " + file + " (package libfabric1): " +
-                    (reason != nullptr ? reason : "it cannot be loaded"));
-  }
+  const LoadedLibrary library(file, "libfabric", "libfabric1");
   LibfabricLibrary calls;
-#define FABRISCOPE_FIND(member, name) find(library, file, #name, calls.member);
+#define FABRISCOPE_FIND(member, name) library.find(#name, calls.member);
   FABRISCOPE_LIBFABRIC_CALLS(FABRISCOPE_FIND)
 #undef FABRISCOPE_FIND
   return calls;

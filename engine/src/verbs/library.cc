@@ -2,11 +2,9 @@
 
 #ifdef FABRISCOPE_WITH_VERBS
 
-#include <dlfcn.h>
-
 #include <string>
 
-#include "fabriscope/error.h"
+#include "../loaded_library.h"
 
 // The headers' macros stand for calls, and here it is the functions themselves that are meant.
 #undef ibv_get_device_list
@@ -14,28 +12,11 @@
 #undef ibv_reg_mr
 
 namespace fabriscope {
-namespace {
-
-void* open_library(const std::string& file, const std::string& package) {
-  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library != nullptr) return library;
-  const char* reason = ::dlerror();
-  throw CaseError("the verbs transport needs " + file + " (package " + package +
-                  "): " + (reason != nullptr ? reason : "it cannot be loaded"));
-}
-
-template <typename Function>
-void find(void* library, const std::string& file, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr) throw CaseError(file + " has no " + name);
-}
-
-}  // namespace
 
 VerbsLibrary VerbsLibrary::load(const std::string& file) {
-  void* library = open_library(file, "libibverbs1");
+  const LoadedLibrary library(file, "verbs", "libibverbs1");
   VerbsLibrary calls;
-#define FABRISCOPE_FIND(member, name) find(library, file, #name, calls.member);
+#define FABRISCOPE_FIND(member, name) library.find(#name, calls.member);
   FABRISCOPE_VERBS_CALLS(FABRISCOPE_FIND)
 #undef FABRISCOPE_FIND
   return calls;
@@ -50,12 +31,10 @@ const VerbsLibrary& VerbsLibrary::get() {
 
 namespace {
 
-constexpr char kRdmaCmFile[] = "librdmacm.so.1";
-
 RdmaCmLibrary load_rdma_cm() {
-  void* library = open_library(kRdmaCmFile, "librdmacm1");
+  const LoadedLibrary library("librdmacm.so.1", "verbs", "librdmacm1");
   RdmaCmLibrary calls;
-#define FABRISCOPE_FIND(member, name) find(library, kRdmaCmFile, #name, calls.member);
+#define FABRISCOPE_FIND(member, name) library.find(#name, calls.member);
   FABRISCOPE_RDMA_CM_CALLS(FABRISCOPE_FIND)
 #undef FABRISCOPE_FIND
   return calls;
