@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.two_ranks import RANK
+from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import lab
 from fabriscope.hosts import mpi
@@ -35,33 +35,6 @@ other = subprocess.Popen(words, env={**os.environ, "PMI_RANK": "1"})
 mine = subprocess.run([sys.executable, "-I", "-c", script, "0", address, count], env={**os.environ, "PMI_RANK": "0"})
 print("the job's own word")
 sys.exit(mine.returncode or other.wait())
-"""
-# argv: rank, the addresses for TCP and for datagrams, how many bytes go by TCP; three times as many go by datagrams.
-UDP_RANK = """
-import socket, sys, time
-rank, (address, other), count = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])
-datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-deadline = time.monotonic() + 60
-if rank == "1":
-    datagrams.bind((other, 7002))
-    peer, _ = socket.create_server((address, 7001)).accept()
-    while count > 0:
-        count -= len(peer.recv(1 << 20))
-    peer.sendall(b"thanks")
-    peer.recv(1)
-else:
-    while True:
-        try:
-            peer = socket.create_connection((address, 7001))
-            break
-        except ConnectionRefusedError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    for _ in range(3 * count // 8000):
-        datagrams.sendto(bytes(8000), (other, 7002))
-    peer.sendall(bytes(count))
-    assert peer.recv(6, socket.MSG_WAITALL) == b"thanks"
-    time.sleep(0.5)
 """
 # argv: whom it sends 0.3 MB of datagrams a second, until its input ends.
 UDP_SENDER = """
