@@ -18,12 +18,15 @@ def fabrics_of(texts: tuple[str, ...]) -> dict[str, SwitchSpec]:
         name, _, preset = head.partition("=")
         if name in fabrics:
             raise LabError(f"two fabrics have the name {name!r}", fix="write --fabric OTHER=PRESET")
-        fabrics[name] = _switch(text, preset or name, changes)
+        fabrics[name] = _switch(f"--fabric {text}", preset or name, changes)
     return fabrics
 
 
-def _switch(text: str, preset: str, changes: list[str]) -> SwitchSpec:
-    """Return a preset with changes, by the words and the checks of a plan."""
+def _switch(asked: str, preset: str, changes: list[str]) -> SwitchSpec:
+    """Return a preset with changes, by the words and the checks of a plan; raises LabError that says where it stands.
+
+    `asked` is what was written, of which the error is.
+    """
     from pydantic import ValidationError
 
     from fabriscope import site
@@ -32,7 +35,7 @@ def _switch(text: str, preset: str, changes: list[str]) -> SwitchSpec:
     from fabriscope.plan.schema import LabFabricSection
 
     if preset not in PRESETS:
-        raise LabError(f"there is no preset {preset!r}", where=f"--fabric {text}", fix=f"presets: {', '.join(PRESETS)}")
+        raise LabError(f"there is no preset {preset!r}", where=asked, fix=f"presets: {', '.join(PRESETS)}")
     pairs = dict(change.partition("=")[::2] for change in changes)
     try:
         return site.switch_spec(LabFabricSection.model_validate({**pairs, "preset": preset}))
@@ -42,7 +45,7 @@ def _switch(text: str, preset: str, changes: list[str]) -> SwitchSpec:
         is_unknown = first["type"] == "extra_forbidden"
         why = "there is no such key" if is_unknown else first["msg"].removeprefix("Value error, ")
         what = f"{first['loc'][0]}: {why}"
-        raise LabError(what, where=f"--fabric {text}", fix=f"keys: {keys}") from error
+        raise LabError(what, where=asked, fix=f"keys: {keys}") from error
 
 
 def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
@@ -53,7 +56,8 @@ def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
 
     fields = {"loss": "loss_share", "reorder": "reorder_share"}
     fields |= {key: f"{key}_ns" for key in ("reorder_delay", "flap_period", "flap_down")}
-    changed = asdict(_switch(f"{fabric} ...", "local", [f"{key}={value}" for key, value in wanted.items()]))
+    asked = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in wanted.items())
+    changed = asdict(_switch(f"{fabric} {asked}", "local", [f"{key}={value}" for key, value in wanted.items()]))
     return {name: changed[name] for name in (fields.get(key, key) for key in wanted) if name in asdict(SwitchSpec())}
 
 

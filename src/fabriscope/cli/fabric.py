@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 
 import click
@@ -29,8 +30,13 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
 @_INTERFACE
 def up(kind: str, interface: str) -> None:
     """Make an RDMA device of KIND of an interface of this host, by `rdma link add`; needs root."""
+    from fabriscope.model.errors import HostError
+
     driver = RDMA_DRIVERS[kind]
     name = _device(driver, interface)
+    here = sorted(one for _, one in socket.if_nameindex())
+    if interface not in here:
+        raise HostError(f"this host has no interface {interface!r}", fix=f"choose one of {', '.join(here)}")
     _rdma("link", "add", name, "type", driver, "netdev", interface)
     click.echo(f"{name} is over {interface}")
 
