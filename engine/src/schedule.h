@@ -24,6 +24,7 @@ struct BurstPlan {
 
 struct BurstLimits {
   std::int64_t burst_ns = 0;
+  std::int64_t stretched_ns = 0;  // of a burst that would hold too few operations
   std::int64_t max_operations = 0;
   std::int64_t max_samples = 0;  // what the sample memory holds
   double record_cost_ns = 0.0;

@@ -8,7 +8,7 @@ using namespace fabriscope;
 
 namespace {
 
-constexpr BurstLimits kLimits{1'000'000, 1000, 500, 10.0};
+constexpr BurstLimits kLimits{1'000'000, 20'000'000, 1000, 500, 10.0};
 
 // Tells the planner that every operation took `operation_ns`; returns what it plans then.
 BurstPlan plan_after(BurstPlanner& planner, std::int64_t operation_ns) {
@@ -62,6 +62,17 @@ TEST(a_slow_operation_still_has_one_of_each) {
   CHECK_EQUAL(plan.measured_sample_count, 1);
 }
 
+TEST(a_burst_of_slow_operations_is_stretched_as_far_as_it_may_be) {
+  BurstPlanner slow(kLimits);
+  CHECK_EQUAL(plan_after(slow, 400'000).sample_count(), 16);
+  BurstPlanner slower(kLimits);
+  CHECK_EQUAL(plan_after(slower, 4'000'000).sample_count(), 5);
+  BurstLimits unstretched = kLimits;
+  unstretched.stretched_ns = 0;
+  BurstPlanner plain(unstretched);
+  CHECK_EQUAL(plan_after(plain, 400'000).sample_count(), 2);
+}
+
 TEST(a_fast_operation_is_probed_again_and_batched) {
   BurstPlanner planner(kLimits);
   plan_after(planner, 50);
@@ -81,6 +92,6 @@ TEST(the_batch_never_shrinks) {
 }
 
 TEST(a_burst_is_cut_to_the_memory) {
-  BurstPlanner planner({1'000'000'000, 1'000'000, 500, 10.0});
+  BurstPlanner planner({1'000'000'000, 0, 1'000'000, 500, 10.0});
   CHECK_EQUAL(plan_after(planner, 2000).sample_count(), 500);
 }
