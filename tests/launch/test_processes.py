@@ -157,6 +157,18 @@ def test_a_server_that_ends_does_not_end_the_others() -> None:
     assert [outcome.exit_status for outcome in outcomes] == [1, 0]
 
 
+def test_a_program_that_hangs_after_its_last_line_is_ended_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As some MPI libraries do in MPI_Finalize."""
+    monkeypatch.setattr(processes, "LAST_LINE_GRACE_S", 0.2)
+    hung = sh("echo first; echo the end; exec sleep 600", last_line="^the end", ready_pattern="^the end")
+    outcomes = run(hung, sh("sleep 2; echo done"), sh("echo the end; exit 0", last_line="^the end"))
+    assert [outcome.exit_status for outcome in outcomes] == [None, 0, 0]
+    assert [outcome.stdout for outcome in outcomes] == [b"first\nthe end\n", b"done\n", b"the end\n"]
+    assert not any(outcome.timed_out for outcome in outcomes)
+
+
 def test_when_one_peer_dies_the_others_get_a_short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PEER_GRACE_S", 0.2)
     started_s = time.monotonic()

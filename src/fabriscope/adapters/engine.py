@@ -31,6 +31,7 @@ MOST_PLAIN_BYTES = 32_768
 """A spec that would be longer says its cases in series: mpirun hands on some 60 kB of standard input and no more."""
 TOKEN_VARIABLE = "FABRISCOPE_TOKEN"  # noqa: S105 - the variable's name, not a secret
 WATCHDOG_EXIT_STATUS = 4
+FOOTER_PATTERN = r'^\{"type":\s*"footer"'
 LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>\d+)'
 
 _STDERR_LINES_KEPT = 5
@@ -51,7 +52,8 @@ class EngineAdapter:
         if entry.layer == "mpi":
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
             words = (program, "--transport", "mpi", "--rendezvous", "mpi", "--rank-count", str(len(entry.hosts)))
-            return (Command((*words, "--spec", "-"), entry.hosts[0], stdin=spec, rank_hosts=entry.hosts),)
+            job = (*words, "--spec", "-")
+            return (Command(job, entry.hosts[0], stdin=spec, rank_hosts=entry.hosts, last_line=FOOTER_PATTERN),)
         program = _required(context.engine, "fabriscope-engine")
         if entry.layer == "null":
             argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))

@@ -54,6 +54,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
 
+LAST_LINE = "All processes entering MPI_Finalize"
 STEP = 0.01
 """Of times and rates: both are printed with two decimals."""
 MOST_REPETITIONS = 1_000_000
@@ -91,7 +92,8 @@ class ImbAdapter:
                 launch.entry.hosts[0],
                 env=_env(context.mpi),
                 rank_hosts=launch.entry.hosts,
-                ready_pattern="All processes entering MPI_Finalize",
+                ready_pattern=LAST_LINE,
+                last_line=LAST_LINE,
             )
             for (program, *words), group in jobs.items()
         )

@@ -21,6 +21,11 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import Host
 
+TAIL_BYTES = 1 << 18
+"""A last line is at most so long."""
+LOOK_S = 1.0
+"""Between two looks for it: the program may measure meanwhile."""
+
 
 class Process:
     """A command that runs; output goes to files, so no amount of it can block anybody."""
@@ -32,6 +37,8 @@ class Process:
         self.was_stopped = False
         self.has_ended = threading.Event()
         self._exit_status = 0
+        self._said_all_at_s: float | None = None
+        self._looked_at_s = 0.0
         self._paths = paths
         self._guard = guard
         self._started_unix_ns = time.time_ns()
@@ -72,7 +79,8 @@ class Process:
 
     def failed(self) -> bool:
         """Return whether it ended by itself and badly; servers may end as they like."""
-        return self.has_ended.is_set() and not self.command.is_server and self._exit_status != 0
+        by_itself = self.has_ended.is_set() and not self.was_stopped
+        return by_itself and not self.command.is_server and self._exit_status != 0
 
     def ready_groups(self) -> Mapping[str, str] | None:
         """Return the named groups of the first line that matches ready_pattern, None while there is none."""
@@ -83,6 +91,22 @@ class Process:
             if match:
                 return match.groupdict()
         return None
+
+    def said_all_s(self) -> float:
+        """Return how long ago it was first seen to have said its `last_line`; 0 as long as it has not."""
+        now_s = time.monotonic()
+        is_awaited = self.command.last_line is not None and self._said_all_at_s is None
+        if is_awaited and now_s - self._looked_at_s >= LOOK_S:
+            self._looked_at_s = now_s
+            lines = self._tail().decode("utf-8", "replace").split("\n")[:-1]
+            if any(re.search(self.command.last_line or "", line) for line in lines):
+                self._said_all_at_s = now_s
+        return now_s - self._said_all_at_s if self._said_all_at_s is not None else 0.0
+
+    def _tail(self) -> bytes:
+        with self._paths[0].open("rb") as file:
+            file.seek(max(0, self._paths[0].stat().st_size - TAIL_BYTES))
+            return file.read()
 
     def _stdout(self) -> bytes:
         return self._paths[0].read_bytes()

@@ -23,6 +23,8 @@ from fabriscope.model.host import HERE, Host
 
 PEER_GRACE_S = 2.0
 """After one command has failed, the others get so long to notice."""
+LAST_LINE_GRACE_S = 10.0
+"""From a program's last line of use to SIGTERM."""
 TERM_GRACE_S = 3.0
 """From SIGTERM to SIGKILL."""
 KILL_GRACE_S = 10.0
@@ -48,9 +50,10 @@ def run_commands(
 
     They start one after the other, each once the one before it is ready. Then we wait until all that are no
     servers have ended, one has failed and the others' grace is over, `timeout_s` (for all together) has passed,
-    or `cancel` is set; whatever still runs is ended. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`.
-    `watchers` are servers that see the whole launch: they start all at once, before the first command, and are ended
-    after the last one. One that is not ready in time is killed, and keeps nobody from starting.
+    or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended before that.
+    `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole launch: they
+    start all at once, before the first command, and are ended after the last one. One that is not ready in time is
+    killed, and keeps nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -168,6 +171,7 @@ class _Launch:
             if any(process.failed() for process in self.processes):
                 self._wait_for_ends(self._running(), min(PEER_GRACE_S, self._deadline_s - time.monotonic()))
                 break
+            self._end([process for process in self._running() if process.said_all_s() > LAST_LINE_GRACE_S])
         if time.monotonic() >= self._deadline_s:
             for process in self._running():
                 process.timed_out = True

@@ -18,6 +18,9 @@ class Command:
     ready_pattern: str | None = None
     """The next command starts after a line of stdout matched this regular expression; its named groups
     replace `{group}` in the argv of the commands that follow. None: the next one starts at once."""
+    last_line: str | None = None
+    """Regular expression of the line of stdout after which nothing of use comes. A program that does not end soon after
+    it is ended by us: MPI libraries sometimes hang in MPI_Finalize. None: it is waited for."""
     is_server: bool = False
     """Ended by us once every command that is no server has ended; its exit status does not matter."""
     rank_hosts: tuple[str, ...] = ()

@@ -214,11 +214,22 @@ def _clock_name(run: RunData) -> str:
     return next((str(_clock(record)["name"]) for record in run.journal if "name" in _clock(record)), "clock")
 
 
+def _hung_at_its_end(record: Mapping[str, Any]) -> bool:
+    """Return whether a job of our MPI engine was ended by us after its footer."""
+    details = record.get("details") or {}
+    footer = details.get("footer") or {}
+    return footer.get("status") == "ok" and None in details.get("exit_statuses", ())
+
+
 def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
     """Yield what befell the run while it went on, and which hosts stood in for others."""
     for record in (*run.superseded, *run.journal):
         for words in record.get("mishaps", ()):
             yield f"During launch {record['launch_id']}", words
+    hung = [record for record in run.journal if _hung_at_its_end(record)]
+    if hung:
+        which = ", ".join(str(record["launch_id"]) for record in hung)
+        yield "MPI_Finalize did not return", f"the results were whole, and we ended the job, in the launches {which}"
     for record in run.superseded:
         bad = sum(one.get("status") != "ok" for one in record["results"].values())
         what = (
