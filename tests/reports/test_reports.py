@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -25,6 +26,7 @@ from fabriscope.registry import discover
 from fabriscope.reports import html_page
 from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import essence_of
+from fabriscope.reports._facts import run_table
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
 from fabriscope.reports._tables import range_groups
@@ -162,6 +164,15 @@ def test_the_page_says_what_a_reader_asks(page: Path) -> None:
         "false discovery rate", "number of blocks was fixed", "Reading the clock once", "11.2 ns",
     ):  # fmt: skip
         assert words in text, words
+
+
+def test_jobs_that_hung_after_their_results_are_told_of(run: RunData) -> None:
+    journal = [dict(record) for record in run.journal]
+    whole = {"footer": {"status": "ok"}, "exit_statuses": [None]}
+    journal[1]["details"] = {**journal[1].get("details", {}), **whole}
+    table = dict(run_table(essence_of(dataclasses.replace(run, journal=journal))))
+    assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1]['launch_id']}")
+    assert "MPI_Finalize did not return" not in dict(run_table(essence_of(run)))
 
 
 def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
