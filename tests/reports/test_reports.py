@@ -170,7 +170,7 @@ def test_jobs_that_hung_after_their_results_are_told_of(run: RunData) -> None:
     journal = [dict(record) for record in run.journal]
     whole = {"footer": {"status": "ok"}, "exit_statuses": [None]}
     journal[1]["details"] = {**journal[1].get("details", {}), **whole}
-    table = dict(run_table(essence_of(dataclasses.replace(run, journal=journal))))
+    table = dict(run_table(essence_of(dataclasses.replace(run, journal=tuple(journal)))))
     assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1]['launch_id']}")
     assert "MPI_Finalize did not return" not in dict(run_table(essence_of(run)))
 
