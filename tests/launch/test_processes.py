@@ -161,7 +161,7 @@ def test_a_program_that_hangs_after_its_last_line_is_ended_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As some MPI libraries do in MPI_Finalize."""
-    monkeypatch.setattr(processes, "LAST_LINE_GRACE_S", 0.2)
+    monkeypatch.setattr(processes, "LAST_LINE_GRACE_S", 1.0)
     hung = sh("echo first; echo the end; exec sleep 600", last_line="^the end", ready_pattern="^the end")
     outcomes = run(hung, sh("sleep 2; echo done"), sh("echo the end; exit 0", last_line="^the end"))
     assert [outcome.exit_status for outcome in outcomes] == [None, 0, 0]
