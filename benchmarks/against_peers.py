@@ -123,19 +123,29 @@ def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -
     chosen = set(wanted.programs.split(",")) if wanted.programs else None
     readings: list[Reading] = []
     for number in range(1, wanted.rounds + 1):
-        for point in order.sample(points, len(points)):
-            peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
-            programs = [*peers, OURS]
-            budget_ns = _budget_ns(point, wanted.seconds)
-            if _fits_turns(place, point):
-                readings += place.measure_in_turns(number, point, programs, budget_ns * len(programs))
-                continue
-            for program in order.sample(programs, len(programs)):
-                if point[1] == "ping_pong":
-                    readings += place.measure_in_turns(number, point, [program], budget_ns)
-                else:
-                    readings.append(place.measure(number, point, program, budget_ns))
+        try:
+            for point in order.sample(points, len(points)):
+                peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
+                readings += _at(place, number, point, [*peers, OURS], _budget_ns(point, wanted.seconds), order)
+        except KeyboardInterrupt:
+            print(f"interrupted in round {number}: those before it count", file=sys.stderr)
+            return [one for one in readings if one.round < number]
         print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
+    return readings
+
+
+def _at(
+    place: Link, number: int, point: Point, programs: Sequence[str], budget_ns: int, order: random.Random
+) -> list[Reading]:
+    """Return what every program reads at one point in one round."""
+    if _fits_turns(place, point):
+        return place.measure_in_turns(number, point, programs, budget_ns * len(programs))
+    readings: list[Reading] = []
+    for program in order.sample(programs, len(programs)):
+        if point[1] == "ping_pong":
+            readings += place.measure_in_turns(number, point, [program], budget_ns)
+        else:
+            readings.append(place.measure(number, point, program, budget_ns))
     return readings
 
 
