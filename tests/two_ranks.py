@@ -28,10 +28,12 @@ def give(peer, count):
 RANK = f"""{COMMON}
 rank, address, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 if rank == "1":
-    take(listen(address), count)
+    peer = listen(address)
+    take(peer, count)
 else:
-    give(connect(address), count)
-time.sleep(0.5)
+    peer = connect(address)
+    give(peer, count)
+time.sleep(0.5)  # the connection stays open for a reader of sockets to see whose it is
 """
 # argv: rank, the addresses for TCP and for datagrams, how many bytes go by TCP; three times as many go by datagrams.
 UDP_RANK = f"""{COMMON}
