@@ -1,10 +1,11 @@
-// Loaded into another benchmark program (LD_PRELOAD), it writes down each round trip of its
-// ping-pong, so that programs that print means, or the least of some means, can be compared by
-// medians as well.
+// Loaded into another benchmark program (LD_PRELOAD), it writes down each round trip of its ping-pong, so that programs
+// that print means, or the least of some means, can be compared by medians as well.
 //
-// A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send()
-// on sockets, and with MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That
-// adds one clock read to a round trip of the program. Where they go is said in `_overheard.h`.
+// A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send() on sockets, and with
+// MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That adds one clock read to a round trip of the
+// program. Where they go is said in `_overheard.h`.
+#include "_overheard.h"
+
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,8 +14,6 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "_overheard.h"
-
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
@@ -22,8 +21,6 @@
 namespace {
 
 std::int64_t previous = 0;
-// What the last call on a socket left of its message: the next call sends it, and begins nothing.
-std::size_t rest_bytes = 0;
 
 long wanted_bytes() {
   static const long bytes = [] {
@@ -56,14 +53,6 @@ extern "C" int MPI_Recv(void* data, int element_count, MPI_Datatype type, int so
 
 #else
 
-template <typename Send>
-ssize_t sent(std::size_t size_bytes, Send send) {
-  if (rest_bytes == 0 || size_bytes != rest_bytes) stamp(size_bytes);
-  const ssize_t count = send();
-  rest_bytes = size_bytes - static_cast<std::size_t>(count > 0 ? count : 0);
-  return count;
-}
-
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -71,20 +60,22 @@ Function* next(const char* name) {
 
 extern "C" ssize_t write(int fd, const void* data, std::size_t size_bytes) {
   static auto* const real = next<ssize_t(int, const void*, std::size_t)>("write");
-  if (fd <= STDERR_FILENO) return real(fd, data, size_bytes);
-  return sent(size_bytes, [&] { return real(fd, data, size_bytes); });
+  if (fd > STDERR_FILENO) stamp(size_bytes);
+  return real(fd, data, size_bytes);
 }
 
 extern "C" ssize_t send(int fd, const void* data, std::size_t size_bytes, int flags) {
   static auto* const real = next<ssize_t(int, const void*, std::size_t, int)>("send");
-  return sent(size_bytes, [&] { return real(fd, data, size_bytes, flags); });
+  stamp(size_bytes);
+  return real(fd, data, size_bytes, flags);
 }
 
 extern "C" ssize_t sendto(int fd, const void* data, std::size_t size_bytes, int flags,
                           const sockaddr* address, socklen_t length) {
   static auto* const real =
       next<ssize_t(int, const void*, std::size_t, int, const sockaddr*, socklen_t)>("sendto");
-  return sent(size_bytes, [&] { return real(fd, data, size_bytes, flags, address, length); });
+  stamp(size_bytes);
+  return real(fd, data, size_bytes, flags, address, length);
 }
 
 #endif
