@@ -169,7 +169,8 @@ def test_the_page_says_what_a_reader_asks(page: Path) -> None:
 def test_jobs_that_hung_after_their_results_are_told_of(run: RunData) -> None:
     journal = [dict(record) for record in run.journal]
     whole = {"footer": {"status": "ok"}, "exit_statuses": [None]}
-    journal[1]["details"] = {**journal[1].get("details", {}), **whole}
+    for number, transport in ((1, "mpi"), (2, "tcp")):
+        journal[number]["details"] = {"header": {"transport": transport}, **whole}
     table = dict(run_table(essence_of(dataclasses.replace(run, journal=tuple(journal)))))
     assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1]['launch_id']}")
     assert "MPI_Finalize did not return" not in dict(run_table(essence_of(run)))

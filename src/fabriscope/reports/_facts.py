@@ -217,8 +217,9 @@ def _clock_name(run: RunData) -> str:
 def _hung_at_its_end(record: Mapping[str, Any]) -> bool:
     """Return whether a job of our MPI engine was ended by us after its footer."""
     details = record.get("details") or {}
-    footer = details.get("footer") or {}
-    return footer.get("status") == "ok" and None in details.get("exit_statuses", ())
+    is_mpi = (details.get("header") or {}).get("transport") == "mpi"
+    is_whole = (details.get("footer") or {}).get("status") == "ok"
+    return is_mpi and is_whole and None in details.get("exit_statuses", ())
 
 
 def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
