@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from benchmarks._corpus_jobs import BULK, FORCED, GIVEN, NO_RDMA, ONE_HOST, TINY, TWO, forced, tcp_job
 from benchmarks._corpus_nouns import INTEL, LIBRARIES, LOCAL, MPICH4, MPICH5, NODES, OPENMPI4, OPENMPI5, Case, Job
@@ -150,6 +151,16 @@ def tiny() -> Iterator[Case]:
     )
 
 
+def _plain(name: str, job: Job, **more: Any) -> Case:
+    """Return a program without MPI, told to use eth0."""
+    return Case(name, "plain TCP", "tcp eth0", ("tcp eth0",), GIVEN, job, **more)
+
+
+def _shape(name: str, reason: str, job: Job, **more: Any) -> Case:
+    """Return a job whose bytes go over eth0 by TCP, for a reason that is told."""
+    return Case(name, "shapes", "tcp eth0", ("tcp eth0",), reason, job, **more)
+
+
 def plain() -> Iterator[Case]:
     """Yield programs without MPI."""
     for options, name in (("", "iperf3"), (" -P 4", "iperf3, 4 streams"), (" -R", "iperf3, reverse")):
@@ -157,7 +168,7 @@ def plain() -> Iterator[Case]:
             servers=(("node2", "iperf3 -s --forceflush"),),
             programs=(("node1", f"iperf3 -c 10.10.0.2 -t 2 -b 400M{options}"),),
         )
-        yield Case(name, "plain TCP", "tcp eth0", ("tcp eth0",), GIVEN, job, knows_payload=False)
+        yield _plain(name, job, knows_payload=False)
     job = Job(servers=(("node2", "iperf3 -s --forceflush"),), programs=(("node1", "iperf3 -c 10.11.0.2 -t 2 -b 400M"),))
     yield Case(
         "iperf3, the other fabric", "plain TCP", "tcp eth0", ("tcp eth1",), GIVEN, job, fabrics=TWO, knows_payload=False
@@ -168,61 +179,21 @@ def plain() -> Iterator[Case]:
             ("node1", "sh -c 'sleep 0.5; exec NPtcp -h 10.10.0.2 -u 2048 -o /dev/null'"),
         )
     )
-    yield Case("NPtcp", "plain TCP", "tcp eth0", ("tcp eth0",), GIVEN, job, knows_payload=False)
-    yield Case(
-        "plain TCP, echo",
-        "plain TCP",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(5_000_000, "10.10.0.2", options="--echo"),
-    )
-    yield Case(
-        "plain TCP, one direction", "plain TCP", "tcp eth0", ("tcp eth0",), GIVEN, tcp_job(50_000_000, "10.10.0.2")
-    )
-    yield Case(
-        "plain TCP, 40 connections",
-        "plain TCP",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(8_000_000, "10.10.0.2", options="--connections 40"),
-    )
-    yield Case(
-        "plain TCP, begins after 3 s",
-        "plain TCP",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(5_000_000, "10.10.0.2", options="--wait 3"),
-    )
+    yield _plain("NPtcp", job, knows_payload=False)
+    yield _plain("plain TCP, echo", tcp_job(5_000_000, "10.10.0.2", options="--echo"))
+    yield _plain("plain TCP, one direction", tcp_job(50_000_000, "10.10.0.2"))
+    yield _plain("plain TCP, 40 connections", tcp_job(8_000_000, "10.10.0.2", options="--connections 40"))
+    yield _plain("plain TCP, begins after 3 s", tcp_job(5_000_000, "10.10.0.2", options="--wait 3"))
     yield Case("plain TCP, RDMA asked", "plain TCP", "roce", ("tcp",), NO_RDMA, tcp_job(5_000_000, "10.10.0.2"))
     six = tuple(
         (host, f"sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0; ip -6 address add fd00:10::{number}/64 dev eth0 nodad")
         for number, host in enumerate(NODES, 1)
     )
-    yield Case(
-        "plain TCP over IPv6",
-        "plain TCP",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(5_000_000, "fd00:10::2"),
-        prepare=six,
-    )
+    yield _plain("plain TCP over IPv6", tcp_job(5_000_000, "fd00:10::2"), prepare=six)
     job = Job(
         servers=(("node2", "iperf3 -s --forceflush"),), programs=(("node1", "iperf3 -6 -c fd00:10::2 -t 2 -b 300M"),)
     )
-    yield Case(
-        "iperf3 over IPv6, payload not known",
-        "plain TCP",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        job,
-        prepare=six,
-        knows_payload=False,
-    )
+    yield _plain("iperf3 over IPv6, payload not known", job, prepare=six, knows_payload=False)
 
 
 def shapes() -> Iterator[Case]:
@@ -230,16 +201,7 @@ def shapes() -> Iterator[Case]:
     three = ("node1", "node2", "node3")
     for library in (OPENMPI4, OPENMPI5, MPICH4, MPICH5):
         job = Job(library, "all_to_all 20 65536", forced(library, "eth0"), three)
-        yield Case(
-            f"{library}, 3 hosts, all to all",
-            "shapes",
-            "tcp eth0",
-            ("tcp eth0",),
-            FORCED,
-            job,
-            hosts=three,
-            knows_payload=library != MPICH4,
-        )
+        yield _shape(f"{library}, 3 hosts, all to all", FORCED, job, hosts=three, knows_payload=library != MPICH4)
     four = (*three, "node4")
     job = Job(MPICH5, "ring 50 65536", forced(MPICH5, "eth1"), four)
     yield Case(
@@ -251,68 +213,33 @@ def shapes() -> Iterator[Case]:
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "eth0"},
         ("node1", "node1", "node2", "node2"),
     )
-    yield Case(
+    yield _shape(
         "Open MPI 5, 2 ranks on each host",
-        "shapes",
-        "tcp eth0",
-        ("tcp eth0",),
         "ranks r and r + 2 talk, on different hosts, over the only btl between hosts",
         job,
     )
     for library in (OPENMPI4, MPICH4, MPICH5, INTEL):
         job = Job(library, "one_way 200 65536", forced(library, "eth0"))
-        yield Case(
-            f"{library}, one way", "shapes", "tcp eth0", ("tcp eth0",), FORCED, job, knows_payload=library != MPICH4
-        )
+        yield _shape(f"{library}, one way", FORCED, job, knows_payload=library != MPICH4)
     for library in (OPENMPI5, MPICH5):
         job = Job(library, f"{BULK} 3000", forced(library, "eth0"))
-        yield Case(f"{library}, begins after 3 s", "shapes", "tcp eth0", ("tcp eth0",), FORCED, job)
+        yield _shape(f"{library}, begins after 3 s", FORCED, job)
     job = Job(MPICH5, "ping_pong 40 1024 0 50", forced(MPICH5, "eth0"))
-    yield Case("MPICH 5, pauses between messages", "shapes", "tcp eth0", ("tcp eth0",), FORCED, job)
+    yield _shape("MPICH 5, pauses between messages", FORCED, job)
     jumbo = {"first": replace(LOCAL, mtu_bytes=9000)}
     job = Job(MPICH5, BULK, forced(MPICH5, "eth0"))
-    yield Case("MPICH 5, MTU 9000", "shapes", "tcp eth0", ("tcp eth0",), FORCED, job, fabrics=jumbo)
+    yield _shape("MPICH 5, MTU 9000", FORCED, job, fabrics=jumbo)
     gige = PRESETS["gige"]
-    yield Case(
-        "MPICH 5, gige, MTU 9000",
-        "shapes",
-        "tcp eth0",
-        ("tcp eth0",),
-        FORCED,
-        job,
-        fabrics={"first": replace(gige, mtu_bytes=9000)},
-    )
-    yield Case(
-        "MPICH 5, gige", "shapes", "tcp eth0", ("tcp eth0",), FORCED, job, fabrics={"first": gige}, knows_payload=False
-    )
+    yield _shape("MPICH 5, gige, MTU 9000", FORCED, job, fabrics={"first": replace(gige, mtu_bytes=9000)})
+    yield _shape("MPICH 5, gige", FORCED, job, fabrics={"first": gige}, knows_payload=False)
     lossy = {"first": replace(gige, loss_share=0.01)}
-    yield Case(
+    yield _shape(
         "Open MPI 5, gige, 1 % of the frames lost",
-        "shapes",
-        "tcp eth0",
-        ("tcp eth0",),
         FORCED,
         Job(OPENMPI5, "ping_pong 20 65536", forced(OPENMPI5, "eth0")),
         fabrics=lossy,
     )
     worse = {"first": replace(gige, loss_share=0.05)}
-    yield Case(
-        "plain TCP, gige, 5 % of the frames lost",
-        "shapes",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(1_000_000, "10.10.0.2"),
-        fabrics=worse,
-    )
+    yield _shape("plain TCP, gige, 5 % of the frames lost", GIVEN, tcp_job(1_000_000, "10.10.0.2"), fabrics=worse)
     slow = {"first": PRESETS["ethernet-100"]}
-    yield Case(
-        "plain TCP, 100 Mb/s",
-        "shapes",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(10_000_000, "10.10.0.2"),
-        fabrics=slow,
-        knows_payload=False,
-    )
+    yield _shape("plain TCP, 100 Mb/s", GIVEN, tcp_job(10_000_000, "10.10.0.2"), fabrics=slow, knows_payload=False)
