@@ -14,7 +14,9 @@ import pytest
 from tests.launch.stand_in import far_host, make_ssh
 from tests.launch.test_processes import is_gone
 
-from fabriscope.launch import processes, tree
+from fabriscope.launch import _remote_process, processes, tree
+from fabriscope.launch.on_host import PYTHON_WORDS, order, program
+from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import Host
@@ -116,15 +118,18 @@ def test_the_end_of_one_command_leaves_another_on_its_host_alone(hosts: dict[str
     assert outcomes[0].stdout == b"still here\n"
 
 
-# Stands for a connection: it is killed, and what is behind it sees its standard input end.
+# Stands for a connection: when it is killed, what is behind it sees its standard input end, and is heard no more.
 CONNECTION = """
-import os, subprocess, sys
-behind = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE)
-with open(sys.argv[1], "w") as file:
-    file.write(str(os.getpid()))
-while True:
-    behind.stdin.write(os.read(0, 65536))
-    behind.stdin.flush()
+import os, subprocess, sys, threading
+behind = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def carry(source, to):
+    while said := os.read(source.fileno(), 65536):
+        os.write(to, said)
+        if to == 1:
+            with open(sys.argv[1], "w") as file:
+                file.write(str(os.getpid()))
+for source, to in (behind.stdout, 1), (behind.stderr, 2), (sys.stdin, behind.stdin.fileno()):
+    threading.Thread(target=carry, args=(source, to)).start()
 """
 
 
@@ -133,8 +138,9 @@ def test_a_lost_connection_is_told_and_ends_the_program(hosts: dict[str, Host], 
     far = Host("far", access=access, mark="test")
 
     def cut() -> None:
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
-            time.sleep(0.02)
+        for name in ("pid", "connection"):
+            while not (tmp_path / name).exists() or not (tmp_path / name).read_text().strip():
+                time.sleep(0.02)
         os.kill(int((tmp_path / "connection").read_text()), signal.SIGKILL)
 
     threading.Thread(target=cut).start()
@@ -146,10 +152,28 @@ def test_a_lost_connection_is_told_and_ends_the_program(hosts: dict[str, Host], 
 
 
 def test_silence_ends_the_program(hosts: dict[str, Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(_remote_process, "PATIENCE_S", 0.5)
     monkeypatch.setattr(tree, "HEARTBEAT_S", 600.0)
     (outcome,) = run(hosts, sh("trap 'echo bye; exit 1' TERM; echo up; while :; do sleep 0.05; done"))
     assert outcome.stdout == b"up\nbye\n"
+
+
+def hurried(text: str) -> str:
+    """Return a program's text, as long as it was, with a patience of one second."""
+    return text.replace(f"alarm({PATIENCE_S})", "alarm(1)").replace(f"PATIENCE_S = {PATIENCE_S}", "PATIENCE_S = +1")
+
+
+PROGRAM = hurried((program(("orders", "sweep", "guard"), "guard()") + order({"argv": ["true"]})).decode())
+
+
+@pytest.mark.parametrize("size", [0, len(PROGRAM) // 2, len(PROGRAM) - 1])
+def test_who_is_never_told_what_to_do_ends(size: int) -> None:
+    """Slurm keeps a step's standard input open when its srun was killed before it said everything."""
+    with subprocess.Popen([hurried(word) for word in PYTHON_WORDS], stdin=subprocess.PIPE) as there:
+        assert there.stdin is not None
+        there.stdin.write(PROGRAM[:size].encode())
+        there.stdin.flush()
+        assert there.wait(LONG_S) == -signal.SIGALRM
 
 
 CHILD = """

@@ -14,6 +14,7 @@ from typing import Any
 from fabriscope.launch import tree
 from fabriscope.launch._process import Process, popen
 from fabriscope.launch.on_host import BEGIN, order, program
+from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import on_host
 from fabriscope.model.command import Outcome
 from fabriscope.model.host import Host
@@ -44,7 +45,7 @@ class RemoteProcess(Process):
             "env": {**self._host.env, **self.command.env},
             "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
             "is_mpi": bool(self.command.rank_hosts),
-            "patience_s": tree.PATIENCE_S,
+            "patience_s": PATIENCE_S,
         }
         with contextlib.suppress(OSError, ValueError):  # it has ended
             process.stdin.write(program(_FILES, "guard()") + order(words, self.command.stdin or b""))

@@ -20,13 +20,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, order, program
+from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import Ssh, on_host
 
 FLAT_HOSTS = 64
 HEARTBEAT_S = 2.0
-PATIENCE_S = 30.0
-"""A host that hears nothing for so long takes us for gone."""
-
 _END_PATIENCE_S = 8.0
 _TRIES = 2
 _OF_SSH = 255

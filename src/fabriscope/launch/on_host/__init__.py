@@ -11,11 +11,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fabriscope.launch.on_host.orders import PATIENCE_S
+
 BEGIN = b"\x1e"
 """Stands before what our own programs say: a login shell may greet before them."""
 
-PYTHON_WORDS = ("python3", "-I", "-S", "-c", 'T=open(0,"rb",0,closefd=False).readline();exec(eval(T))')
-"""Starts a program whose text comes on its standard input; the first line, read byte by byte, reads the rest."""
+_BOOTSTRAP = f'import signal;signal.alarm({PATIENCE_S});T=open(0,"rb",0,closefd=False).readline();exec(eval(T))'
+PYTHON_WORDS = ("python3", "-I", "-S", "-c", _BOOTSTRAP)
+"""Starts a program whose text comes on its standard input; the first line, read byte by byte, reads the rest.
+
+What does not come within `PATIENCE_S` never will; reading the order (`orders.py`) takes the alarm back.
+"""
 
 _READ_AND_RUN = """
 import os

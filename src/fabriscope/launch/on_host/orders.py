@@ -2,18 +2,27 @@
 # How a program on a host is told what to do. Plain Python 3.6, sent as text.
 import json
 import os
+import signal
 import sys
+
+# Whoever hears nothing for so long takes the other end for gone. An end that was killed need not close our standard
+# input: Slurm keeps that of a step open whose srun is no more.
+PATIENCE_S = 30
 
 
 def read_order():
     """Return what standard input tells us to do, and the body that follows; takes no byte beyond."""
     order = json.loads(read_exactly(int(read_exactly(10))).decode())
-    return order, read_exactly(order["body_bytes"])
+    body = read_exactly(order["body_bytes"])
+    signal.alarm(0)
+    return order, body
 
 
 def read_exactly(size):
+    """Return so many bytes; silence ends us."""
     parts = []
     while size:
+        signal.alarm(PATIENCE_S)
         part = os.read(0, min(size, 1 << 20))
         if not part:
             sys.exit("the order is not whole")
