@@ -29,6 +29,7 @@ LATER = "OVERHEARD_LATER"
 SPEAKS = "-speaks"
 """Behind a mark: the file that says that operations are heard."""
 POLL_S = 0.002
+ALWAYS = (0, np.iinfo(np.int64).max)
 
 Result = TypeVar("Result")
 Spans = np.ndarray[Any, np.dtype[np.int64]]
@@ -89,9 +90,11 @@ def take_turns(marks: Mapping[str, str], run: Callable[[str], Result]) -> tuple[
     """Start one program after the other, then let one run at a time until all have ended.
 
     Return the turns, and what `run` returned, which runs the program of that name to its end. The last one that is left
-    runs to its end; so does one that is alone. Each is stopped as soon as it is heard: those that take long to start
-    keep nobody's time.
+    runs to its end; one that is alone is never stopped. Each is stopped as soon as it is heard: those that take long to
+    start keep nobody's time.
     """
+    if len(marks) == 1:
+        return Turns(marks, {name: [ALWAYS] for name in marks}), {name: run(name) for name in marks}
     turns = Turns(marks, {name: [] for name in marks})
     programs: dict[str, Future[Result]] = {}
     with ThreadPoolExecutor(len(marks)) as pool:

@@ -36,6 +36,7 @@ MPI_WINDOW_SIZE = 64
 SLOW_SIZE = 131072
 SLOW_FACTOR = 2
 ROUND_TRIPS_IN_TURN = 20
+ROUND_TRIPS_ALONE = 80
 BUSY_STATUS = 3
 PEERS = {  # those that take longest to start first: of programs in turns, one that is heard waits for the others
     ("tcp", "ping_pong"): ("sockperf", "netpipe", "qperf"),
@@ -104,18 +105,23 @@ def _points(wanted: argparse.Namespace) -> list[Point]:
     return points
 
 
-def _budget_ns(point: Point, seconds: float) -> int:
+def _budget_ns(place: Link, point: Point, seconds: float) -> int:
     """Return the measuring time of a launch: more where an operation takes milliseconds, or there are but a few."""
     _, benchmark, size, _ = point
     is_slow = benchmark == "bandwidth" or size >= SLOW_SIZE
-    return round(seconds * 1e9 * (SLOW_FACTOR if is_slow else 1))
+    return round(1e9 * max(seconds * (SLOW_FACTOR if is_slow else 1), ROUND_TRIPS_ALONE * _wire_s(place, size)))
+
+
+def _wire_s(place: Link, size: int) -> float:
+    """Return how long a round trip's bytes are on the wire."""
+    rate = place.fabric.line_rate_bits_per_s
+    return 2 * size * 8 / rate if rate else 0.0
 
 
 def _fits_turns(place: Link, point: Point) -> bool:
     """Return whether a turn holds many of this point's operations; else the wire takes most of their time."""
     _, benchmark, size, _ = point
-    rate = place.fabric.line_rate_bits_per_s
-    return benchmark == "ping_pong" and (rate is None or 2 * size * 8 / rate * ROUND_TRIPS_IN_TURN <= TURN_S)
+    return benchmark == "ping_pong" and _wire_s(place, size) * ROUND_TRIPS_IN_TURN <= TURN_S
 
 
 def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -> list[Reading]:
@@ -126,7 +132,7 @@ def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -
         try:
             for point in order.sample(points, len(points)):
                 peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
-                readings += _at(place, number, point, [*peers, OURS], _budget_ns(point, wanted.seconds), order)
+                readings += _at(place, number, point, [*peers, OURS], _budget_ns(place, point, wanted.seconds), order)
         except KeyboardInterrupt:
             print(f"interrupted in round {number}: those before it count", file=sys.stderr)
             return [one for one in readings if one.round < number]
