@@ -164,7 +164,7 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     for wanted in plan.section.mpi:
         stack = mpi.find(wanted.library or wanted.name, wanted.path)
         found[wanted.name] = dataclasses.replace(
-            stack, name=wanted.name, env={**stack.env, **wanted.env}, bind=wanted.bind
+            stack, name=wanted.name, env={**stack.env, **wanted.env}, bind=wanted.bind, over=wanted.over
         )
     return found
 

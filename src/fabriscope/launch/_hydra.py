@@ -100,12 +100,11 @@ def forced_transport(job: MpiJob, device: str) -> dict[str, str]:
 
 
 def _forced_rdma(job: MpiJob, device: str) -> dict[str, str]:
-    """Return the variables that force an RDMA port: by UCX where there is one, which does not speak iWARP."""
-    if "ucx" in device and job.transport != "iwarp":
+    """Return the variables that force an RDMA port, and the netmod where there may be two."""
+    there = [name for name, netmod in (("ucx", "ucx"), ("libfabric", "ofi")) if netmod in device]
+    if _rdma.below(job, there) == "ucx":
         return {**({"MPIR_CVAR_CH4_NETMOD": "ucx"} if "ofi" in device else {}), **_rdma.ucx(job)}
-    if "ofi" in device:
-        return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_rdma.libfabric(job)}
-    raise LaunchError(f"it is built on {device or 'we do not know what'}, which does not speak {job.transport}")
+    return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_rdma.libfabric(job)}
 
 
 def genv(variables: Mapping[str, str]) -> list[str]:

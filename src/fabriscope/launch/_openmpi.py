@@ -54,7 +54,7 @@ def argv(
         words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
     words += _binding(job, carriers)
     words += [word for name, value in parameters(job, carriers).items() for word in mca(name, value)]
-    return (*words, *_exports({**_below(job), **job.env}), *_own_processor(job), *job.argv)
+    return (*words, *_exports({**_port(job), **job.env}), *_own_processor(job), *job.argv)
 
 
 def _binding(job: MpiJob, carriers: Carriers) -> list[str]:
@@ -90,26 +90,30 @@ def parameters(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     one_sided = {"osc": carriers.one_sided[job.transport]} if job.transport in carriers.one_sided else {}
     if job.transport == "tcp":
         return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or "", **one_sided}
-    if job.transport == "iwarp":  # UCX does not speak it
+    if _below(job) == "libfabric":
         one_sided = {"osc": "pt2pt"} if carriers.one_sided.get("tcp") == "pt2pt" else {}
         return {
             **chosen, "pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": _rdma.PROVIDER, "btl": "self", **one_sided,
         }  # fmt: skip
-    if job.transport in RDMA_TRANSPORTS:
+    if _below(job) == "ucx":
         return {**chosen, "pml": "ucx", "osc": "ucx"}
     return {**chosen, "btl": f"{carriers.shared_memory},self", **one_sided}
 
 
 def variables(job: MpiJob, carriers: Carriers) -> dict[str, str]:
     """Return the same for a start without mpirun, as Open MPI reads it from the environment."""
-    return {**{f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}, **_below(job)}
+    return {**{f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}, **_port(job)}
 
 
-def _below(job: MpiJob) -> dict[str, str]:
-    """Return the variables of what Open MPI stands on, where that is told the RDMA port."""
-    if job.transport not in RDMA_TRANSPORTS:
-        return {}
-    return _rdma.libfabric(job) if job.transport == "iwarp" else _rdma.ucx(job)
+def _below(job: MpiJob) -> str | None:
+    """Return what Open MPI stands on where the job goes over RDMA."""
+    return _rdma.below(job, ("ucx", "libfabric")) if job.transport in RDMA_TRANSPORTS else None
+
+
+def _port(job: MpiJob) -> dict[str, str]:
+    """Return the variables by which what Open MPI stands on is told the RDMA port."""
+    variables = {"ucx": _rdma.ucx, "libfabric": _rdma.libfabric}
+    return variables[name](job) if (name := _below(job)) is not None else {}
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ guests over Soft RoCE; what is not forced falls back to TCP without a word (docs
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import RdmaPort
@@ -21,6 +21,23 @@ def port_of(job: MpiJob) -> RdmaPort:
     if job.rdma_port is None:
         raise LaunchError(f"the transport {job.transport} needs the name of an RDMA device", fix="name it in the plan")
     return job.rdma_port
+
+
+def below(job: MpiJob, there: Sequence[str]) -> str:
+    """Return what carries the job over RDMA, `ucx` or `libfabric`: what the plan names, or the first that speaks it.
+
+    `there` is what the library was built on, by preference. Raises LaunchError where none of it will do.
+    """
+    speaking = [one for one in there if one != "ucx" or job.transport != "iwarp"]
+    chosen = next((one for one in speaking if job.over in (None, one)), None)
+    if chosen is None:
+        asked = f" by {job.over}" if job.over else ""
+        built_on = " and ".join(there) or "neither UCX nor libfabric"
+        raise LaunchError(
+            f"it has no way over {job.transport}{asked}: it was built on {built_on}",
+            fix="leave out `over`" if job.over and speaking else None,
+        )
+    return chosen
 
 
 def ucx(job: MpiJob) -> dict[str, str]:

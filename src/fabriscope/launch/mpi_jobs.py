@@ -67,7 +67,7 @@ def wrap(
     Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
-    job = replace(job_of(command, hosts, fabric, remote_shell), bind=stack.bind)
+    job = replace(job_of(command, hosts, fabric, remote_shell), bind=stack.bind, over=stack.over)
     if slurm is not None:
         job = replace(job, in_slurm=True, remote_shell=None)
         check(job)

@@ -52,6 +52,8 @@ def _port(job: MpiJob) -> dict[str, str]:
 
     iWARP needs a connection manager (and /etc/mv2.conf with the host's address on the fabric).
     """
+    if job.over is not None:
+        raise LaunchError(f"MVAPICH2 speaks verbs by itself, and not by {job.over}", fix="leave out `over`")
     port = _rdma.port_of(job)
     if job.traffic_class:
         raise LaunchError("MVAPICH2 takes no traffic class", fix="leave traffic_class out of the fabric")

@@ -32,6 +32,8 @@ class MpiStack:
     """What it is built on where that matters: MPICH's `ch4:ofi` or `ch4:ucx`."""
     bind: Bind | None = None
     """How a plan wants its ranks bound; None: as the library does by itself."""
+    over: str | None = None
+    """What a plan wants below it over RDMA, `ucx` or `libfabric`; None: UCX where it has that and it speaks it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class MpiJob:
     """The ranks have no core of their own (a lab): none is bound, and a waiting rank yields where it can."""
     bind: Bind | None = None
     """How a plan wants ranks bound; None: as the library does by itself, and not at all where cores are shared."""
+    over: str | None = None
+    """What carries it over RDMA, `ucx` or `libfabric`; None: the launcher's choice."""
     in_slurm: bool = False
     """mpirun is started inside a Slurm job, where every library looks for hosts of its own accord."""
     stdin_bytes: int = 0

@@ -175,6 +175,11 @@ class MpiSection(Section):
         description="bind every rank to a core, socket or numa node in turn, or to none;"
         " or processors for the first, second ... rank on every host; absent: as the library does by itself",
     )
+    over: Literal["ucx", "libfabric"] | None = Field(
+        None,
+        description="what carries it over RDMA, for a library that was built on both;"
+        " absent: UCX where it has that, and libfabric over iWARP, which UCX does not speak",
+    )
     fabrics: tuple[str, ...] | None = Field(None, description="only between hosts, and only over these fabrics")
 
 
