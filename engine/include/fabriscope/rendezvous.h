@@ -36,9 +36,9 @@ class Rendezvous {
 
   // Asked by the watchdog from its own thread: the rank that has gone away, or -1.
   virtual int departed_rank() { return -1; }
-  // Whether a library besides us has open files. What it closes has to be closed for good, so that
-  // its peers notice: no second table of files may keep it open.
-  virtual bool opens_files_of_a_library() const { return false; }
+  // Called by a thread that has a table of files of its own: closes in there what a library besides
+  // us has connected, so that what it closes itself is closed for good, and its peers notice.
+  virtual void close_library_sockets() const {}
   virtual std::int64_t rejected_connection_count() const { return 0; }
   // Ends the other ranks, where the end of this process would not do so by itself.
   virtual void abort(int /*exit_code*/) {}
