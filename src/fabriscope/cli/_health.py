@@ -82,7 +82,7 @@ def machine() -> Iterator[Check]:
 
 
 def engine() -> Iterator[Check]:
-    """Look for the engine and let it send a message to itself over TCP."""
+    """Look for the engine and let it send a message to itself over TCP; and by libfabric, which few plans need."""
     try:
         path = engine_binary.find_engine()
     except FabriscopeError as error:
@@ -94,6 +94,10 @@ def engine() -> Iterator[Check]:
         yield Check("engine", "message over loopback", "failed", problem, is_required=True)
     else:
         yield Check("engine", "message over loopback", "ok", "arrived", is_required=True)
+    problem = trial(HERE, "libfabric-tcp")
+    yield Check(
+        "engine", "message by libfabric", "warning" if problem else "ok", problem or "arrived, by its provider tcp"
+    )
 
 
 def lab_parts() -> Iterator[Check]:
