@@ -48,10 +48,10 @@ TEST(a_burst_fits_its_length_and_has_warm_up) {
   BurstPlanner planner(kLimits);
   CHECK(planner.probing());
   CHECK_EQUAL(planner.next().measured_sample_count, 0);
-  const BurstPlan plan = plan_after(planner, 10'000);
+  const BurstPlan plan = plan_after(planner, 5'000);
   CHECK(!planner.probing());
-  CHECK_EQUAL(plan.sample_count(), 100);
-  CHECK_EQUAL(plan.warmup_sample_count, 10);
+  CHECK_EQUAL(plan.sample_count(), 200);
+  CHECK_EQUAL(plan.warmup_sample_count, 20);
   CHECK_EQUAL(plan.operations_per_sample, 1);
 }
 
@@ -64,9 +64,11 @@ TEST(a_slow_operation_still_has_one_of_each) {
 
 TEST(a_burst_of_slow_operations_is_stretched_as_far_as_it_may_be) {
   BurstPlanner slow(kLimits);
-  CHECK_EQUAL(plan_after(slow, 400'000).sample_count(), 16);
+  CHECK_EQUAL(plan_after(slow, 100'000).sample_count(), 128);
   BurstPlanner slower(kLimits);
-  CHECK_EQUAL(plan_after(slower, 4'000'000).sample_count(), 5);
+  CHECK_EQUAL(plan_after(slower, 400'000).sample_count(), 50);
+  BurstPlanner slowest(kLimits);
+  CHECK_EQUAL(plan_after(slowest, 4'000'000).sample_count(), 5);
   BurstLimits unstretched = kLimits;
   unstretched.stretched_ns = 0;
   BurstPlanner plain(unstretched);

@@ -29,7 +29,7 @@ UsePAM no
 PermitRootLogin yes
 PasswordAuthentication no
 KbdInteractiveAuthentication no
-SetEnv HOME={home}
+SetEnv HOME={home} TMPDIR=/dev/shm
 LogLevel ERROR
 """
 _CLIENT = """Host *

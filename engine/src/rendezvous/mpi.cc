@@ -10,26 +10,11 @@
 
 #include <cstdlib>
 #include <numeric>
-#include <set>
-#include <utility>
 
 #include "fabriscope/error.h"
 
 namespace fabriscope {
 namespace {
-
-// Of the calling thread, which may have a table of its own.
-std::set<int> open_files() {
-  std::set<int> found;
-  DIR* folder = ::opendir("/proc/thread-self/fd");
-  if (folder == nullptr) return found;
-  while (const dirent* entry = ::readdir(folder)) {
-    const int file = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && file != ::dirfd(folder)) found.insert(file);
-  }
-  ::closedir(folder);
-  return found;
-}
 
 class MpiLibrary {
  public:
@@ -48,7 +33,7 @@ class MpiLibrary {
 // MPI's default error handler ends the job with its own message, so no result is looked at here.
 class MpiRendezvous : public Rendezvous {
  public:
-  explicit MpiRendezvous(std::set<int> inherited) : inherited_(std::move(inherited)) {
+  MpiRendezvous() {
     // Apart from the transport's messages.
     MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
     MPI_Comm_rank(communicator_, &rank_);
@@ -61,13 +46,16 @@ class MpiRendezvous : public Rendezvous {
   int rank() const override { return rank_; }
   int rank_count() const override { return rank_count_; }
 
-  // Not those that the launcher left to us, by which the library aborts a job.
   void close_library_sockets() const override {
-    for (const int file : open_files()) {
+    DIR* folder = ::opendir("/proc/thread-self/fd");
+    if (folder == nullptr) return;
+    while (const dirent* entry = ::readdir(folder)) {
+      const int file = std::atoi(entry->d_name);
       struct stat status {};
-      const bool is_own = inherited_.count(file) == 0;
-      if (is_own && ::fstat(file, &status) == 0 && S_ISSOCK(status.st_mode)) ::close(file);
+      const bool is_ours = file <= STDERR_FILENO;
+      if (!is_ours && ::fstat(file, &status) == 0 && S_ISSOCK(status.st_mode)) ::close(file);
     }
+    ::closedir(folder);
   }
 
   std::vector<std::string> gather(const std::string& text) override {
@@ -102,7 +90,6 @@ class MpiRendezvous : public Rendezvous {
   void abort(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
-  std::set<int> inherited_;  // files that were open before the library was
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int rank_count_ = 0;
@@ -111,9 +98,8 @@ class MpiRendezvous : public Rendezvous {
 class MpiRendezvousKind : public RendezvousKind {
  public:
   int run(const Settings& settings, const RankProgram& program) override {
-    const std::set<int> inherited = open_files();
     const MpiLibrary library;
-    MpiRendezvous rendezvous(inherited);
+    MpiRendezvous rendezvous;
     if (rendezvous.rank_count() != settings.rank_count) {
       throw UsageError("the MPI launcher started " + std::to_string(rendezvous.rank_count()) +
                        " ranks, and --rank-count is " + std::to_string(settings.rank_count));
