@@ -198,12 +198,20 @@ def test_a_sweep_ends_one_host_s_processes(make_lab: MakeLab) -> None:
     for host in ("a", "b"):
         leave_sleeping(built, host)
     sleepers = 'n=0; for d in /proc/[0-9]*; do [ "$(cat $d/comm)" = sleep ] && n=$((n+1)); done; echo $n'
-    assert on(built, "a", "sh", "-c", sleepers).stdout == "2\n"
+
+    def await_sleepers(count: int) -> None:
+        """Return when there are so many: one that was ended may still wait to be reaped."""
+        deadline = time.monotonic() + 60
+        while (found := on(built, "a", "sh", "-c", sleepers).stdout) != f"{count}\n":
+            assert time.monotonic() < deadline, found
+            time.sleep(0.05)
+
+    await_sleepers(2)
     built.sweep("a")
-    assert on(built, "a", "sh", "-c", sleepers).stdout == "1\n"
+    await_sleepers(1)
     exchange(built, "a", "b", "eth0", count=2)
     built.sweep("b")
-    assert on(built, "a", "sh", "-c", sleepers).stdout == "0\n"
+    await_sleepers(0)
     with pytest.raises(LabError, match="no host 'c' -- hosts: a, b"):
         built.sweep("c")
 
