@@ -54,9 +54,9 @@ void Watchdog::disarm() {
 
 void Watchdog::watch() {
   // A table of files of its own: while two threads share one, the kernel takes a reference to the
-  // file in every call on it, 1 % of a small message over TCP, and more over an MPI library, which
-  // makes ten calls for one. What it says goes through files that were open before it started.
-  // Where it is refused, all works as well, a little slower.
+  // file in every call on it, 1 % of a small message over TCP; an MPI library makes several such
+  // calls for one. What it says goes through files that were open before it started. Where it is
+  // refused, all works as well, a little slower.
   if (unshare(CLONE_FILES) == 0) rendezvous_.close_library_sockets();
   const auto interval = std::chrono::nanoseconds(std::min(kLookEveryNs, timeout_ns_ / 4));
   std::unique_lock<std::mutex> lock(mutex_);

@@ -26,7 +26,7 @@ class IntelMpiLauncher:
         if job.transport == "shm":
             return {**forced, "I_MPI_FABRICS": "shm"}
         if job.transport in RDMA_TRANSPORTS:
-            _rdma.below(job, ("libfabric",))
+            _rdma.below(job, ("libfabric",))  # it has nothing else: raises where the plan asks for that
             return {**forced, "I_MPI_FABRICS": "ofi", **_rdma.libfabric(job)}
         return {**forced, "I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": job.fabric_interface or ""}
 

@@ -25,6 +25,7 @@ from fabriscope.launch.ssh import Ssh, on_host
 
 FLAT_HOSTS = 64
 HEARTBEAT_S = 2.0
+
 _END_PATIENCE_S = 8.0
 _TRIES = 2
 _OF_SSH = 255
