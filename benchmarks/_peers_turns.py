@@ -118,7 +118,9 @@ def _alternate(turns: Turns, members: Mapping[str, list[int]], programs: Mapping
             _signal(members.get(name, []), signal.SIGCONT)
             begin = time.monotonic_ns()
             if len(left) == 1:
-                wait([programs[name]])
+                # Again and again: nsenter stops itself after its child, and may do so only after the child went on.
+                while wait([programs[name]], TURN_S).not_done:
+                    _signal(members.get(name, []), signal.SIGCONT)
             else:
                 time.sleep(TURN_S)
             turns.spans_ns[name].append((begin, time.monotonic_ns()))
