@@ -210,6 +210,8 @@ def _link(name: str, mpi_name: str | None, imb: str | None, names: tuple[str, ..
     mpi_engine = str(engine_binary.build_mpi_engine(stack)) if stack else None
     if imb is not None or (stack is not None and (imb := _imb(stack)) is not None):
         programs["IMB-MPI1"] = imb
+    # The two ends of a ping-pong over TCP never run at once. Left alone they change cores, and with them their wake-up
+    # time (28 or 43 us at 8 B), now and then: a launch would show which of the two it met, not how fast a program is.
     cores = sorted(os.sched_getaffinity(0))
     pin = ("taskset", "-c", str(cores[0])) if len(cores) > 1 else ()
     if name == "loopback":
@@ -221,10 +223,6 @@ def _link(name: str, mpi_name: str | None, imb: str | None, names: tuple[str, ..
     if place != "lab" or preset not in PRESETS:
         known = ", ".join(["loopback", *(f"lab:{one}" for one in PRESETS)])
         raise FabriscopeError(f"there is no link {name!r}", fix=f"known: {known}")
-    # The two ends of a ping-pong over TCP never run at once. Left alone they change cores, and with them their wake-up
-    # time (28 or 43 us at 8 B), now and then: a launch would show which of the two it met, not how fast a program is.
-    cores = sorted(os.sched_getaffinity(0))
-    pin = ("taskset", "-c", str(cores[0])) if len(cores) > 1 else ()
     os.sched_setaffinity(0, cores[1:] or cores)
     try:
         built = lab.up(LabSpec(names, {preset: PRESETS[preset]}))
