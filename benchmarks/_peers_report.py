@@ -164,13 +164,13 @@ def verdict(found: Sequence[Row], readings: Sequence[Reading], known: dict[str, 
     said.append(f"  broken beyond a single point's 95 % interval at {shown} of them")
     said += [
         f"  not at: {row.layer} {row.benchmark} {row.message_size_bytes} B against {row.peer}: {row.ratio:.3f}"
-        f" (95 %: {row.ratio_low:.3f} to {row.ratio_high:.3f}, {row.round_count} rounds)"
+        f" (95 %: {row.ratio_low:.3f} to {row.ratio_high:.3f}, {len(row.ratios)} launches of each)"
         for row in broken
     ]
     missing: dict[tuple[str, str], list[str]] = {}
     for one in readings:
         if not one.values:
-            place = f"{one.layer} {one.benchmark} {one.message_size_bytes} B round {one.round}"
+            place = f"{one.layer} {one.benchmark} {one.message_size_bytes} B launch {one.block}"
             missing.setdefault((one.program, one.reason or "no reason"), []).append(place)
     for (program, reason), places in missing.items():
         some = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
@@ -189,12 +189,12 @@ def write(output: Path, known: dict[str, Any], readings: Sequence[Reading], foun
     content = {
         "circumstances": known,
         "readings": [dataclasses.asdict(one) for one in readings],
-        "rows": [{**dataclasses.asdict(row), "holds": row.holds} for row in found],
+        "rows": [{**dataclasses.asdict(row), "ratio": row.ratio, "holds": row.holds} for row in found],
     }
     output.with_name(output.name + ".json").write_text(json.dumps(content, indent=1) + "\n")
     lines = ["| " + " | ".join(cells) + " |" for cells in (HEAD, ("---",) * len(HEAD), *_lines(found))]
     notes = "us, or 10^6 bytes/s. `*`: the fastest peer of the point, like with like. Ratio: ours over theirs, the"
-    notes += " geometric mean of the rounds' own; low and high: its 95 % interval. Open: the promise's"
+    notes += " median of the launches' own; low and high: its 95 % interval. Open: the promise's"
     notes += " edge lies inside. Operations: ours/theirs in a launch."
     text = "\n\n".join((circumstances_text(known), "\n".join(lines), notes, verdict(found, readings, known)))
     load_after = f"load after {known['load_after']:.2f}"

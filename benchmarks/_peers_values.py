@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from fabriscope.model.case import Case
@@ -17,13 +18,15 @@ from fabriscope.model.measurement import SampleBlock
 OURS = "fabriscope"
 MOST_LATENCY_RATIO = 1.03
 LEAST_BANDWIDTH_RATIO = 0.98
+RESAMPLE_COUNT = 4000
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one program said of one point in one round."""
+    """What one program said of one point in one launch."""
 
-    round: int
+    block: int
+    """Which launch of the point it was, counted over all rounds: all programs were launched in it."""
     layer: str
     benchmark: str
     message_size_bytes: int
@@ -48,18 +51,22 @@ class Row:
     peer: str
     metric_id: str
     ours: float
-    """Median over rounds."""
+    """Median over blocks."""
     theirs: float
-    """Median over rounds."""
-    ratio: float
-    """Ours over theirs: the geometric mean of the rounds' own ratios."""
+    """Median over blocks."""
+    ratios: tuple[float, ...]
+    """Ours over theirs, of each block: both met the same machine there."""
     ratio_low: float
-    """Of the 95 % interval of that mean, `ratio_interval`."""
+    """Of the 95 % interval of the median ratio, `median_interval`."""
     ratio_high: float
-    round_count: int
     our_operations: int | None
-    """Median over rounds, as the peer's."""
+    """Median over blocks, as the peer's."""
     their_operations: int | None
+
+    @property
+    def ratio(self) -> float:
+        """Return the median of the blocks' ratios: one launch in which something else happened does not decide it."""
+        return statistics.median(self.ratios)
 
     @property
     def larger_is_better(self) -> bool:
@@ -118,12 +125,12 @@ Point = tuple[str, str, int, int]
 
 
 def rows(readings: Sequence[Reading]) -> list[Row]:
-    """Return one row for each point and peer that have values in at least one common round, by layer and size."""
+    """Return one row for each point and peer that have values in at least one common block, by layer and size."""
     known: dict[Point, dict[str, dict[int, Reading]]] = {}
     for one in readings:
         point = (one.layer, one.benchmark, one.message_size_bytes, one.window_size)
         if one.values:
-            known.setdefault(point, {}).setdefault(one.program, {})[one.round] = one
+            known.setdefault(point, {}).setdefault(one.program, {})[one.block] = one
     found = []
     for point in sorted(known, key=lambda point: (point[0] != "tcp", point[1] != "ping_pong", point)):
         programs = known[point]
@@ -143,8 +150,7 @@ def _row(point: Point, peer: str, ours: Mapping[int, Reading], theirs: Mapping[i
     ratios = [mine / other for mine, other in zip(our_values, their_values, strict=True)]
     mine, other = statistics.median(our_values), statistics.median(their_values)
     counts = (_typical_count([side[number] for number in common]) for side in (ours, theirs))
-    ratio = statistics.geometric_mean(ratios)
-    return Row(*point, peer, metric_id, mine, other, ratio, *ratio_interval(ratios), len(common), *counts)
+    return Row(*point, peer, metric_id, mine, other, tuple(ratios), *median_interval(ratios), *counts)
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ class Overall:
     peer: str
     point_count: int
     ratio: float
-    """Geometric mean over the points, each weighing alike."""
+    """Geometric mean over the blocks, then over the points, each weighing alike."""
     ratio_low: float
     ratio_high: float
 
@@ -165,22 +171,22 @@ def overall(all_rows: Sequence[Row]) -> list[Overall]:
     """Return one line for each layer, benchmark and peer with two points or more; points are independent launches."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in all_rows:
-        if math.isfinite(row.ratio_high):
+        if len(row.ratios) > 1:
             groups.setdefault((row.layer, row.benchmark, row.peer), []).append(row)
     found = []
     for key, members in groups.items():
         if len(members) < 2:
             continue
-        center = statistics.fmean(math.log(row.ratio) for row in members)
-        # Student's half widths are turned back into standard errors, which add as squares.
-        errors = [math.log(row.ratio_high / row.ratio) / float(stdtrit(row.round_count - 1, 0.975)) for row in members]
+        logs = [[math.log(ratio) for ratio in row.ratios] for row in members]
+        center = statistics.fmean(statistics.fmean(one) for one in logs)
+        errors = [statistics.stdev(one) / math.sqrt(len(one)) for one in logs]  # these add as squares
         half = float(ndtri(0.975)) * math.hypot(*errors) / len(members)
         found.append(Overall(*key, len(members), math.exp(center), math.exp(center - half), math.exp(center + half)))
     return found
 
 
 def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean log ratio (Student's t over rounds: launches are the replicates), as ratios.
+    """Return the 95 % interval of the mean log ratio (Student's t over blocks: launches are the replicates), as ratios.
 
     Of one round nothing is known: 0 to infinity.
     """
@@ -189,6 +195,15 @@ def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
     logs = [math.log(ratio) for ratio in ratios]
     half = float(stdtrit(len(logs) - 1, 0.975)) * statistics.stdev(logs) / math.sqrt(len(logs))
     return math.exp(statistics.mean(logs) - half), math.exp(statistics.mean(logs) + half)
+
+
+def median_interval(ratios: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of the median ratio, by drawing blocks anew. Of one nothing is known: 0 to inf."""
+    if len(ratios) < 2:
+        return 0.0, math.inf
+    drawn = np.random.default_rng(1).integers(len(ratios), size=(RESAMPLE_COUNT, len(ratios)))
+    low, high = np.quantile(np.median(np.array(ratios)[drawn], axis=1), [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _typical_count(readings: Sequence[Reading]) -> int | None:

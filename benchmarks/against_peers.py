@@ -2,14 +2,14 @@
 
     python -m benchmarks.against_peers --link lab:gige --mpi mpich -o out      # from the checkout's root
 
-For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once. A launch
-is the replicate. The speed of a virtual machine changes several times a second, by more than programs differ: so all
-programs of a ping-pong are started at once and run in turns of some milliseconds (`_peers_turns.py`), and every one,
-ours too, is overheard (`_round_trips.cc`, docs/peers.md): latencies are medians of round trips, by one definition.
-Bandwidths, which no program may be stopped in, and messages that take a good part of a turn on their wire are measured
-one after the other. The exit status is 0 if the promise
-holds at every point (latency at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not, and 3 if the
-machine was busy before the start: then the numbers are shown, and nothing is claimed.
+For each point (layer, benchmark, size), in an order drawn anew in each round, every program is launched once, over MPI
+ten times. A launch is the replicate. The speed of a virtual machine changes several times a second, by more than
+programs differ: so all programs of a ping-pong are started at once and run in turns of some milliseconds
+(`_peers_turns.py`), and every one, ours too, is overheard (`_round_trips.cc`, docs/peers.md): latencies are medians of
+round trips, by one definition. Bandwidths, which no program may be stopped in, and messages that take a good part of a
+turn on their wire are measured one after the other. The exit status is 0 if the promise holds at every point (latency
+at most 1.03 of the fastest peer's, bandwidth at least 0.98), 1 if not, and 3 if the machine was busy before the start:
+then the numbers are shown, and nothing is claimed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ SLOW_SIZE = 131072
 SLOW_FACTOR = 2
 ROUND_TRIPS_IN_TURN = 20
 ROUND_TRIPS_ALONE = 80
+WINDOWS = 4
+"""At least, in a launch: of one alone, which begins slowly, no rate is taken."""
+MPI_LAUNCHES_IN_ROUND = 10
+"""Of a ping-pong in turns. A launch over MPI takes a second, one of all programs over TCP six; and it has one of two or
+three latencies, up to 15 % apart, whichever program it is."""
 BUSY_STATUS = 3
 PEERS = {  # those that take longest to start first: of programs in turns, one that is heard waits for the others
     ("tcp", "ping_pong"): ("sockperf", "netpipe", "qperf"),
@@ -107,9 +112,11 @@ def _points(wanted: argparse.Namespace) -> list[Point]:
 
 def _budget_ns(place: Link, point: Point, seconds: float) -> int:
     """Return the measuring time of a launch: more where an operation takes milliseconds, or there are but a few."""
-    _, benchmark, size, _ = point
+    _, benchmark, size, window = point
     is_slow = benchmark == "bandwidth" or size >= SLOW_SIZE
-    return round(1e9 * max(seconds * (SLOW_FACTOR if is_slow else 1), ROUND_TRIPS_ALONE * _wire_s(place, size)))
+    least_s = WINDOWS * window * _wire_s(place, size) / 2 if benchmark == "bandwidth" else 0.0
+    least_s = max(least_s, ROUND_TRIPS_ALONE * _wire_s(place, size))
+    return round(1e9 * max(seconds * (SLOW_FACTOR if is_slow else 1), least_s))
 
 
 def _wire_s(place: Link, size: int) -> float:
@@ -127,31 +134,40 @@ def _fits_turns(place: Link, point: Point) -> bool:
 def _measure(place: Link, points: Sequence[Point], wanted: argparse.Namespace) -> list[Reading]:
     order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
     chosen = set(wanted.programs.split(",")) if wanted.programs else None
+    visits = [(point, time) for point in points for time in range(_launches_in_round(place, point))]
     readings: list[Reading] = []
-    for number in range(1, wanted.rounds + 1):
+    for number in range(wanted.rounds):
+        of_round: list[Reading] = []
         try:
-            for point in order.sample(points, len(points)):
+            for point, time in order.sample(visits, len(visits)):
+                block = number * _launches_in_round(place, point) + time + 1
                 peers = [one for one in PEERS[point[:2]] if chosen is None or one in chosen]
-                readings += _at(place, number, point, [*peers, OURS], _budget_ns(place, point, wanted.seconds), order)
+                budget_ns = _budget_ns(place, point, wanted.seconds)
+                of_round += _at(place, block, point, [*peers, OURS], budget_ns, order)
         except KeyboardInterrupt:
-            print(f"interrupted in round {number}: those before it count", file=sys.stderr)
-            return [one for one in readings if one.round < number]
-        print(f"round {number} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
+            print(f"interrupted in round {number + 1}: those before it count", file=sys.stderr)
+            break
+        readings += of_round
+        print(f"round {number + 1} of {wanted.rounds} is done, load {report.load():.2f}", file=sys.stderr, flush=True)
     return readings
 
 
+def _launches_in_round(place: Link, point: Point) -> int:
+    return MPI_LAUNCHES_IN_ROUND if point[0] == "mpi" and _fits_turns(place, point) else 1
+
+
 def _at(
-    place: Link, number: int, point: Point, programs: Sequence[str], budget_ns: int, order: random.Random
+    place: Link, block: int, point: Point, programs: Sequence[str], budget_ns: int, order: random.Random
 ) -> list[Reading]:
-    """Return what every program reads at one point in one round."""
+    """Return what every program reads at one point in one block."""
     if _fits_turns(place, point):
-        return place.measure_in_turns(number, point, programs, budget_ns * len(programs))
+        return place.measure_in_turns(block, point, programs, budget_ns * len(programs))
     readings: list[Reading] = []
     for program in order.sample(programs, len(programs)):
         if point[1] == "ping_pong":
-            readings += place.measure_in_turns(number, point, [program], budget_ns)
+            readings += place.measure_in_turns(block, point, [program], budget_ns)
         else:
-            readings.append(place.measure(number, point, program, budget_ns))
+            readings.append(place.measure(block, point, program, budget_ns))
     return readings
 
 
