@@ -104,7 +104,7 @@ class Link:
         adapter = self.adapters.get(entry.instrument)
         commands = [
             self.wrapped(dataclasses.replace(one, env={**one.env, **env}), entry)
-            for one in adapter.commands(launch, self.context(entry))
+            for one in adapter.commands(launch, self.context(launch))
         ]
         outcomes = processes.run_commands(commands, self.hosts, timeout_s=timeout_s)
         parsed: ParsedLaunch = adapter.parse(launch, outcomes)
@@ -137,9 +137,13 @@ class Link:
         """Return the environment of a program whose round trips are to be written to `mark`."""
         return {"LD_PRELOAD": self.listeners[layer], "ROUND_TRIP_BYTES": str(size), MARK: mark}
 
-    def context(self, entry: Entry) -> AdapterContext:
-        """Return what an adapter may know of this link."""
-        return AdapterContext(
+    def context(self, launch: Launch) -> AdapterContext:
+        """Return what an adapter may know of this link.
+
+        Streams of others have no pause, so ours makes all windows of a launch in one burst.
+        """
+        entry, is_stream = launch.entry, launch.cases[0].benchmark == "bandwidth"
+        context = AdapterContext(
             hosts=self.hosts,
             fabric=self.fabric if entry.fabric else None,
             mpi=self.stack,
@@ -148,6 +152,7 @@ class Link:
             programs=self.programs,
             token=secrets.token_hex(16),
         )
+        return dataclasses.replace(context, burst_ns=launch.budget_ns) if is_stream else context
 
     def wrapped(self, command: Command, entry: Entry) -> Command:
         """Return the command as it is started here: with the MPI's launcher, or on a core of its own."""
