@@ -84,6 +84,17 @@ def test_one_runs_at_a_time_until_all_have_ended(tmp_path: Path) -> None:
         assert not ran, f"{name} went on in the turns of {other}"
 
 
+def test_one_that_stops_itself_when_it_is_alone_is_told_to_go_on(tmp_path: Path) -> None:
+    marks = {name: str(tmp_path / name) for name in ("short", "long")}
+    more = {"short": "", "long": "\ntime.sleep(1)\nimport signal\nos.kill(os.getpid(), signal.SIGSTOP)\n"}
+
+    def run(name: str) -> int:
+        argv = [sys.executable, "-c", PROGRAM + more[name]]
+        return subprocess.run(argv, env={**os.environ, MARK: marks[name]}, timeout=120, check=False).returncode
+
+    assert take_turns(marks, run)[1] == {"short": 0, "long": 0}
+
+
 def test_a_program_that_fails_keeps_nobody_stopped(tmp_path: Path) -> None:
     marks = {name: str(tmp_path / name) for name in ("lives", "fails")}
 
