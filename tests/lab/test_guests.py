@@ -20,7 +20,7 @@ from tests.lab.on_hosts import COMMAND_TIMEOUT_S, MakeLab, exchange, leave_sleep
 from tests.lab.test_lab import GONE_TIMEOUT_S, outside, processes_of
 
 from fabriscope import lab
-from fabriscope.lab import guest_kernel
+from fabriscope.lab import guest_kernel, guests
 from fabriscope.lab.presets import PRESETS
 from fabriscope.lab.state import ProcessId, process_id
 from fabriscope.model.errors import LabError, ToolMissing
@@ -124,6 +124,21 @@ def test_guests_have_rdma_devices(make_lab: MakeLab) -> None:
     assert on(built, "b", "sh", "-c", script).stdout == "rxe0 4: ACTIVE\nsiw1 4: ACTIVE\n"
     with pytest.raises(LabError, match="n cannot speak verbs"):
         make_lab(("a", "n"), ("a",), {"gige": "rxe"}, gige=GIGE)
+
+
+def test_the_kernel_of_a_guest_goes_before_its_programs(make_lab: MakeLab) -> None:
+    built = make_lab(("a",), ("a",), gige=GIGE)
+    script = """
+children() { cat /proc/"$1"/task/*/children; }
+niceness() { for one in "$@"; do ps -o ni= -p "$one"; done; }
+kernel=$(children "$(cat "$1")") && niceness $kernel $(children $kernel)
+"""
+    argv = [*built.keeper_words, "sh", "-c", script, "sh", str(guests.pid_file(built.state.folder, "a"))]
+    kernel, *programs = map(int, subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split())
+    lowered = subprocess.run(["nice", "-n", "-1", "nice"], capture_output=True, text=True, check=True)
+    is_allowed = int(lowered.stdout) < os.nice(0)
+    assert programs
+    assert (kernel, set(programs)) == ((-10, {0}) if is_allowed else (os.nice(0), {os.nice(0)}))
 
 
 def test_a_panic_is_told_with_the_console_and_mended() -> None:

@@ -14,6 +14,9 @@ PACKET_IGNORE_OUTGOING = 23
 SO_RCVBUFFORCE = 33
 WAITING_BYTES = 16 << 20
 """What may wait while the guest has no processor: all that a switch at 1 Gb/s sends in a tenth of a second."""
+KERNEL_NICENESS = -10
+"""The kernel of a guest and the guest's programs are processes side by side: a program that polls would keep it waiting
+for milliseconds, until its slice has ended, while frames lie there. Before them goes the switch, which is the wire."""
 
 
 def card(interface: str) -> int:
@@ -29,6 +32,14 @@ def card(interface: str) -> int:
     return one.detach()
 
 
+def go_before_programs() -> None:
+    """Let this process, but none that it begins, go before others, where that is allowed."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, KERNEL_NICENESS)
+        os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
+
+
+go_before_programs()
 cards = [card(interface) for interface in sys.argv[1].split(",") if interface]
 words = [word.format(*cards) if "{" in word else word for word in sys.argv[2:]]
 os.execv(words[0], words)
