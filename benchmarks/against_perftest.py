@@ -66,7 +66,7 @@ METRICS = {
 WINDOW_BYTES = 16 << 20
 """Long enough for the answer at its end, a round trip, to cost 0.2 % of it."""
 STREAM_NS_PER_BYTE = 43
-"""What a byte takes of both programs' streams between two guests on two cores."""
+"""What a byte takes at most of both programs' streams between two guests on two cores (a boot of them has 14 or 43)."""
 QUEUE_DEPTH = 128
 """The default of both programs' send queues, messages."""
 MANY_OPERATIONS = 1_000_000
@@ -287,7 +287,7 @@ def _measure(place: Place, wanted: argparse.Namespace) -> list[Reading]:
 
 
 def _budgets_ns(benchmark: str, size: int, wanted_ns: int) -> dict[str, int]:
-    """Return the measuring time of each program's launch: ours is given as long as perftest's messages need.
+    """Return the measuring time of each program's launch: ours is given at least as long as perftest's need.
 
     Of a stream perftest chooses them for a faster link than one of software (at 1 MiB 100, which take four seconds).
     """

@@ -34,3 +34,11 @@ def test_resends_are_a_mean_over_a_programs_launches_of_a_point() -> None:
         reading("write_bandwidth", "perftest", {"completer_retry_err": 7}),
     ]
     assert against_perftest.resends_per_launch(readings, ("bandwidth", 65536), "perftest") == pytest.approx(2.0)
+
+
+def test_our_stream_is_given_as_long_as_perftests_messages_need() -> None:
+    size, message_count = 1 << 20, 100  # perftest's least, which a budget of 0.3 s does not change
+    budgets = against_perftest._budgets_ns("bandwidth", size, 300_000_000)
+    assert budgets["fabriscope"] == message_count * size * against_perftest.STREAM_NS_PER_BYTE
+    assert budgets["fabriscope"] > budgets["perftest"]
+    assert len(set(against_perftest._budgets_ns("ping_pong", 64, 300_000_000).values())) == 1
