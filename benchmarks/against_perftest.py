@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import math
 import os
 import random
 import secrets
@@ -33,9 +32,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 from benchmarks._peers_report import MOST_LOAD, load
-from benchmarks._peers_values import LEAST_BANDWIDTH_RATIO, MOST_LATENCY_RATIO, OURS
+from benchmarks._peers_values import LEAST_BANDWIDTH_RATIO, MOST_LATENCY_RATIO, OURS, median_ratio_interval
 
 from fabriscope import engine_binary, lab
 from fabriscope.adapters.base import Adapter, AdapterContext
@@ -70,7 +68,6 @@ STREAM_NS_PER_BYTE = 43
 QUEUE_DEPTH = 128
 """The default of both programs' send queues, messages."""
 MANY_OPERATIONS = 1_000_000
-RESAMPLE_COUNT = 4000
 PIN_SCRIPT = """
 pin() {
   taskset -pc "$core" "$1" >/dev/null || [ ! -e "/proc/$1" ] || exit 1
@@ -295,21 +292,6 @@ def _budgets_ns(benchmark: str, size: int, wanted_ns: int) -> dict[str, int]:
     theirs_ns = max(wanted_ns, LEAST_ITERATIONS * message_ns)
     is_stream = benchmark.endswith("bandwidth")
     return {PERFTEST: theirs_ns, OURS: theirs_ns // message_ns * size * STREAM_NS_PER_BYTE if is_stream else theirs_ns}
-
-
-def median_ratio_interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the 95 % interval of the ratio of medians, by drawing rounds, each with both of its values, anew.
-
-    One launch in which a timeout fell decides a mean, and its interval, but no median. Of one round nothing is known:
-    0 to infinity.
-    """
-    if len(pairs) < 2:
-        return 0.0, math.inf
-    values = np.array(pairs)
-    drawn = np.random.default_rng(1).integers(len(values), size=(RESAMPLE_COUNT, len(values)))
-    medians = np.median(values[drawn], axis=1)
-    low, high = np.quantile(medians[:, 0] / medians[:, 1], [0.025, 0.975])
-    return float(low), float(high)
 
 
 def resends_per_launch(readings: Sequence[Reading], point: tuple[str, int], program: str) -> float:

@@ -6,7 +6,8 @@ import math
 
 import pytest
 from benchmarks import against_perftest
-from benchmarks.against_perftest import Reading, median_ratio_interval
+from benchmarks._peers_values import median_ratio_interval
+from benchmarks.against_perftest import Reading
 
 
 def test_one_round_tells_nothing() -> None:
