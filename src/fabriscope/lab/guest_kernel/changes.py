@@ -32,6 +32,38 @@ CHANGES = (
         "config HZ\n\tint\n\tdefault 1000\n",
         "waits that end at a tick end within a millisecond, not ten",
     ),
+    Change(
+        "arch/um/os-Linux/signal.c",
+        "\nstatic unsigned int signals_pending;\n",
+        "\nunsigned int signals_pending;\n",
+        "the change after this one looks at it",
+    ),
+    Change(
+        "arch/um/os-Linux/time.c",
+        "\tsigset_t set, old;\n"
+        "\n"
+        "\t/* block SIGALRM while we analyze the timer state */\n"
+        "\tsigemptyset(&set);\n"
+        "\tsigaddset(&set, SIGALRM);\n"
+        "\tsigprocmask(SIG_BLOCK, &set, &old);\n"
+        "\n"
+        "\t/* check the timer, and if it'll fire then wait for it */\n"
+        "\ttimer_gettime(event_high_res_timer, &its);\n"
+        "\tif (its.it_value.tv_sec || its.it_value.tv_nsec)\n",
+        "\textern unsigned int signals_pending;\n"
+        "\tsigset_t set, old;\n"
+        "\n"
+        "\t/* block SIGALRM and SIGIO while we analyze the state */\n"
+        "\tsigemptyset(&set);\n"
+        "\tsigaddset(&set, SIGALRM);\n"
+        "\tsigaddset(&set, SIGIO);\n"
+        "\tsigprocmask(SIG_BLOCK, &set, &old);\n"
+        "\n"
+        "\t/* check the timer, and if it'll fire then wait for it, unless an interrupt has come meanwhile */\n"
+        "\ttimer_gettime(event_high_res_timer, &its);\n"
+        "\tif (!signals_pending && (its.it_value.tv_sec || its.it_value.tv_nsec))\n",
+        "a frame that came when the processor was about to sleep lay there until a timer ran out or another came",
+    ),
 )
 
 
