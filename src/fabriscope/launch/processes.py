@@ -33,6 +33,9 @@ WATCHERS_GRACE_S = 10.0
 """All watchers together get so long to be ready, then the launch begins without them; and so long to end."""
 
 _READY_POLL_S = 0.003
+_READY_POLL_PART = 0.05
+"""A look at what a program has said comes so much later than it could: who waits for a program's last line waits while
+that program measures, on its own host perhaps, and each look costs it a processor."""
 _CANCEL_POLL_S = 0.1
 _STOP_POLL_S = 0.02
 
@@ -153,12 +156,14 @@ class _Launch:
         return process
 
     def _ready_groups(self, process: Process, until_s: float = math.inf) -> Mapping[str, str] | None:
+        began_s = time.monotonic()
         while True:
             has_ended = process.has_ended.is_set()  # asked first: its last line may be the one
             groups = process.ready_groups()
             if groups is not None or has_ended or self._is_over() or time.monotonic() >= until_s:
                 return groups
-            process.has_ended.wait(_READY_POLL_S)
+            waited_s = time.monotonic() - began_s
+            process.has_ended.wait(min(max(_READY_POLL_S, _READY_POLL_PART * waited_s), _CANCEL_POLL_S))
 
     def _is_over(self) -> bool:
         return self._cancel.is_set() or time.monotonic() >= self._deadline_s
