@@ -137,10 +137,8 @@ void Connection::make_resources(ibv_context* context, const CreateQueuePair& cre
     path_mtu_bytes_ = *options_.path_mtu_bytes;
   }
   pd_ = held(library_.alloc_pd(context), library_.dealloc_pd, "protection domain", device);
-  if (options_.by_event) {
-    channel_ = held(library_.create_channel(context), library_.destroy_channel,
-                    "completion channel", device);
-  }
+  channel_ = held(library_.create_channel(context), library_.destroy_channel, "completion channel",
+                  device);
   cq_ = held(library_.create_cq(context, 2 * options_.queue_depth, nullptr, channel_.get(), 0),
              library_.destroy_cq, "completion queue", device);
   // Devices say what they grant only by refusing what they do not.

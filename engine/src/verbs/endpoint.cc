@@ -20,9 +20,10 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kOwnCountAt = kLineBytes;
 constexpr std::size_t kSlotsAt = 2 * kLineBytes;
-// Looks in vain, some 10 ms of them, before a rank sleeps between looks. A wait that long ends at
-// most a hundredth later for it, and where the messages are moved by software (Soft RoCE) a rank
-// that only looks takes the processor from those that move them.
+// Looks in vain in one wait, some 10 ms of them, before a rank sleeps until the device tells of a
+// completion. A wait that long ends at most a hundredth later for it, and where the messages are
+// moved by software (Soft RoCE) a rank that only looks takes the processor from those that move
+// them.
 constexpr std::uint64_t kEagerLooks = 500'000;
 constexpr long kNapNs = 50'000;
 
@@ -37,6 +38,7 @@ VerbsEndpoint::VerbsEndpoint(std::unique_ptr<Connection> connection)
       signal_every_(static_cast<std::uint64_t>(connection_->options().signal_every)),
       inline_bytes_(connection_->inline_bytes()),
       has_immediate_(!connection_->port().is_iwarp),
+      by_event_(connection_->options().by_event),
       memory_(library_, connection_->pd(), connection_->port().device),
       own_(kSlotsAt + 2 * depth_ * kSlotBytes),
       receive_slots_(own_.data() + kSlotsAt),
@@ -120,7 +122,7 @@ void VerbsEndpoint::wait_all() {
 }
 
 bool VerbsEndpoint::test_all() {
-  if (connection_->channel() != nullptr) {
+  if (by_event_) {
     pollfd looking{connection_->channel()->fd, POLLIN, 0};
     if (::poll(&looking, 1, 0) > 0) take_event();
   }
@@ -131,7 +133,7 @@ bool VerbsEndpoint::test_all() {
 }
 
 int VerbsEndpoint::readable_fd() {
-  if (connection_->channel() == nullptr || awaits_count_ || !arm()) return -1;
+  if (!by_event_ || awaits_count_ || !arm()) return -1;
   return connection_->channel()->fd;
 }
 
@@ -300,15 +302,16 @@ void VerbsEndpoint::learn_count(std::uint32_t count) {
   if (static_cast<std::int32_t>(count - peer_posted_) > 0) peer_posted_ = count;
 }
 
-// Between looks in vain.
+// Between looks in vain. A count may come without a completion, and so without an event.
 void VerbsEndpoint::idle() {
-  if (connection_->channel() != nullptr && !awaits_count_) {
-    if (arm()) take_event();
-    return;
+  const bool looks_first = awaits_count_ || !by_event_;
+  if (looks_first && ++idle_looks_ < kEagerLooks) return;
+  if (awaits_count_) {
+    const timespec nap{0, kNapNs};
+    nanosleep(&nap, nullptr);
+  } else if (arm()) {
+    take_event();
   }
-  if (++idle_looks_ < kEagerLooks) return;
-  const timespec nap{0, kNapNs};
-  nanosleep(&nap, nullptr);
 }
 
 // Asks for an event of the next completion; false where one has come meanwhile.
@@ -321,6 +324,7 @@ void VerbsEndpoint::take_event() {
   ibv_cq* cq = nullptr;
   void* context = nullptr;
   if (library_.get_cq_event(connection_->channel(), &cq, &context) != 0) {
+    if (errno == EINTR) return;  // noticed between bursts, as everywhere
     throw RunError(system_failure("wait for a completion's event").what());
   }
   library_.ack_cq_events(cq, 1);

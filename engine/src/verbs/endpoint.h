@@ -121,6 +121,7 @@ class VerbsEndpoint : public Endpoint, public RemoteMemory {
   std::uint64_t signal_every_;
   std::size_t inline_bytes_;
   bool has_immediate_;
+  bool by_event_;
   RegisteredMemory memory_;
 
   // [count from the peer][own count, to be written][slots to receive][slots to send]
@@ -157,9 +158,8 @@ void VerbsEndpoint::wait_until(Condition holds) {
   progress();
   idle_looks_ = 0;
   while (!holds()) {
-    if (progress()) {
-      idle_looks_ = 0;
-    } else if (owes_count()) {
+    if (progress()) continue;
+    if (owes_count()) {
       tell_count();
     } else {
       idle();
