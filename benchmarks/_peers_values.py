@@ -198,22 +198,15 @@ def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
 
 
 def median_interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the median ratio, by drawing blocks anew. Of one nothing is known: 0 to infinity."""
-    return median_ratio_interval([(ratio, 1.0) for ratio in ratios])
+    """Return the 95 % interval of the median ratio, by drawing blocks anew. Of one nothing is known: 0 to infinity.
 
-
-def median_ratio_interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the 95 % interval of the ratio of medians, by drawing launches, each with both of its values, anew.
-
-    One launch in which a timeout fell decides a mean, and its interval, but no median. Of one launch nothing is known:
-    0 to infinity.
+    One launch in which a timeout fell decides a mean, and its interval, but no median.
     """
-    if len(pairs) < 2:
+    if len(ratios) < 2:
         return 0.0, math.inf
-    values = np.array(pairs)
+    values = np.array(ratios)
     drawn = np.random.default_rng(1).integers(len(values), size=(RESAMPLE_COUNT, len(values)))
-    medians = np.median(values[drawn], axis=1)
-    low, high = np.quantile(medians[:, 0] / medians[:, 1], [0.025, 0.975])
+    low, high = np.quantile(np.median(values[drawn], axis=1), [0.025, 0.975])
     return float(low), float(high)
 
 

@@ -1,4 +1,4 @@
-"""What decides the comparison with perftest: the interval of a ratio of medians, and how resends are counted."""
+"""What decides the comparison with perftest: launches side by side, how long they take, and how resends are counted."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import math
 
 import pytest
 from benchmarks import against_perftest
-from benchmarks._peers_values import median_ratio_interval
+from benchmarks._peers_values import median_interval
 from benchmarks.against_perftest import Reading
 
 
 def test_one_round_tells_nothing() -> None:
-    assert median_ratio_interval([(2.0, 1.0)]) == (0.0, math.inf)
+    assert median_interval([2.0]) == (0.0, math.inf)
 
 
 def test_equal_ratios_have_no_width() -> None:
-    assert median_ratio_interval([(3.0, 2.0)] * 5) == (1.5, 1.5)
+    assert median_interval([1.5] * 5) == (1.5, 1.5)
 
 
 def test_one_launch_with_a_timeout_decides_no_interval() -> None:
-    steady = [(100.0 + step, 100.0 + step) for step in range(19)]
-    low, high = median_ratio_interval([*steady, (1.0, 100.0)])
+    low, high = median_interval([*[1.0] * 19, 0.01])
     assert 0.9 < low <= 1.0 <= high < 1.1
 
 
 def test_resends_are_a_mean_over_a_programs_launches_of_a_point() -> None:
     def reading(benchmark: str, program: str, resends: dict[str, int]) -> Reading:
-        return Reading(1, benchmark, 65536, program, 1.0, None, resends)
+        return Reading(1, 1, benchmark, 65536, program, 1.0, None, resends)
 
     readings = [
         reading("bandwidth", "perftest", {"completer_retry_err": 3, "rcvd_rnr_err": 1}),
@@ -35,6 +34,21 @@ def test_resends_are_a_mean_over_a_programs_launches_of_a_point() -> None:
         reading("write_bandwidth", "perftest", {"completer_retry_err": 7}),
     ]
     assert against_perftest.resends_per_launch(readings, ("bandwidth", 65536), "perftest") == pytest.approx(2.0)
+
+
+def test_launches_are_compared_with_the_one_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """The machine is three times slower after the first round, which no ratio shows."""
+    values: dict[str, list[float | None]] = {
+        "fabriscope": [10.2, 10.2, 30.6, 30.6, 30.6],
+        "perftest": [10.0, 10.0, 30.0, 30.0, None],
+    }
+    readings = [
+        Reading(1 + place // 2, 1 + place % 2, "ping_pong", 64, program, value, None if value else "no clock")
+        for program, ones in values.items()
+        for place, value in enumerate(ones)
+    ]
+    assert against_perftest._print_rows(readings)
+    assert "1.020 (1.020 to 1.020, 4 pairs)" in capsys.readouterr().out
 
 
 def test_our_stream_is_given_as_long_as_perftests_messages_need() -> None:

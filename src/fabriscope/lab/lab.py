@@ -82,6 +82,11 @@ class Lab:
         names = ", ".join(host.name for host in self.hosts)
         raise LabError(f"the lab has no host {name!r}", where=self.name, fix=f"hosts: {names}")
 
+    @property
+    def switch_pid_file(self) -> Path:
+        """The file that holds the switch's process id in the keeper's namespaces, where there is a switch."""
+        return _switch_pid_file(self.state.folder)
+
     def counters(self) -> dict[str, Any]:
         """Return the switch's counters for each port, or nothing where no fabric is shaped. Raises LabError."""
         return self.ask_switch("counters")
@@ -327,11 +332,15 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     return Lab(record.name, standing, shell, finished, tuple(keeper.enter()), owner_pipe)
 
 
+def _switch_pid_file(folder: Path) -> Path:
+    return folder / "switch.pid"
+
+
 def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:
     """Start the switch; one that still runs is ended. Raises LabError."""
     if not arguments:
         return
-    control, log, pid = folder / "switch.sock", folder / "switch.log", folder / "switch.pid"
+    control, log, pid = folder / "switch.sock", folder / "switch.log", _switch_pid_file(folder)
     if pid.exists():
         namespaces.run_in(keeper_words, 'kill -9 "$1" 2>/dev/null || true', pid.read_text().strip())
     for path in (control, log):
