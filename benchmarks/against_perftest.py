@@ -2,17 +2,17 @@
 
     python -m benchmarks.against_perftest --driver rxe -o out.json      # from the checkout's root; at most 10 minutes
 
-For each point (benchmark, size), in an order drawn anew in each round, both programs are launched one right after the
-other, in a random order too, of latencies several times: a launch is the replicate, and short, so that both meet the
-same machine. Rounds go on while there is time. Medians of latencies are compared (`t_typical` is perftest's), and mean
-rates of windows with mean rates of streams: the median over the pairs of launches of their ratio. The exit status is 0
-if the promise holds at every point (latency at most 1.03 of perftest's, bandwidth at least 0.98), 1 if not, and 3 if
-the machine was busy before the start: then the numbers are shown, and nothing is claimed.
+For each point (benchmark, size), in an order drawn anew in each round, both programs are launched once, one right after
+the other, in a random order too: a launch is the replicate, and short, so that both meet the same machine. Rounds go on
+while there is time. Medians of latencies are compared (`t_typical` is perftest's), and mean rates of windows with mean
+rates of streams: the median over the rounds of their ratio. The exit status is 0 if the promise holds at every point
+(latency at most 1.03 of perftest's, bandwidth at least 0.98), 1 if not, and 3 if the machine was busy before the start:
+then the numbers are shown, and nothing is claimed.
 
 Like with like: each guest has a core of its own, and the switch the receiver's; perftest makes its operations without a
 pause, so ours makes all of a launch in one burst (in bursts of 3 ms, its default, few operations are left between two
 meetings of the ranks in guests as slow as these); a window is never longer than the send queue that both have; and
-nothing is verified but in the first launch of each point, before it is timed.
+nothing is verified but in the first round, before it is timed.
 """
 
 from __future__ import annotations
@@ -65,8 +65,6 @@ WINDOW_BYTES = 16 << 20
 """Long enough for the answer at its end, a round trip, to cost 0.2 % of it."""
 STREAM_NS_PER_BYTE = 16
 """What a byte takes of both programs' streams between two guests on two cores."""
-LATENCY_LAUNCHES_IN_ROUND = 3
-"""A machine that others use too has levels 10 us apart, which change several times a second; a stream averages them."""
 QUEUE_DEPTH = 128
 """The default of both programs' send queues, messages."""
 MANY_OPERATIONS = 1_000_000
@@ -91,11 +89,9 @@ RESENDS = ("completer_retry_err", "rcvd_rnr_err")
 
 @dataclass(frozen=True)
 class Reading:
-    """What one program said of one point in one launch; no value: it failed, and why."""
+    """What one program said of one point in one round; no value: it failed, and why."""
 
     round: int
-    turn: int
-    """Which of the round's launches of this point, from 1; both programs have one in each."""
     benchmark: str
     message_size_bytes: int
     program: str
@@ -118,9 +114,9 @@ class Place:
     counted: dict[str, int] = field(default_factory=dict)
     """`RESENDS` of both guests together, after the last launch."""
 
-    def measure(self, at: tuple[int, int], benchmark: str, size: int, program: str, budget_ns: int) -> Reading:
-        """Launch one program once for one point, and count what was sent again meanwhile; `at`: round and turn."""
-        reading = self._launch(at, benchmark, size, program, budget_ns)
+    def measure(self, number: int, benchmark: str, size: int, program: str, budget_ns: int) -> Reading:
+        """Launch one program once for one point, and count what was sent again meanwhile."""
+        reading = self._launch(number, benchmark, size, program, budget_ns)
         before, self.counted = self.counted, self.resends()
         grown = {name: count - before.get(name, 0) for name, count in self.counted.items()}
         return dataclasses.replace(reading, resends={name: count for name, count in grown.items() if count})
@@ -137,13 +133,13 @@ class Place:
                 counts[name] = counts.get(name, 0) + int(count)
         return counts
 
-    def _launch(self, at: tuple[int, int], benchmark: str, size: int, program: str, budget_ns: int) -> Reading:
+    def _launch(self, number: int, benchmark: str, size: int, program: str, budget_ns: int) -> Reading:
         instrument = "engine" if program == OURS else program
         entry = Entry("verbs", self.fabric.name, "inter", HOSTS, instrument=instrument)
         window = max(1, min(QUEUE_DEPTH, WINDOW_BYTES // size)) if _is_rate(benchmark) else 1
         case = Case(entry, benchmark, size, window)
         self.launch_count += 1
-        launch = Launch(self.launch_count, at[0], entry, (case,), self.launch_count, budget_ns)
+        launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
         token = secrets.token_hex(16)
         context = AdapterContext(
             self.hosts,
@@ -153,7 +149,7 @@ class Place:
             token=token,
             burst_ns=budget_ns,
             max_burst_operations=MANY_OPERATIONS,
-            verify=at == (1, 1),
+            verify=number == 1,
         )
         try:
             adapter = self.adapters[instrument]
@@ -161,12 +157,12 @@ class Place:
             outcomes = processes.run_commands(commands, self.hosts, timeout_s=2 * budget_ns / 1e9 + SPARE_S)
             parsed = adapter.parse(launch, outcomes)
         except FabriscopeError as error:
-            return Reading(*at, benchmark, size, program, None, str(error))
+            return Reading(number, benchmark, size, program, None, str(error))
         metric_id = METRICS[benchmark]
         value = our_value(case, parsed.blocks) if program == OURS else None
         if program != OURS:
             value = next((float(one.values[0]) for one in parsed.blocks if one.quantity == metric_id), None)
-        return Reading(*at, benchmark, size, program, value, parsed.results[0].reason)
+        return Reading(number, benchmark, size, program, value, parsed.results[0].reason)
 
 
 def our_value(case: Case, blocks: Sequence[SampleBlock]) -> float | None:
@@ -223,7 +219,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--bandwidth-sizes", default="65536,1048576", help="bytes (default 65536,1048576)")
     parser.add_argument("--rounds", type=int, default=60, help="launches of each program at each point (60 at most)")
     parser.add_argument("--minutes", type=float, default=9.0, help="no round begins that would end later (default 9)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time of a launch (default 1)")
+    parser.add_argument("--seconds", type=float, default=0.6, help="measuring time of a launch (default 0.6)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (default 1)")
     parser.add_argument("-o", "--output", help="write every reading as JSON")
     return parser.parse_args(argv)
@@ -281,9 +277,8 @@ def _measure(place: Place, wanted: argparse.Namespace) -> list[Reading]:
         round_began = time.monotonic()
         for benchmark, size in order.sample(points, len(points)):
             budgets_ns = _budgets_ns(benchmark, size, round(wanted.seconds * 1e9))
-            for turn in range(1, 1 + (1 if _is_rate(benchmark) else LATENCY_LAUNCHES_IN_ROUND)):
-                for program in order.sample([OURS, PERFTEST], 2):
-                    readings.append(place.measure((number, turn), benchmark, size, program, budgets_ns[program]))
+            for program in order.sample([OURS, PERFTEST], 2):
+                readings.append(place.measure(number, benchmark, size, program, budgets_ns[program]))
         now = time.monotonic()
         print(f"round {number}: {now - round_began:.0f} s, load {load():.2f}", file=sys.stderr, flush=True)
         if now - began + (now - round_began) > 60 * wanted.minutes:
@@ -314,16 +309,16 @@ def resends_per_launch(readings: Sequence[Reading], point: tuple[str, int], prog
 
 def _print_rows(readings: Sequence[Reading]) -> bool:
     """Print a line for each point; return whether the promise holds at all of them."""
-    known = {(one.benchmark, one.message_size_bytes, one.program, one.round, one.turn): one.value for one in readings}
+    known = {(one.benchmark, one.message_size_bytes, one.program, one.round): one.value for one in readings}
     all_hold = True
     what = "median ratio of launches side by side, its 95 % interval; resends in a launch of each"
     print(f"{'benchmark':<16}{'bytes':>9}{'ours':>12}{'perftest':>12}  {what}")
     for benchmark, size in sorted({(one.benchmark, one.message_size_bytes) for one in readings}):
         pairs = [
             (ours, theirs)
-            for at in sorted({(one.round, one.turn) for one in readings})
-            if (ours := known.get((benchmark, size, OURS, *at))) is not None
-            and (theirs := known.get((benchmark, size, PERFTEST, *at))) is not None
+            for number in sorted({one.round for one in readings})
+            if (ours := known.get((benchmark, size, OURS, number))) is not None
+            and (theirs := known.get((benchmark, size, PERFTEST, number))) is not None
         ]
         if not pairs:
             reasons = {
@@ -331,7 +326,7 @@ def _print_rows(readings: Sequence[Reading]) -> bool:
                 for one in readings
                 if (one.benchmark, one.message_size_bytes) == (benchmark, size) and one.value is None
             }
-            print(f"{benchmark:<16}{size:>9}  no pair of launches: {'; '.join(sorted(reasons))}")
+            print(f"{benchmark:<16}{size:>9}  no round has both: {'; '.join(sorted(reasons))}")
             all_hold = False
             continue
         ours, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
@@ -346,7 +341,7 @@ def _print_rows(readings: Sequence[Reading]) -> bool:
         unit, scale = ("MB/s", 1e6) if is_rate else ("us", 1e3)
         print(
             f"{benchmark:<16}{size:>9}{ours / scale:>7.1f} {unit:<4}{theirs / scale:>7.1f} {unit:<4}"
-            f"  {ratio:.3f} ({low:.3f} to {high:.3f}, {len(pairs)} pairs); {resends}{'' if holds else '  not shown'}"
+            f"  {ratio:.3f} ({low:.3f} to {high:.3f}, {len(pairs)} rounds); {resends}{'' if holds else '  not shown'}"
         )
     return all_hold
 

@@ -25,7 +25,7 @@ def test_one_launch_with_a_timeout_decides_no_interval() -> None:
 
 def test_resends_are_a_mean_over_a_programs_launches_of_a_point() -> None:
     def reading(benchmark: str, program: str, resends: dict[str, int]) -> Reading:
-        return Reading(1, 1, benchmark, 65536, program, 1.0, None, resends)
+        return Reading(1, benchmark, 65536, program, 1.0, None, resends)
 
     readings = [
         reading("bandwidth", "perftest", {"completer_retry_err": 3, "rcvd_rnr_err": 1}),
@@ -37,18 +37,18 @@ def test_resends_are_a_mean_over_a_programs_launches_of_a_point() -> None:
 
 
 def test_launches_are_compared_with_the_one_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
-    """The machine is three times slower after the first round, which no ratio shows."""
+    """The machine is three times slower after the second round, which no ratio shows."""
     values: dict[str, list[float | None]] = {
         "fabriscope": [10.2, 10.2, 30.6, 30.6, 30.6],
         "perftest": [10.0, 10.0, 30.0, 30.0, None],
     }
     readings = [
-        Reading(1 + place // 2, 1 + place % 2, "ping_pong", 64, program, value, None if value else "no clock")
+        Reading(1 + place, "ping_pong", 64, program, value, None if value else "no clock")
         for program, ones in values.items()
         for place, value in enumerate(ones)
     ]
     assert against_perftest._print_rows(readings)
-    assert "1.020 (1.020 to 1.020, 4 pairs)" in capsys.readouterr().out
+    assert "1.020 (1.020 to 1.020, 4 rounds)" in capsys.readouterr().out
 
 
 def test_our_stream_is_given_as_long_as_perftests_messages_need() -> None:

@@ -20,11 +20,6 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kOwnCountAt = kLineBytes;
 constexpr std::size_t kSlotsAt = 2 * kLineBytes;
-// Looks in vain in one wait, some 10 ms of them, before a rank sleeps until the device tells of a
-// completion. A wait that long ends at most a hundredth later for it, and where the messages are
-// moved by software (Soft RoCE) a rank that only looks takes the processor from those that move
-// them.
-constexpr std::uint64_t kEagerLooks = 500'000;
 constexpr long kNapNs = 50'000;
 
 }  // namespace
