@@ -71,13 +71,13 @@ class Runner:
         return found
 
     def engines(self) -> dict[int, str]:
-        """Return pid and command line of the engines that were started for this run."""
+        """Return pid and command line of this run's engines; what will become one (nsenter) is none yet."""
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if "fabriscope-engine" in words and self._mark.encode() in (path / "environ").read_bytes():
-                    found[int(path.name)] = words
+                program, *words = (path / "cmdline").read_bytes().decode().split("\0")
+                if Path(program).name == "fabriscope-engine" and self._mark.encode() in (path / "environ").read_bytes():
+                    found[int(path.name)] = " ".join(words)
         return found
 
     def wait_until_clean(self) -> None:
@@ -141,6 +141,7 @@ def _end_the_host_of_rank_1(runner: Runner) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     namespace = Path(f"/proc/{ranks[0]}/ns/net").readlink()
+    assert namespace != Path("/proc/self/ns/net").readlink(), "this would end the machine's own processes"
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (path / "ns" / "net").readlink() == namespace:
