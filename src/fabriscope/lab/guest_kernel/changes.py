@@ -64,6 +64,18 @@ CHANGES = (
         "\tif (!signals_pending && (its.it_value.tv_sec || its.it_value.tv_nsec))\n",
         "a frame that came when the processor was about to sleep lay there until a timer ran out or another came",
     ),
+    Change(
+        "arch/um/os-Linux/signal.c",
+        "\tunsigned long pending = 1UL << sig;\n\n\tdo {\n",
+        "\tunsigned long pending = 1UL << sig;\n\tint saved_errno = errno;\n\n\tdo {\n",
+        "the change after this one puts it back",
+    ),
+    Change(
+        "arch/um/os-Linux/signal.c",
+        "\t\t\tpending = from_irq_stack(nested);\n\t} while (pending);\n}\n",
+        "\t\t\tpending = from_irq_stack(nested);\n\t} while (pending);\n\terrno = saved_errno;\n}\n",
+        "a frame that came while the number of a card's socket was read left its errno there: no boot",
+    ),
 )
 
 
