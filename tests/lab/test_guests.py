@@ -159,6 +159,17 @@ def test_a_panic_is_told_with_the_console_and_mended() -> None:
         built.down()
 
 
+def test_a_guest_may_be_called_like_the_switch(make_lab: MakeLab) -> None:
+    built = make_lab(("switch",), ("switch",), gige=GIGE)
+    pid = built.switch_pid_file.read_text().strip()
+    subprocess.run([*built.keeper_words, "kill", "-9", pid], check=True)
+    (sentence,) = built.mend()
+    assert "switch" in sentence
+    assert built.mend() == []
+    assert on(built, "switch", "hostname").stdout == "switch\n"
+    assert [port["host"] for port in built.counters()["ports"]] == ["switch"]
+
+
 def test_a_sweep_ends_a_guest_s_processes(make_lab: MakeLab) -> None:
     built = make_lab(("a", "n"), ("a",), gige=GIGE)
     leave_sleeping(built, "a")

@@ -85,7 +85,7 @@ class Lab:
     @property
     def switch_pid_file(self) -> Path:
         """The file that holds the switch's process id in the keeper's namespaces, where there is a switch."""
-        return _switch_pid_file(self.state.folder)
+        return _of_switch(self.state.folder, "pid")
 
     def counters(self) -> dict[str, Any]:
         """Return the switch's counters for each port, or nothing where no fabric is shaped. Raises LabError."""
@@ -96,7 +96,7 @@ class Lab:
 
         Raises LabError.
         """
-        path = self.state.folder / "switch.sock"
+        path = _of_switch(self.state.folder, "sock")
         if not path.exists():
             return {}
         try:
@@ -332,15 +332,16 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     return Lab(record.name, standing, shell, finished, tuple(keeper.enter()), owner_pipe)
 
 
-def _switch_pid_file(folder: Path) -> Path:
-    return folder / "switch.pid"
+def _of_switch(folder: Path, kind: str) -> Path:
+    """Return the path of a file of the switch; no host's name begins so."""
+    return folder / f"_switch.{kind}"
 
 
 def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:
     """Start the switch; one that still runs is ended. Raises LabError."""
     if not arguments:
         return
-    control, log, pid = folder / "switch.sock", folder / "switch.log", _switch_pid_file(folder)
+    control, log, pid = (_of_switch(folder, kind) for kind in ("sock", "log", "pid"))
     if pid.exists():
         namespaces.run_in(keeper_words, 'kill -9 "$1" 2>/dev/null || true', pid.read_text().strip())
     for path in (control, log):
