@@ -42,6 +42,8 @@ int main(int count, char** words) {
   fflush(stdout);
   if (!strcmp(words[1], "crash") && rank == 1) abort();
   while (!strcmp(words[1], "hang")) pause();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) puts("all said"), fflush(stdout);
   MPI_Finalize();
 }
 """
@@ -64,7 +66,7 @@ with fleet.connected(Ssh(tuple(ssh), tuple(ssh))) as opened:
     shell = opened.place(wrapper, is_needed_here=False)
     hosts = {name: opened.host(name) for name in names}
     fabric = Fabric("own", {"node1": "eth0", "node2": "ens3"})
-    command = Command((program, how), "node1", rank_hosts=names, stdin=b"first line\\n")
+    command = Command((program, how), "node1", rank_hosts=names, stdin=b"first line\\n", last_line="^all said$")
     stack = mpi.find("tried", mpirun)
     stack = replace(stack, env={**stack.env, "SITE_MPI": "module's"})  # as loading a module would set it
     command = mpi_jobs.wrap(command, stack, hosts, fabric, shell)
@@ -73,6 +75,10 @@ print(outcome.exit_status, outcome.timed_out)
 print(outcome.stdout.decode())
 print(outcome.stderr.decode(), file=sys.stderr)
 """
+ENDINGS = {"well": {"0 False"}, "hang": {"None True"}}
+HUNG_IN_FINALIZE = "None False"
+KNOWN_TO_HANG = {"mpich-4.0.2"}
+"""Libraries whose MPI_Finalize sometimes does not return (docs/faults.md)."""
 RANKS = {"0 node1 eth0 module's first line", "1 node2 ens3 module's -"}
 
 
@@ -114,6 +120,7 @@ def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
         if how == "crash":
             assert ending not in ("0 False", "None True"), (stack.name, done.stderr)
         else:
-            assert ending == {"well": "0 False", "hang": "None True"}[how], (stack.name, done.stderr)
+            may_hang = how == "well" and stack.name in KNOWN_TO_HANG
+            assert ending in ENDINGS[how] | ({HUNG_IN_FINALIZE} if may_hang else set()), (stack.name, done.stderr)
         assert _carried(place) - before > 20_000_000, stack.name
         wait_until_clean(place)
