@@ -311,7 +311,7 @@ def _print_rows(readings: Sequence[Reading]) -> bool:
     """Print a line for each point; return whether the promise holds at all of them."""
     known = {(one.benchmark, one.message_size_bytes, one.program, one.round): one.value for one in readings}
     all_hold = True
-    what = "median ratio of launches side by side, its 95 % interval; resends in a launch of each"
+    what = "median ratio of launches side by side, its 95 % interval; ratio of the medians; resends in a launch of each"
     print(f"{'benchmark':<16}{'bytes':>9}{'ours':>12}{'perftest':>12}  {what}")
     for benchmark, size in sorted({(one.benchmark, one.message_size_bytes) for one in readings}):
         pairs = [
@@ -341,7 +341,8 @@ def _print_rows(readings: Sequence[Reading]) -> bool:
         unit, scale = ("MB/s", 1e6) if is_rate else ("us", 1e3)
         print(
             f"{benchmark:<16}{size:>9}{ours / scale:>7.1f} {unit:<4}{theirs / scale:>7.1f} {unit:<4}"
-            f"  {ratio:.3f} ({low:.3f} to {high:.3f}, {len(pairs)} rounds); {resends}{'' if holds else '  not shown'}"
+            f"  {ratio:.3f} ({low:.3f} to {high:.3f}, {len(pairs)} rounds); medians {ours / theirs:.3f}; {resends}"
+            f"{'' if holds else '  not shown'}"
         )
     return all_hold
 

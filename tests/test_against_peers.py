@@ -49,6 +49,15 @@ def test_of_one_launch_nothing_is_known() -> None:
     assert median_interval([1.0]) == (0.0, math.inf)
 
 
+def test_equal_ratios_have_no_width() -> None:
+    assert median_interval([1.5] * 5) == (1.5, 1.5)
+
+
+def test_one_launch_that_went_wrong_decides_no_interval() -> None:
+    low, high = median_interval([*[1.0] * 19, 0.01])
+    assert 0.9 < low <= 1.0 <= high < 1.1
+
+
 def test_the_interval_of_many_launches_covers_their_median() -> None:
     ratios = [1 + step / 1000 for step in range(-20, 21)]
     low, high = median_interval(ratios)
