@@ -23,6 +23,7 @@ test:
 check:
 	@scripts/setup dev
 	@scripts/check
+	@scripts/test
 
 clean:
 	rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache
