@@ -86,6 +86,7 @@ class Place:
     adapter: Adapter
     block_bytes: int
     budget_ns: int
+    ack_timeout: int
     launch_count: int = 0
 
     def measure(self, number: int, mode: str, layer: str, sender_count: int) -> Reading:
@@ -93,7 +94,7 @@ class Place:
         names = tuple(self.hosts)[: sender_count + 1]
         entry = Entry(layer, mode, "inter", names)
         # A guest that polls would take from the others the processor that they share.
-        asleep = (("completion", "event"),) if layer == "verbs" else ()
+        asleep = (("completion", "event"), ("ack_timeout", str(self.ack_timeout))) if layer == "verbs" else ()
         case = Case(entry, "incast", self.block_bytes, parameters=asleep)
         self.launch_count += 1
         launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, self.budget_ns)
@@ -201,6 +202,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rate", type=parse_rate_bits_per_s, default="100Mb/s", help="of every port (100Mb/s)")
     parser.add_argument("--buffer", type=parse_size_bytes, default="32KiB", help="of every port (32KiB)")
     parser.add_argument("--block", type=parse_size_bytes, default="64KiB", help="what a sender answers (64KiB)")
+    parser.add_argument("--ack-timeout", type=int, default=14, help="RoCE's timer, 4.096 us times 2^n (14, 67 ms)")
     parser.add_argument("--senders", type=int, default=4, help="at most so many (4)")
     parser.add_argument("--rounds", type=int, default=7, help="launches of each point (7)")
     parser.add_argument("--seconds", type=float, default=3.0, help="measuring time of a launch (3)")
@@ -228,6 +230,7 @@ def _in_a_lab(wanted: argparse.Namespace) -> list[Reading]:
         place = Place(
             built, hosts, rdma_ports.found(fabrics, hosts), str(engine_binary.find_engine()),
             discover("adapters", "ADAPTER").get("engine"), wanted.block, round(wanted.seconds * 1e9),
+            wanted.ack_timeout,
         )  # fmt: skip
         return _measure(place, wanted)
     finally:

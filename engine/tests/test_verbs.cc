@@ -28,6 +28,7 @@ TEST(verbs_options_are_parsed_over_the_ranks_own) {
   const VerbsOptions options = parse_verbs_options({{"gid_index", "3"},
                                                     {"completion", "event"},
                                                     {"queue_depth", "16"},
+                                                    {"ack_timeout", "0"},
                                                     {"path_mtu_bytes", "2048"},
                                                     {"inline_limit", "0"},
                                                     {"hca_port", ""}},
@@ -39,15 +40,18 @@ TEST(verbs_options_are_parsed_over_the_ranks_own) {
   CHECK(!options.by_manager);
   CHECK_EQUAL(options.path_mtu_bytes.value(), 2048);
   CHECK_EQUAL(options.inline_limit, 0);
+  CHECK_EQUAL(options.ack_timeout.value(), 0);
   CHECK_EQUAL(options.signal_every, 8);  // or a full queue would never tell that it has room
 }
 
 TEST(verbs_options_that_cannot_be) {
-  CHECK_CONTAINS(refusal({{"mtu", "1024"}}), "takes no option 'mtu'; known are: completion, ");
+  CHECK_CONTAINS(refusal({{"mtu", "1024"}}),
+                 "takes no option 'mtu'; known are: ack_timeout, completion, ");
   CHECK_CONTAINS(refusal({{"completion", "magic"}}), "not one of polling, event");
   CHECK_CONTAINS(refusal({{"path_mtu_bytes", "1500"}}), "not one of 256, 512, 1024, 2048, 4096");
   CHECK_CONTAINS(refusal({{"service_level", "16"}}), "service_level");
   CHECK_CONTAINS(refusal({{"queue_depth", "many"}}), "queue_depth");
+  CHECK_CONTAINS(refusal({{"ack_timeout", "32"}}), "ack_timeout");
 }
 
 TEST(a_tcp_transport_cannot_work_on_the_peers_memory) {

@@ -290,7 +290,11 @@ def test_perftest_has_a_server_and_a_client_for_each_case() -> None:
         "perftest",
         "verbs",
         ping_pong(64),
-        {"benchmark": "write_bandwidth", "message_size_bytes": 65536, "parameters": (("queue_depth", "32"),)},
+        {
+            "benchmark": "write_bandwidth",
+            "message_size_bytes": 65536,
+            "parameters": (("queue_depth", "32"), ("ack_timeout", "18")),
+        },
         {
             "benchmark": "fetch_add_latency",
             "message_size_bytes": 8,
@@ -301,8 +305,8 @@ def test_perftest_has_a_server_and_a_client_for_each_case() -> None:
     assert [f"{command.host}: {' '.join(command.argv)}" for command in commands] == [
         "b: stdbuf -oL /x/ib_send_lat -F -n 5000 -s 64 -p 18815 -d mlx5_0 -i 2 -x 3 --tclass 96",
         "a: /x/ib_send_lat -F -n 5000 -s 64 -p 18815 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
-        "b: stdbuf -oL /x/ib_write_bw -F -n 882 -s 65536 -t 32 -p 18816 -d mlx5_0 -i 2 -x 3 --tclass 96",
-        "a: /x/ib_write_bw -F -n 882 -s 65536 -t 32 -p 18816 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
+        "b: stdbuf -oL /x/ib_write_bw -F -n 882 -s 65536 -t 32 -u 18 -p 18816 -d mlx5_0 -i 2 -x 3 --tclass 96",
+        "a: /x/ib_write_bw -F -n 882 -s 65536 -t 32 -u 18 -p 18816 -d rxe0 -i 1 -x 1 --tclass 96 10.0.0.2",
         "b: stdbuf -oL /x/ib_atomic_lat -F -n 5000 -A FETCH_AND_ADD -x 0 -e -p 18817 -d mlx5_0 -i 2 --tclass 96",
         "a: /x/ib_atomic_lat -F -n 5000 -A FETCH_AND_ADD -x 0 -e -p 18817 -d rxe0 -i 1 --tclass 96 10.0.0.2",
     ]

@@ -50,7 +50,7 @@ namespace {
 constexpr int kMostReadsAtOnce = 16;
 constexpr int kRetries = 7;
 constexpr int kRnrRetriesForEver = 7;
-constexpr int kTimeoutCode = 14;   // 4.096 us * 2^14 = 67 ms
+constexpr int kAckTimeout = 14;    // 67 ms
 constexpr int kRnrTimerCode = 12;  // 0.64 ms
 constexpr int kHopLimit = 64;
 constexpr int kLeastMtuBytes = 256;  // enum ibv_mtu counts from it, in powers of two
@@ -240,7 +240,7 @@ void Connection::make_ready_to_receive(const HandAddress& peer) {
 void Connection::make_ready_to_send(int psn) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
-  attributes.timeout = kTimeoutCode;
+  attributes.timeout = static_cast<std::uint8_t>(options_.ack_timeout.value_or(kAckTimeout));
   attributes.retry_cnt = kRetries;
   attributes.rnr_retry = kRnrRetriesForEver;
   attributes.sq_psn = static_cast<unsigned>(psn);
@@ -299,6 +299,12 @@ Fields Connection::fields() const {
                 {"completion", std::string(options_.by_event ? "event" : "polling")},
                 {"reads_at_once", static_cast<std::int64_t>(reads_at_once_)}};
   if (managed_) return fields;
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr unused{};
+  if (const int error = library_.query_qp(qp_, &attributes, IBV_QP_TIMEOUT, &unused)) {
+    fail(error, "ask for the queue pair's timeout");
+  }
+  fields.emplace_back("ack_timeout", static_cast<std::int64_t>(attributes.timeout));
   fields.emplace_back("path_mtu_bytes", static_cast<std::int64_t>(path_mtu_bytes_));
   fields.emplace_back("service_level", static_cast<std::int64_t>(options_.service_level));
   fields.emplace_back("traffic_class", static_cast<std::int64_t>(options_.traffic_class));
@@ -318,6 +324,9 @@ std::unique_ptr<Connection> connect_verbs(Rendezvous& rendezvous, int peer,
     if (peer < 0) return {};
     const PortChoice port = choose_port(VerbsLibrary::get(), options, place.interface);
     managed = port.is_iwarp || options.by_manager;
+    if (managed && options.ack_timeout) {
+      throw CaseError("ack_timeout cannot be set where the connection manager connects");
+    }
     connection = std::make_unique<Connection>(options, port);
     return managed ? "manager " + connection->open_by_manager(place.data_address, accepts)
                    : "hand " + connection->open_by_hand();

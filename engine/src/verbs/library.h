@@ -38,6 +38,7 @@ namespace fabriscope {
   X(ack_cq_events, ibv_ack_cq_events)          \
   X(create_qp, ibv_create_qp)                  \
   X(modify_qp, ibv_modify_qp)                  \
+  X(query_qp, ibv_query_qp)                    \
   X(destroy_qp, ibv_destroy_qp)                \
   X(status_text, ibv_wc_status_str)
 

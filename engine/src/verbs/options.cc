@@ -52,6 +52,7 @@ VerbsOptions parse_verbs_options(const OptionSet& asked, const VerbsOptions& own
     };
   };
   const std::map<std::string, Setter> known{
+      {"ack_timeout", whole(options.ack_timeout, 0, 31)},
       {"completion", choice(options.by_event, "polling", "event")},
       {"connection", choice(options.by_manager, "exchange", "manager")},
       {"device", [&](const std::string&, const std::string& value) { options.device = value; }},

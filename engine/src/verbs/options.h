@@ -14,6 +14,7 @@ struct VerbsOptions {
   std::optional<int> hca_port;
   std::optional<int> gid_index;
   std::optional<int> path_mtu_bytes;
+  std::optional<int> ack_timeout;  // n: sent again after 4.096 us * 2^n; 0: never
   int service_level = 0;
   int traffic_class = 0;
   int queue_depth = 128;  // of either queue

@@ -71,6 +71,7 @@ OPTIONS = {
     "inline_limit": "-I",
     "queue_depth": "-t",
     "signal_every": "-Q",
+    "ack_timeout": "-u",
 }
 FLAGS = {("completion", "event"): "-e", ("connection", "manager"): "-R"}
 DEFAULTS = {"completion": "polling", "connection": "exchange"}

@@ -44,6 +44,13 @@ def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator
     place = ("benchmarks", name, "verbs")
     if section.verbs != VerbsSection() and "verbs" not in plan.layers:
         yield place, "queues of verbs are told, but the layer verbs is not measured", "add verbs to layers"
+    over_iwarp = [fabric for fabric, told in plan.fabrics.items() if told.rdma == "iwarp"]
+    if over_iwarp and section.verbs.ack_timeout != (None,):
+        yield (
+            (*place, "ack_timeout"),
+            f"the fabric {over_iwarp[0]} is iWARP, where TCP sends again what is lost, by timers of its own",
+            "remove ack_timeout, or the fabric",
+        )
     depths = [DEFAULT_QUEUE_DEPTH if depth is None else depth for depth in section.verbs.queue_depth]
     gap = max(every or 1 for every in section.verbs.signal_every)
     if min(depths) < LEAST_QUEUE_DEPTH:

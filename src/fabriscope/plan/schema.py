@@ -25,6 +25,7 @@ from fabriscope.plan.values import (
     SizeBytes,
     Sizes,
     Swept,
+    SweptAckTimeout,
     SweptBool,
     SweptCompletion,
     SweptInline,
@@ -67,11 +68,14 @@ class SocketSection(Section):
 
 
 class VerbsSection(Section):
-    """What the layer verbs is told of its queues; a list is swept. `default` leaves it to the program."""
+    """What the layer verbs is told of its queue pairs; a list is swept. `default` leaves it to the program."""
 
     inline_limit: SweptInline = Field((None,), description="messages up to so many bytes travel in the request itself")
     signal_every: SweptRequests = Field((None,), description="one completion for so many sends")
     queue_depth: SweptRequests = Field((None,), description="requests that either queue holds")
+    ack_timeout: SweptAckTimeout = Field(
+        (None,), description="n: what is not acknowledged for 4.096 us times 2^n is sent again; 0: never"
+    )
     completion: SweptCompletion = Field((None,), description="a completion is polled for, or its event is waited for")
 
 

@@ -15,6 +15,8 @@ from fabriscope.plan.sizes import parse_sizes
 MAX_RANKS = 4096
 MAX_INLINE_BYTES = 1024
 MAX_REQUESTS = 16384
+MAX_ACK_TIMEOUT = 31
+"""The field of a queue pair has five bits (InfiniBand specification, Local ACK Timeout)."""
 """What the engine takes (engine/src/verbs/options.cc)."""
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
@@ -84,6 +86,11 @@ SweptRequests = Annotated[
     tuple[Annotated[int, Field(ge=1, le=MAX_REQUESTS)] | None, ...],
     BeforeValidator(_default_as_none),
     _swept({"type": "integer", "minimum": 1, "maximum": MAX_REQUESTS}),
+]
+SweptAckTimeout = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=MAX_ACK_TIMEOUT)] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept({"type": "integer", "minimum": 0, "maximum": MAX_ACK_TIMEOUT}),
 ]
 SweptCompletion = Annotated[
     tuple[Literal["polling", "event"] | None, ...],

@@ -1,0 +1,45 @@
+"""What a plan says of queue pairs reaches the kernel's device. Skipped where no guest kernel has been built."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fabriscope.lab import guest_kernel
+from fabriscope.model.errors import ToolMissing
+
+PLAN = """
+name: timers
+hosts: g[1-2]
+guests: all
+fabrics: {roce: {lab: gige, rdma: soft-roce}}
+layers: [verbs]
+placements: [inter]
+benchmarks: {ping_pong: {sizes: [64], verbs: {ack_timeout: [default, 0, 10]}}}
+floor: false
+launches: 1
+budget: 1s
+"""
+TIMEOUT_S = 120.0
+
+
+def test_the_device_holds_the_timer_that_was_asked_for(tmp_path: Path) -> None:
+    try:
+        guest_kernel.find()
+    except ToolMissing as error:
+        pytest.skip(str(error))
+    plan, run = tmp_path / "plan.yaml", tmp_path / "run"
+    plan.write_text(PLAN)
+    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run), "-q"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    (raw,) = (run / "raw").glob("launch-*/0-*.stdout.gz")
+    said = [json.loads(line) for line in gzip.decompress(raw.read_bytes()).decode().splitlines()]
+    endpoints = [one for one in said if one["type"] == "endpoint"]
+    held = {one["options"].get("ack_timeout"): one["effective"]["ack_timeout"] for one in endpoints}
+    assert held == {None: 14, 0: 0, 10: 10}
