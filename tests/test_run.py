@@ -75,7 +75,7 @@ class Runner:
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                program, *words = (path / "cmdline").read_bytes().decode().split("\0")
+                program, *words = (path / "cmdline").read_bytes().decode(errors="replace").split("\0")
                 if Path(program).name == "fabriscope-engine" and self._mark.encode() in (path / "environ").read_bytes():
                     found[int(path.name)] = " ".join(words)
         return found
