@@ -32,6 +32,7 @@ from fabriscope.analysis.books import balance
 from fabriscope.analysis.library_words import BETWEEN, INSIDE, Claim, Words, contradiction, read_words
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.store import counters as store_counters
+from fabriscope.store.files import write_whole
 
 
 def main() -> int:
@@ -145,7 +146,7 @@ def _write(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
     date = time.strftime("%Y-%m-%d")
     cores = len(os.sched_getaffinity(0))
     made = f"{date}, {cores} cores, Linux {platform.release()}, load at the end {os.getloadavg()[0]:.1f}"
-    path.write_text(json.dumps({"made": made, "cases": list(found)}, indent=1) + "\n")
+    write_whole(path, (json.dumps({"made": made, "cases": list(found)}, indent=1) + "\n").encode())
 
 
 def _line(record: Mapping[str, Any]) -> str:
