@@ -197,7 +197,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FabriscopeError as error:
         print(f"against_perftest: {error}", file=sys.stderr)
         return error.exit_code
-    print(f"two guests, {wanted.driver}, {wanted.preset}, {wanted.rounds} rounds, load before {load_before:.2f}")
+    rounds = max((one.round for one in readings), default=0)
+    print(f"two guests, {wanted.driver}, {wanted.preset}, {rounds} rounds, load before {load_before:.2f}")
     holds = _print_rows(readings)
     if wanted.output:
         said = {"arguments": vars(wanted), "load_before": load_before}
