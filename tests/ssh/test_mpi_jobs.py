@@ -75,10 +75,9 @@ print(outcome.exit_status, outcome.timed_out)
 print(outcome.stdout.decode())
 print(outcome.stderr.decode(), file=sys.stderr)
 """
-ENDINGS = {"well": {"0 False"}, "hang": {"None True"}}
 HUNG_IN_FINALIZE = "None False"
-KNOWN_TO_HANG = {"mpich-4.0.2"}
-"""Libraries whose MPI_Finalize sometimes does not return (docs/faults.md)."""
+ATTEMPTS = {"mpich-4.0.2": 5}
+"""Of libraries whose MPI_Finalize sometimes does not return (docs/faults.md)."""
 RANKS = {"0 node1 eth0 module's first line", "1 node2 ens3 module's -"}
 
 
@@ -113,14 +112,17 @@ def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
         assert compiled.returncode == 0, compiled.stderr
         before = _carried(place)
         words = (stack.mpirun, str(program), how, "20" if how == "hang" else "100")
-        done = place.on(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
-        ending, *said = done.stdout.splitlines() or [""]
+        for _ in range(ATTEMPTS.get(stack.name, 1)):
+            done = place.on(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
+            ending, *said = done.stdout.splitlines() or [""]
+            if ending != HUNG_IN_FINALIZE:
+                break
+            wait_until_clean(place)
         seen = RANKS & {"1 node2 ens3 module's -"} if how == "crash" else RANKS  # rank 0 may not come to speak
         assert set(said) >= seen, (stack.name, done.stdout, done.stderr)
         if how == "crash":
             assert ending not in ("0 False", "None True"), (stack.name, done.stderr)
         else:
-            may_hang = how == "well" and stack.name in KNOWN_TO_HANG
-            assert ending in ENDINGS[how] | ({HUNG_IN_FINALIZE} if may_hang else set()), (stack.name, done.stderr)
+            assert ending == {"well": "0 False", "hang": "None True"}[how], (stack.name, done.stderr)
         assert _carried(place) - before > 20_000_000, stack.name
         wait_until_clean(place)
