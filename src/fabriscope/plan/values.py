@@ -15,9 +15,9 @@ from fabriscope.plan.sizes import parse_sizes
 MAX_RANKS = 4096
 MAX_INLINE_BYTES = 1024
 MAX_REQUESTS = 16384
+"""What the engine takes (engine/src/verbs/options.cc)."""
 MAX_ACK_TIMEOUT = 31
 """The field of a queue pair has five bits (InfiniBand specification, Local ACK Timeout)."""
-"""What the engine takes (engine/src/verbs/options.cc)."""
 
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["64KiB", "1MiB"]}]}
 _RATE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "examples": ["1Gb/s", "100Mb/s"]}]}
