@@ -191,6 +191,9 @@ def _take_header(record: Foreign, stream: Stream) -> None:
         for rank in ranks.items():
             rank.at("rank").whole(most=MOST_INT32)
             rank.at("host").text()
+    for path in (("record_cost_ns",), ("clock", "cost_ns")):
+        if (cost := record.get(*path)) is not None:
+            cost.number(least=0)
     stream.header = record.mapping()
 
 
