@@ -100,7 +100,8 @@ _NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
 _NO_NUMBERS = ("nan", "-nan", "inf", "-inf")
 """What it prints where it did not find the processor's clock."""
 _REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
-_MEMBER = re.compile(r'"?([\w.]+)"?\s*:\s*"?([^\s",]+)"?,?')
+_MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
+_LONGEST_LINE = 1000
 
 
 class PerftestAdapter:
@@ -209,6 +210,8 @@ def _row(text: str) -> Mapping[str, float] | None:
 def _text_rows(text: str) -> Iterator[Mapping[str, float]]:
     heads: list[str] = []
     for line_number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > _LONGEST_LINE:
+            continue
         if "#bytes" in line:
             heads = _HEADS.findall(line)
         elif heads and _NUMBERS.fullmatch(line) and len(line.split()) == len(heads):
