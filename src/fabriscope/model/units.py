@@ -1,8 +1,8 @@
 """Reading quantities that people write: sizes, rates, durations.
 
 Inside fabriscope sizes are bytes, times are integer nanoseconds, rates are bits or bytes per second; the name
-of a variable says which. Text is turned into them here and in the adapters, and back only where a report formats. Each has a largest value, beyond any
-that means something, so that sums and products of them fit into 64 bits.
+of a variable says which. Text is turned into them here and in the adapters, and back only where a report formats.
+Each has a largest value, beyond any that means something, so that it fits into 64 bits.
 """
 
 from __future__ import annotations

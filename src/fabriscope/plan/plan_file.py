@@ -1,4 +1,4 @@
-"""The text of a plan's file, or of a file that a plan names: of a regular file, of bounded size, without odd characters."""
+"""The text of a plan's file, or of a file that a plan names: regular, of bounded size, without odd characters."""
 
 from __future__ import annotations
 

@@ -248,7 +248,8 @@ Label = Annotated[
     str,
     AfterValidator(
         _matching(
-            r"\w[^/\\]{0,79}", "name: write at most 80 letters, digits, '.', '_' and '-', a letter or digit first"
+            r"\w[^/\\\x00-\x1f\x7f-\x9f]{0,79}",
+            "name: write at most 80 letters, digits, '.', '_' and '-', a letter or digit first",
         )
     ),
 ]
