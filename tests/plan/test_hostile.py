@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.plan.hostile import HEAD, HOSTILE, TAIL
 
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import HostError, PlanError
@@ -16,7 +17,6 @@ from fabriscope.model.host_lists import MAX_LISTED, most_hosts, unfolded
 from fabriscope.plan import Vocabulary, expand, expected_by_launch, load
 from fabriscope.plan.load import MAX_PROBLEMS
 from fabriscope.site import planned_fabrics
-from tests.plan.hostile import HEAD, HOSTILE, TAIL
 
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from fabriscope.model.benchmarks import PAIRS, kind_of
 from fabriscope.model.case import Case, Entry
-from fabriscope.model.errors import PlanError
+from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.libfabric import placements_of
 from fabriscope.model.measurement import Launch
@@ -139,7 +139,7 @@ def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
     if not fits:
         ids = ", ".join(entry.entry_id for entry in entries[:20])
         raise PlanError(
-            f"control: there is no entry {wanted!r}", where=plan.where("control"), fix=f"choose one of {ids}"
+            f"control: there is no entry {shown(wanted)}", where=plan.where("control"), fix=f"choose one of {ids}"
         )
     return fits[0]
 

@@ -224,11 +224,11 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     for name in plan.benchmarks:
         if name not in words.benchmarks:
-            yield ("benchmarks", name), f"there is no benchmark {name!r}", _nearest(name, words.benchmarks)
+            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", _nearest(name, words.benchmarks)
     yield from _unknown_layers(plan, words)
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:
-            yield ("instruments", index), f"there is no instrument {name!r}", _nearest(name, words.instruments)
+            yield ("instruments", index), f"there is no instrument {shown(name)}", _nearest(name, words.instruments)
         elif not (known := words.instrument_layers.get(name, frozenset(plan.layers))) & set(plan.layers):
             yield (
                 ("instruments", index),
@@ -239,7 +239,7 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
         if fabric.lab is not None and fabric.lab.preset not in words.presets:
             yield (
                 ("fabrics", name, "lab"),
-                f"there is no lab preset {fabric.lab.preset!r}",
+                f"there is no lab preset {shown(fabric.lab.preset)}",
                 _nearest(fabric.lab.preset, words.presets),
             )
 
@@ -252,7 +252,7 @@ def _unknown_layers(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tup
             what = f"the engine of this installation has no layer {name}: {words.left_out[name]}"
             yield place, what, "install fabriscope again, or leave the layer out"
         elif name not in words.layers:
-            yield place, f"there is no layer {name!r}", _nearest(name, words.layers)
+            yield place, f"there is no layer {shown(name)}", _nearest(name, words.layers)
         elif in_lab and name in words.missing_here:
             yield place, f"the layer {name} does not work here: {words.missing_here[name]}", "install that package"
 
@@ -266,7 +266,7 @@ def _unknown_fabrics(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str
         places += [(("mpi", number, "fabrics", index), name) for index, name in enumerate(stack.fabrics or ())]
     for place, name in places:
         if name not in known:
-            yield place, f"there is no fabric {name!r} in this plan", _nearest(name, known)
+            yield place, f"there is no fabric {shown(name)} in this plan", _nearest(name, known)
     if plan.intra_fabrics and "intra" not in plan.placements:
         yield ("intra_fabrics",), "intra_fabrics is of use inside a host only", "add intra to placements"
 
@@ -313,7 +313,7 @@ def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tupl
     key = ".".join(str(part) for part in place if part != "[key]")
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"there is no key {str(place[-1])!r} here", _nearest(str(place[-1]), known) if known else None
+        return f"there is no key {shown(str(place[-1]))} here", _nearest(str(place[-1]), known) if known else None
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
     if isinstance(context.get("error"), values.NotPossible):

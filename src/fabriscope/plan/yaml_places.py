@@ -113,7 +113,7 @@ class PlacedYaml:
             key = _key(key_node, f"{self.file}:{line}")
             if key in result:
                 raise PlanError(
-                    f"the key {key!r} stands here a second time, the first is in line {self._lines[(*place, key)]}",
+                    f"the key {shown(key)} stands here a second time, the first is in line {self._lines[(*place, key)]}",
                     where=f"{self.file}:{line}",
                     fix="remove one of the two",
                 )
