@@ -261,6 +261,8 @@ def main() -> int:
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             kind = f"FAILED: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+        except KeyboardInterrupt:
+            break
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         elapsed_s = time.process_time() - begun_s
         slowest_s = max(slowest_s, elapsed_s)
@@ -273,7 +275,7 @@ def main() -> int:
         number, example = failures.get(kind, (-1, ""))
         print(f"{count:6d}  {kind}" + (f"  (input {number}: {example})" if example else ""))
     grown_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(f"{len(seeds)} seeds, {asked.count} inputs, slowest {slowest_s:.2f} s, at most {grown_mib} MiB")
+    print(f"{len(seeds)} seeds, {kinds.total()} inputs, slowest {slowest_s:.2f} s, at most {grown_mib} MiB")
     return 1 if failures or grown_mib > asked.memory_mib else 0
 
 

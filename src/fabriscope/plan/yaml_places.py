@@ -112,8 +112,9 @@ class PlacedYaml:
             line = key_node.start_mark.line + 1
             key = _key(key_node, f"{self.file}:{line}")
             if key in result:
+                first = self._lines[(*place, key)]
                 raise PlanError(
-                    f"the key {shown(key)} stands here a second time, the first is in line {self._lines[(*place, key)]}",
+                    f"the key {shown(key)} stands here a second time, the first is in line {first}",
                     where=f"{self.file}:{line}",
                     fix="remove one of the two",
                 )
