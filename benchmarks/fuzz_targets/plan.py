@@ -1,7 +1,7 @@
 """Plans, and files of papers beside them, with bytes and YAML values replaced by nasty ones.
 
-`TARGETS` is what the harness drives. A plan is checked as `fabriscope plan check` does it, but for the engine: no host is
-touched. On its own the module replaces values of the YAML too, and can be run with old sources by PYTHONPATH:
+`TARGETS` is what the harness drives. A plan is checked as `fabriscope plan check` does it, but for the engine: no
+host is touched. On its own the module replaces values of the YAML too, and can be run with old sources by PYTHONPATH:
 
     python benchmarks/fuzz_targets/plan.py [--count 20000] [--seed 1] [--limit-s 2] [--memory-mib 512]
 
@@ -47,11 +47,14 @@ WORDS = plans.Vocabulary(
     allocation=("node1", "node2"),
 )
 NASTY: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2, 2**31, 2**63, 2**64, -(2**63), 10**400, 1.5, -0.0, 1e308, float("inf"), float("nan"),
+    None, True, False, 0, -1, 1, 2, 2**31, 2**63, 2**64, -(2**63), 10**400, 1.5, -0.0, 1e308, float("inf"),
+    float("nan"),
     "", " ", "-", "--help", "-oProxyCommand=id", "a b", "a\nb", "a\0b", "\x1b[2J", "\ud800", "\u202e", "x" * 5000,
     "9" * 400, "1..1GiB", "1..9EiB", "..", "1..", "node[1-999999999]", "n[1-99]c[1-99]d[1-99]", "n[[1]]", "@all",
-    "slurm", "all", "half", "default", "../x", "/etc/passwd", "$(id)", "{tcp_port}", "=1+1", "2001-02-30", "1e9s", "0.1%",
-    "99999h", "1Tb/s", "*", "[", "%", "\u0663KiB", [], [[]], [2, []], [None], {}, {"a": {}}, {"": None}, [{}], list(range(300)),
+    "slurm", "all", "half", "default", "../x", "/etc/passwd", "$(id)", "{tcp_port}", "=1+1", "2001-02-30", "1e9s",
+    "0.1%",
+    "99999h", "1Tb/s", "*", "[", "%", "\u0663KiB", [], [[]], [2, []], [None], {}, {"a": {}}, {"": None}, [{}],
+    list(range(300)),
     ["a"] * 300, {f"k{number}": number for number in range(100)}, [[[[[[[[1]]]]]]]], {"from": 1, "to": 64},
     {"kind": "nothing"}, {"kind": []}, {"lower_by": []}, {"ratio": "9..1"}, {"dip": {}},
 )  # fmt: skip
@@ -79,8 +82,10 @@ pairs: [1, half, all]
 arrangement: [block, cyclic]
 instruments: [engine, iperf3, imb]
 benchmarks:
-  ping_pong: {sizes: {from: 1, to: 64KiB, perturbation: 3}, socket: {send_buffer: [default, 16KiB], tcp_nodelay: [true, false]}}
-  bandwidth: {sizes: [64KiB, 1MiB], window: [16, 64], in_flight_limit: 1MiB, verbs: {inline_limit: [default, 0], queue_depth: 64}}
+  ping_pong: {sizes: {from: 1, to: 64KiB, perturbation: 3}, socket: {send_buffer: [default, 16KiB],
+      tcp_nodelay: [true, false]}}
+  bandwidth: {sizes: [64KiB, 1MiB], window: [16, 64], in_flight_limit: 1MiB, verbs: {inline_limit: [default, 0],
+      queue_depth: 64}}
   allreduce: {sizes: 4..1KiB, datatype: [float, int32], reduction: [sum, band], timing: [common_clock, barrier]}
   put_latency: {sizes: [8], synchronization: [flush, fence], window_memory: create, far_check: [0, 1]}
   message_rate: {sizes: [8], pairing: half}
@@ -99,9 +104,12 @@ counters: true
 seed: 7
 """
 PIECES = (
-    b"\0", b"\xff", b"\t", b"!foo ", b"!!binary ", b"!!set ", b"&a ", b"*a", b"<<: *a\n", b"? [a]\n: b\n", b"---\n", b"...\n",
-    b"%YAML 9.9\n", b"[" * 900, b"{a: " * 900, b"- " * 900, b"2001-02-30", b".inf", b".nan", b"9" * 400, b"0x_", b"\"", b"'",
-    b"|\n", b">\n", b": ", b"\n", b"#", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b'"\\0"', b'"\\ud800"', b"~", b"[*a, *a]",
+    b"\0", b"\xff", b"\t", b"!foo ", b"!!binary ", b"!!set ", b"&a ", b"*a", b"<<: *a\n", b"? [a]\n: b\n",
+    b"---\n", b"...\n",
+    b"%YAML 9.9\n", b"[" * 900, b"{a: " * 900, b"- " * 900, b"2001-02-30", b".inf", b".nan", b"9" * 400, b"0x_",
+    b"\"", b"'",
+    b"|\n", b">\n", b": ", b"\n", b"#", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b'"\\0"',
+    b'"\\ud800"', b"~", b"[*a, *a]",
     b"&a [*a]", b"node[1-999999999]", b"1..1EiB",
 )  # fmt: skip
 
@@ -112,7 +120,7 @@ class PlanTarget:
     name = "plan"
 
     def seeds(self) -> list[bytes]:
-        """Return every plan of the examples, of the table of mistakes and of the documentation, and values changed in them."""
+        """Return every plan of the examples, the table of mistakes and the documentation, and values changed in them."""
         good = self._good()
         order = random.Random(1)  # noqa: S311 - a choice, no secret
         return [*good, *(self.mutated(order.choice(good), order) for _ in range(500))]
@@ -191,10 +199,10 @@ def _mutated(text: bytes, order: random.Random) -> bytes:
         if isinstance(document, dict):
             for _ in range(order.randint(1, 3)):
                 document = _with_nasty(document, order)
+            is_plain = order.random() < 0.5
             try:
-                return yaml.dump(document, sort_keys=False, allow_unicode=order.random() < 0.5).encode(
-                    "utf-8", "surrogatepass"
-                )
+                dumped: str = yaml.dump(document, sort_keys=False, allow_unicode=is_plain)
+                return dumped.encode("utf-8", "surrogatepass")
             except (ValueError, RecursionError, TypeError, yaml.YAMLError):
                 return text
     content = bytearray(text)
