@@ -32,7 +32,7 @@ floor: false
 
 
 def test_what_carries_the_bytes_of_libfabric_is_proved(tmp_path: Path) -> None:
-    if "libfabric" not in engine_binary.list_plugins()["transports"]:
+    if "libfabric" not in engine_binary.list_plugins().transports:
         pytest.skip("the engine was built without libfabric's headers (package libfabric-dev)")
     if ctypes.util.find_library("fabric") is None:
         pytest.skip("libfabric.so.1 is not installed (package libfabric1)")

@@ -16,7 +16,7 @@ import platform
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,17 +51,41 @@ def find_engine() -> Path:
     )
 
 
-def list_plugins() -> dict[str, frozenset[str]]:
-    """Return the names of the engine's available transports and benchmarks; raises ToolMissing or LaunchError."""
-    done = subprocess.run([str(find_engine()), "--list"], capture_output=True, text=True, timeout=10, check=False)
+@dataclass(frozen=True)
+class BuiltIn:
+    """What the engine says of itself (`--list`)."""
+
+    transports: frozenset[str]
+    benchmarks: frozenset[str]
+    left_out: Mapping[str, str]
+    """Transports that it was built without, and why."""
+    missing_library: Mapping[str, str]
+    """Transports whose library cannot be loaded on this machine, and why."""
+
+
+def list_plugins() -> BuiltIn:
+    """Return what the engine was built with; raises ToolMissing or LaunchError."""
+    engine = find_engine()
     try:
+        done = subprocess.run([str(engine), "--list"], capture_output=True, timeout=10, check=False)
         listed = json.loads(done.stdout)
-        return {
-            kind: frozenset(one["name"] for one in listed[kind] if one.get("available", True))
+        transports, benchmarks = (
+            frozenset(str(one["name"]) for one in listed[kind] if one.get("available", True))
             for kind in ("transports", "benchmarks")
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {done.stderr.strip()}") from error
+        )
+        left_out = {one["name"]: str(one.get("reason", "")) for one in listed["transports"]}
+        missing = {one["name"]: str(one.get("missing_library", "")) for one in listed["transports"]}
+        return BuiltIn(
+            transports,
+            benchmarks,
+            {name: reason for name, reason in left_out.items() if name not in transports},
+            {name: reason for name, reason in missing.items() if reason},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LaunchError(f"{ENGINE_NAME} --list does not answer: {error}", where=str(engine)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = done.stderr.decode("utf-8", "replace").strip()[-500:] or "nothing"
+        raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {what}", where=str(engine)) from error
 
 
 def engine_source() -> Path:

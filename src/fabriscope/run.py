@@ -51,17 +51,30 @@ def vocabulary() -> plans.Vocabulary:
     job = allocation.find()
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
-    transports = built_in["transports"] | {"tcp", "shm", "mpi"}
-    if libfabric.TRANSPORT in transports:
-        transports |= set(libfabric.LAYERS)
+    transports = built_in.transports | {"tcp", "shm", "mpi"}
+    known = transports | {"verbs", libfabric.TRANSPORT, *built_in.left_out}
+    left_out = {
+        name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
+        for name in known - transports
+    }
     return plans.Vocabulary(
-        benchmarks=frozenset(BENCHMARKS) | built_in["benchmarks"],
+        benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
         instruments=frozenset(instruments.plugins),
-        layers=transports - {"null", libfabric.TRANSPORT},
+        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))),
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
+        left_out=_by_layer(left_out),
+        missing_here=_by_layer(built_in.missing_library),
     )
+
+
+def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said of the engine's transports, said of the layers of plans, of which libfabric has several."""
+    said = {name: text for name, text in of_transports.items() if name != libfabric.TRANSPORT}
+    if libfabric.TRANSPORT in of_transports:
+        said |= dict.fromkeys(libfabric.LAYERS, of_transports[libfabric.TRANSPORT])
+    return said
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:

@@ -14,6 +14,18 @@
 
 from __future__ import annotations
 
+import reprlib
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+_SHORT.maxlevel = 2
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 4
+
+
+def shown(value: object) -> str:
+    """Return a value that somebody else wrote as a sentence shows it: short, on one line, odd characters escaped."""
+    return _SHORT.repr(value)
+
 
 class FabriscopeError(Exception):
     """The base of the tree: one sentence for the user, with a remedy where one is known."""

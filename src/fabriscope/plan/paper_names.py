@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabriscope.model.errors import shown
 from fabriscope.model.metrics import METRICS, metrics_of
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
@@ -69,6 +70,9 @@ def _table(paper: PaperSection, here: Here, table: TableSection) -> dict[str, An
     ]
     rows = []
     for row in table.rows:
+        if len(row) != len(table.keys) + len(table.columns):
+            width = len(table.keys) + len(table.columns)
+            raise ValueError(f"a row of the table {shown(table.id)} has {len(row)} cells, and the table {width}")
         words = tuple(str(cell) for cell in row[: len(table.keys)])
         cells = [
             {"paper": value, **_curve(paper, here, words, column)}
