@@ -2,6 +2,7 @@
 
 from fabriscope.store.additions import SINCE_VERSION, planned
 from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of
+from fabriscope.store.border import evaluating
 from fabriscope.store.run_folder import PLAN_NAME, RunFolder, create, open_run, refuse_impossible
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "RunFolder",
     "create",
     "describe",
+    "evaluating",
     "launches_of",
     "open_run",
     "planned",
