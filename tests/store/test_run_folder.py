@@ -256,7 +256,14 @@ def test_what_unpacks_without_end_and_what_is_nested_without_end_is_refused() ->
     with pytest.raises(ValueError, match="more than 1000 bytes"):
         inside.unpack(gzip.compress(bytes(10**6)), 1000)
     assert inside.unpack(gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
-    for text in (b"[" * 10**6, b"[" * 99 + b"]" * 99, b'[{"a":' * 50 + b"1" + b"}]" * 50, b"1e999", b"NaN", b'{"a": 1, "a": 2}'):
+    for text in (
+        b"[" * 10**6,
+        b"[" * 99 + b"]" * 99,
+        b'[{"a":' * 50 + b"1" + b"}]" * 50,
+        b"1e999",
+        b"NaN",
+        b'{"a": 1, "a": 2}',
+    ):
         with pytest.raises(ValueError):
             inside.parse(text)
     assert inside.parse(b'["[[[", {"a": [1, 2.5, null]}]') == ["[[[", {"a": [1, 2.5, None]}]
@@ -287,7 +294,10 @@ def test_a_seal_that_is_damaged_is_noticed_before_anything_is_written(folder: st
 def test_a_full_disk_says_that_the_rest_is_whole_only_where_it_is(folder: store.RunFolder) -> None:
     folder.append(record(1), blocks())
     given = resource.getrlimit(resource.RLIMIT_FSIZE)
-    for damage, sentence in ((False, "stored before is whole"), (True, "nor is what was stored before whole: samples/")):
+    for damage, sentence in (
+        (False, "stored before is whole"),
+        (True, "nor is what was stored before whole: samples/"),
+    ):
         if damage:
             (folder.path / "samples" / "launch-0001.parquet").unlink()
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, given[1]))

@@ -60,6 +60,7 @@ class FormatChoice(click.ParamType):  # type: ignore[type-arg]
 def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...], out: Path | None, show: bool) -> None:
     """Write a report of RUN, a run folder; by default one HTML file that needs nothing else."""
     from fabriscope import store
+    from fabriscope.evaluation import evaluating
     from fabriscope.model.errors import FabriscopeError, printable
     from fabriscope.registry import discover
     from fabriscope.reports.base import Options
@@ -74,7 +75,7 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in dict.fromkeys(formats):
-            with store.evaluating(run):
+            with evaluating(run):
                 paths += reports.get(name).render(data, folder, options)
     except OSError as error:
         raise FabriscopeError(f"the report cannot be written: {error.strerror}", where=str(folder)) from error

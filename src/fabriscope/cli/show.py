@@ -30,9 +30,10 @@ LEFT_COLUMNS = 2
 def show(run: Path, as_json: bool) -> None:
     """Show the essentials of RUN, a run folder: the answer, the summary table, failures."""
     from fabriscope import store
+    from fabriscope.evaluation import evaluating
     from fabriscope.reports._essence import essence_of
 
-    with store.evaluating(run):
+    with evaluating(run):
         essence = essence_of(store.open_run(run).read())
         if as_json:
             click.echo(json.dumps(_as_json(essence), indent=1, allow_nan=False))

@@ -15,8 +15,8 @@ from fabriscope.model.finding import Account, Finding
 from fabriscope.model.run_data import ADDED, launch_name
 from fabriscope.store import inside, journal, marks, samples, seal
 from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
-from fabriscope.store.manifest import MANIFEST_NAME
 from fabriscope.store.journal import JOURNAL_NAME
+from fabriscope.store.manifest import MANIFEST_NAME
 
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
@@ -41,16 +41,17 @@ class Folder:
         self._torn = b""
         self._lines: list[tuple[int, bytes, dict[str, Any] | None]] = []
 
-    def check(self) -> Account:
-        """Return what was found."""
+    def check(self, *, with_launches: bool = True) -> Account:
+        """Return what was found; without the files of launches what the rest says of itself."""
         self._read_journal()
         stated = self._seal()
         self._check_torn(stated)
         is_sealed = stated is not None or any(seal.chain_of(line or {}) for _, _, line in self._lines)
         self._check_chain(stated)
-        for number, _, line in self._lines:
+        for number, _, line in self._lines if with_launches else ():
             self._check_files_of(number, line or {})
-        self._check_strays(stated)
+        if with_launches:
+            self._check_strays(stated)
         if not is_sealed:
             self._check_age()
             self._notes.append(
@@ -314,13 +315,16 @@ class Folder:
                 self._find(name, "", "no line of the journal names this file")
 
 
-def check_folder(path: Path) -> Account:
-    """Return what differs in a run's folder from what was written; reads everything, changes nothing."""
+def check_folder(path: Path, *, with_launches: bool = True) -> Account:
+    """Return what differs in a run's folder from what was written; reads everything, changes nothing.
+
+    Without the files of launches the manifest, the plan, the journal and the seal are compared.
+    """
     try:
         inside.read_bytes(path, MANIFEST_NAME)
     except StoreError as error:
         return Account((Finding(MANIFEST_NAME, "", error.what),))
-    return Folder(path).check()
+    return Folder(path).check(with_launches=with_launches)
 
 
 def _files_of(line: Mapping[str, Any]) -> Iterator[str]:

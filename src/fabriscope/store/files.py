@@ -27,7 +27,7 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         temporary.unlink(missing_ok=True)  # left by a process that was killed
         # Made anew: a link that somebody planted under this name is not followed.
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as stream:
+        with temporary.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

@@ -47,8 +47,8 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
     try:
         if not path.resolve(strict=True).is_relative_to(folder.resolve()):
             raise StoreError("it is a symbolic link that leads out of the folder", where=str(path))
-        _check_kind(path, os.stat(path), most)
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        _check_kind(path, path.stat(), most)
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             _check_kind(path, os.fstat(stream.fileno()), most)
             return stream.read(most)
     except FileNotFoundError as error:

@@ -23,8 +23,16 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData, launch_name
 from fabriscope.store import additions, checks, counters, inside, journal, manifest, marks, samples, seal
-from fabriscope.store.files import COUNTERS_NAME, LOCK_NAME, PLAN_NAME, RAW_NAME, SAMPLES_NAME
-from fabriscope.store.files import sync_folder, to_json, write_whole
+from fabriscope.store.files import (
+    COUNTERS_NAME,
+    LOCK_NAME,
+    PLAN_NAME,
+    RAW_NAME,
+    SAMPLES_NAME,
+    sync_folder,
+    to_json,
+    write_whole,
+)
 from fabriscope.store.journal import JOURNAL_NAME
 from fabriscope.store.sound import Reader
 
@@ -43,8 +51,8 @@ def create(
     """Create the folder with its manifest, its plan, and the files that the plan names beside it; return it.
 
     A folder that is made here is for its owner alone, since it holds facts of the hosts; an empty one that is there
-    keeps its mode. The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists and is not
-    empty, or cannot be written.
+    keeps its mode. The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists
+    and is not empty, or cannot be written.
     """
     folder = Path(path)
     try:

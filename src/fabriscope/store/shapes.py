@@ -49,13 +49,6 @@ class ScheduledLaunch:
 
 
 @dataclass(frozen=True)
-class LabelledEntry(Entry):
-    """An entry, and how reports call it."""
-
-    label: str = ""
-
-
-@dataclass(frozen=True)
 class Lab:
     """The emulated hosts and switches."""
 
@@ -85,7 +78,7 @@ class Manifest:
     plan: Plan = field(default_factory=Plan)
     paper: Mapping[str, Any] | None = None
     cases: Mapping[str, Case] = field(default_factory=dict)
-    entries: Mapping[str, LabelledEntry] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
     fabrics: Mapping[str, Fabric] = field(default_factory=dict)
     mpi: Mapping[str, MpiStack] = field(default_factory=dict)
     schedule: list[ScheduledLaunch] = field(default_factory=list)
@@ -224,7 +217,7 @@ def _wrong(value: Any, shape: Any, place: str) -> str | None:
 def _wrong_object(value: Any, shape: Any, place: str) -> str | None:
     if not isinstance(value, dict):
         return f"{place or 'it'} is not an object"
-    for name, (kind, is_required) in _fields(shape).items():
+    for name, (kind, is_required) in fields_of(shape).items():
         where = f"{place}.{name}" if place else name
         if name in value:
             wrong = _wrong(value[name], kind, where)
@@ -262,7 +255,7 @@ def _mismatch(value: Any, shape: Any, place: str) -> str:
 
 
 @cache
-def _fields(shape: Any) -> dict[str, tuple[Any, bool]]:
+def fields_of(shape: Any) -> dict[str, tuple[Any, bool]]:
     """Return a dataclass's fields: the type, and whether it has no default."""
     hints = get_type_hints(shape)
     absent = dataclasses.MISSING

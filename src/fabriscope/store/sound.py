@@ -6,7 +6,6 @@ rest is told; of folders of older versions, which kept no digests, what cannot b
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,9 @@ class Reader:
             record = line.record and inside.whole_characters(line.raw, line.record)
             what = problem or _stranger(record or {}, contents, records)
             if what or record is None:
-                notes.append(f"{_called(record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}")
+                notes.append(
+                    f"{_called(record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}"
+                )
                 continue
             records.append(record)
         while True:
@@ -77,7 +78,9 @@ class Reader:
             damaged = {id(record): found for record in counting if (found := next(self.damage(record), None))}
             if not damaged:
                 return Sound(tuple(records), counting, tuple(notes))
-            notes += [f"{_called(record, 0)} left out: {damaged[id(record)]}" for record in counting if id(record) in damaged]
+            notes += [
+                f"{_called(record, 0)} left out: {damaged[id(record)]}" for record in counting if id(record) in damaged
+            ]
             records = [record for record in records if id(record) not in damaged]
 
     def damage(self, record: Mapping[str, Any], *, with_raw: bool = False) -> Iterator[str]:
@@ -96,7 +99,7 @@ class Reader:
                 yield f"{name}: {what}"
 
     def idle_note(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return what is wrong with the file of what the hosts counted while they were idle; nothing where it is whole."""
+        """Return what is wrong with the file of what idle hosts counted; nothing where it is whole."""
         for record in records:
             digests = (record.get(seal.FIELD) or {}).get("files") or {}
             if record.get("idle_counters") == IDLE_COUNTERS and IDLE_COUNTERS in digests:
@@ -124,7 +127,7 @@ class Reader:
 
     def _wrong_bytes(self, name: str, sha256: str) -> str:
         try:
-            about = os.stat(inside.path_of(self._path, name))
+            about = inside.path_of(self._path, name).stat()
             seen = (about.st_size, about.st_mtime_ns, about.st_ino)
             if self._checked.get((name, sha256)) == seen:
                 return ""
@@ -147,7 +150,7 @@ class Reader:
         """Return why a file cannot be read, which is all that can be told without a digest."""
         key = (name, "rows" if with_rows else "columns")
         try:
-            about = os.stat(inside.path_of(self._path, name))
+            about = inside.path_of(self._path, name).stat()
             seen = (about.st_size, about.st_mtime_ns, about.st_ino)
             if self._checked.get(key) == seen:
                 return ""
