@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fabriscope import plan as plans
-from fabriscope import resumption, run, store
+from fabriscope import run, store
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import StoreError
 from fabriscope.progress import QuietProgress

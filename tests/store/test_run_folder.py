@@ -264,7 +264,7 @@ def test_what_unpacks_without_end_and_what_is_nested_without_end_is_refused() ->
         b"NaN",
         b'{"a": 1, "a": 2}',
     ):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"\w"):
             inside.parse(text)
     assert inside.parse(b'["[[[", {"a": [1, 2.5, null]}]') == ["[[[", {"a": [1, 2.5, None]}]
 
