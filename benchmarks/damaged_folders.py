@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from benchmarks import mutations
 from click.testing import CliRunner
 
-from benchmarks import mutations
 from fabriscope.cli.report import COMMAND as REPORT
 from fabriscope.cli.show import COMMAND as SHOW
 from fabriscope.cli.verify import COMMAND as VERIFY

@@ -12,7 +12,6 @@ from fabriscope.reports._made_of import made_of
 from fabriscope.reports._pairs import worst_pairs
 from fabriscope.reports.base import Options, Report, write_file
 
-
 _FORMULA = r"^[=+\-@\t\r\n]"
 
 
