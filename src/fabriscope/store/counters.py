@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import json
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fabriscope.model.counters import Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.store import inside
 from fabriscope.store.files import to_json
 
 FORMAT = "fabriscope-counters"
@@ -29,7 +28,7 @@ def encode(watches: Mapping[str, Watch]) -> bytes:
 
 def decode(text: bytes) -> dict[str, Watch]:
     """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
-    head, *lines = [json.loads(line) for line in text.split(b"\n") if line]
+    head, *lines = [inside.parse(line) for line in text.split(b"\n") if line]
     if head["format"] != FORMAT or head["version"] > VERSION:
         raise ValueError(f"it is {head['format']} {head['version']}, and we know {FORMAT} {VERSION}")
     return {line["host"]: _watch_of(line, head["connection_fields"]) for line in lines}
@@ -43,10 +42,9 @@ def pack(text: bytes) -> bytes:
 def load(path: Path) -> dict[str, Watch]:
     """Return host to its watch as a file has them; raises StoreError."""
     try:
-        return decode(gzip.decompress(path.read_bytes()))
-    except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zlib.error) as error:
-        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StoreError(f"the counters cannot be read: {what}", where=str(path)) from error
+        return decode(inside.unpack(inside.read_bytes(path.parent, path.name)))
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise StoreError(f"the counters cannot be read: {error}", where=str(path)) from error
 
 
 def _watch(watch: Watch) -> dict[str, Any]:
