@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -27,7 +28,7 @@ HEAD = "fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 6000000
 BOTH_FORMS = [form + name for form in ("", "i") for name in COLLECTIVES]
 
 pytestmark = [
-    pytest.mark.skipif(not STACKS, reason="no MPI library with a compiler is on this machine"),
+    pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
     pytest.mark.timeout(900),
 ]
 
