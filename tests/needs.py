@@ -27,6 +27,8 @@ SEARCH = os.pathsep.join((os.environ.get("PATH", "/usr/bin:/bin"), "/usr/sbin", 
 UNPACKED_LMOD = ROOT / "build" / "lmod" / "usr/share/lmod/lmod/libexec/lmod"
 """Debian does not let Lmod stand beside the other environment modules: scripts/setup unpacks it."""
 
+LUA = ("/usr/lib/*/lua/5.3/lfs.so", "/usr/lib/*/lua/5.3/term", "/usr/share/lua/5.3/posix", "/usr/share/lua/5.3/json")
+"""What Lmod's package depends on, and is not unpacked with it."""
 ONE_PROCESSOR = "this machine has one processor"
 HARDWARE = (ONE_PROCESSOR,)
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
@@ -43,7 +45,7 @@ def skip(what: str, remedy: str) -> NoReturn:
 
 
 @functools.cache
-def _packages() -> dict[str, str]:
+def packages() -> dict[str, str]:
     """Return the packages of what scripts/packages.txt lists, by program or pattern."""
     lines = [line.split() for line in PACKAGES.read_text().splitlines() if not line.startswith("#")]
     return {words[1]: words[2] for words in lines}
@@ -51,7 +53,7 @@ def _packages() -> dict[str, str]:
 
 def program(name: str) -> str:
     """Return the path of a program of scripts/packages.txt."""
-    package = _packages()[name]
+    package = packages()[name]
     return shutil.which(name, path=SEARCH) or skip(
         f"{name} is not on this machine", f"install the Debian package {package}"
     )
@@ -59,7 +61,7 @@ def program(name: str) -> str:
 
 def file(pattern: str) -> Path:
     """Return the first file of a pattern of scripts/packages.txt."""
-    package = _packages()[pattern]
+    package = packages()[pattern]
     found = sorted(glob.glob(pattern))  # noqa: PTH207 - the patterns are absolute
     return Path(found[0]) if found else skip(f"there is no {pattern}", f"install the Debian package {package}")
 
@@ -145,4 +147,11 @@ def lmod() -> str:
     """Return Lmod's program."""
     known = (os.environ.get("LMOD_CMD", ""), "/usr/share/lmod/lmod/libexec/lmod", str(UNPACKED_LMOD))
     found = next((path for path in known if os.access(path, os.X_OK)), None)
-    return found or skip("Lmod is not on this machine", "install the Debian package lmod")
+    if found is None:
+        skip("Lmod is not on this machine", "install the Debian package lmod")
+    if found == str(UNPACKED_LMOD):
+        for pattern in LUA:
+            file(pattern)
+        program("tclsh")
+        program("lua5.3")
+    return found
