@@ -141,6 +141,9 @@ std::string list_of(const AnyRegistry& registry) {
     object.add("name", std::string_view(name)).add("available", entry.unavailable_reason.empty());
     if (!entry.unavailable_reason.empty()) {
       object.add("reason", std::string_view(entry.unavailable_reason));
+    } else if (entry.missing_library) {
+      const std::string reason = entry.missing_library();
+      if (!reason.empty()) object.add("missing_library", std::string_view(reason));
     }
     text += object.text();
   }

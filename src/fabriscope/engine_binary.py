@@ -110,7 +110,8 @@ def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[st
 
 
 def _flags(source: Path, *, with_mpi: bool) -> list[str]:
-    return ["-std=c++17", "-O2", *(["-DFABRISCOPE_WITH_MPI"] if with_mpi else []), "-I", str(source / "include")]
+    mpi = ["-DFABRISCOPE_WITH_MPI"] if with_mpi else []
+    return ["-std=c++17", "-O2", *mpi, "-I", str(source / "include"), "-isystem", str(source / "third_party/include")]
 
 
 def build_mpi_engine(stack: MpiStack) -> Path:

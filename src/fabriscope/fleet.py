@@ -221,7 +221,7 @@ def _archive() -> bytes:
 
     source, buffer = engine_binary.engine_source(), io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name in ("include", "src"):
+        for name in ("include", "src", "third_party"):
             archive.add(source / name, arcname=name)
         for name, text in engine_binary.units(source, "..").items():
             entry = tarfile.TarInfo(f"units/{name}")

@@ -41,6 +41,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     source = tmp_path / "engine"
     (source / "include" / "fabriscope").mkdir(parents=True)
     (source / "src").mkdir()
+    (source / "third_party").mkdir()
     (source / "src" / "main.cc").write_text("int main() {}")
     monkeypatch.setenv(engine_binary.SOURCE_VARIABLE, str(source))
     script(tmp_path / "good", "exit 0")
