@@ -29,7 +29,8 @@ UNPACKED_LMOD = ROOT / "build" / "lmod" / "usr/share/lmod/lmod/libexec/lmod"
 LUA = ("/usr/lib/*/lua/5.3/lfs.so", "/usr/lib/*/lua/5.3/term", "/usr/share/lua/5.3/posix", "/usr/share/lua/5.3/json")
 """What Lmod's package depends on, and is not unpacked with it."""
 ONE_PROCESSOR = "this machine has one processor"
-HARDWARE = (ONE_PROCESSOR,)
+NO_IPV6 = "no interface of this machine has an IPv6 address"
+HARDWARE = (ONE_PROCESSOR, NO_IPV6)
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
 NO_MPI = (
     "no MPI library with a compiler is on this machine"
@@ -85,6 +86,13 @@ def lab() -> None:
         program(name)
     if problem := _namespaces_problem():
         skip(f"this kernel forbids namespaces: {problem}", "run the tests as root, or allow user namespaces")
+
+
+def ipv6() -> None:
+    """Need an interface with an IPv6 address; a kernel without IPv6 has no list of them."""
+    addresses = Path("/proc/net/if_inet6")
+    if not addresses.exists() or not addresses.read_text():
+        pytest.skip(NO_IPV6)
 
 
 def tun() -> None:

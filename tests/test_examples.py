@@ -55,5 +55,5 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     assert all(reasons), "a measurement failed without a reason"
     failed = any(one["status"] == "failed" for record in records for one in record["results"].values())
     assert done.returncode == (10 if failed else 0), done.stderr
-    reported = subprocess.run([*argv, "report", str(run)], capture_output=True, text=True, timeout=120, check=False)
+    reported = subprocess.run([*argv, "report", str(run)], capture_output=True, text=True, timeout=600, check=False)
     assert reported.returncode == 0, reported.stderr

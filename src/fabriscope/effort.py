@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabriscope import bug_log, store
 from fabriscope import plan as plans
-from fabriscope import store
 from fabriscope.analysis.decisions import LEAST_BLOCKS, State, state_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.model.measurement import Launch
@@ -55,6 +55,8 @@ class Effort:
             return True
         if self._looked_at != launch.block:
             self._look(launch.block)
+            if not self.is_adaptive:
+                return True
         state = self._state
         entry = replace(launch.entry, twin=False)  # the control goes on as long as what it repeats
         return not self._is_over and state is not None and entry.entry_id in state.open_entries
@@ -63,6 +65,8 @@ class Effort:
         """Say what came of it, and what more time would buy."""
         if self.is_adaptive and self._folder.done() and not self._folder.manifest.get("additions"):
             state = self._state_after(None)
+            if state is None:
+                return
             is_spent = self._measured_ns(self._section.launches + 1) >= self._section.budget
             why = f"the {'budget is' if is_spent else 'blocks are'} spent"
             if not state.total:
@@ -75,12 +79,24 @@ class Effort:
         """Look at everything before a block."""
         self._looked_at = block
         self._state = self._state_after(block - 1)
+        if self._state is None:
+            return
         self._is_over = self._state.is_decided or self._measured_ns(block) >= self._section.budget
         if not self._is_over:
             self._progress.say(self._state.sentence())
 
-    def _state_after(self, blocks: int | None) -> State:
-        return state_of(self._folder.read(), self._section.compare, blocks)
+    def _state_after(self, blocks: int | None) -> State | None:
+        """Return what is decided after so many blocks (None: all); None after an error that nobody foresaw.
+
+        From then on every launch is made that was planned.
+        """
+        run = self._folder.read()
+        try:
+            return state_of(run, self._section.compare, blocks)
+        except Exception as error:
+            self.is_adaptive = False
+            self._progress.say(bug_log.report(error, "looking at what is decided", self._folder.errors))
+            return None
 
     def _measured_ns(self, block: int) -> int:
         """Return the time of the launches before a block, without what starting them costs."""

@@ -22,7 +22,8 @@ from fabriscope.hosts import facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
-from fabriscope.model.errors import HostError
+from fabriscope.model.errors import HostError, ParseError
+from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
 
 BETWEEN_HOSTS_VARIABLE = "FABRISCOPE_SSH_BETWEEN_HOSTS"
@@ -72,6 +73,27 @@ class Seen:
     said: Mapping[str, str | None]
 
 
+def seen_of(answer: Any, host: str) -> Seen:
+    """Return what a host's probe answered; raises ParseError for what it never says."""
+    part = Foreign(answer, f"host {host}")
+    return Seen(
+        facts=facts.from_answer(part.at("facts").mapping()),
+        addresses={name: one.text() for name, one in part.at("addresses").members()},
+        node_name=part.at("node_name").text(),
+        machine=part.at("machine").text(),
+        python=part.at("python").text(),
+        home=part.at("home").text(),
+        cpu_count=part.at("cpu_count").whole(least=1),
+        files=[None if one.value is None else one.text() for one in part.at("files").items()],
+        programs=_texts_or_none(part.at("programs")),
+        said=_texts_or_none(part.at("said")),
+    )
+
+
+def _texts_or_none(part: Foreign) -> dict[str, str | None]:
+    return {name: None if one.value is None else one.text() for name, one in part.members()}
+
+
 class Fleet:
     """Open connections to hosts, and what they said."""
 
@@ -108,8 +130,11 @@ class Fleet:
         for name, answer in answers.items():
             if answer.problem:
                 self.problems[name] = answer.problem
-            else:
-                self.seen[name] = Seen(**{**answer.value, "facts": facts.from_answer(answer.value["facts"])})
+                continue
+            try:
+                self.seen[name] = seen_of(answer.value, name)
+            except ParseError as error:
+                self.problems[name] = f"its answer is not understood: {error.what}"
 
     def check(self) -> None:
         """Raise HostError with one sentence for every host that cannot be used."""

@@ -9,7 +9,6 @@ from fabriscope.hosts import counters
 from fabriscope.launch import processes
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import HERE
 from fabriscope.site import Site
 
@@ -37,6 +36,6 @@ def idle(site: Site, cancel: threading.Event) -> Mapping[str, Watch]:
         outcomes = processes.run_commands(
             [nothing], hosts, timeout_s=IDLE_S + _SPARE_S, cancel=cancel, watchers=collectors
         )
-    except (LaunchError, ToolMissing, OSError):  # the launches will say what is wrong
+        return watches(outcomes[: len(collectors)])
+    except Exception:  # whatever it is, the first launch meets it too, and says so
         return {}
-    return watches(outcomes[: len(collectors)])

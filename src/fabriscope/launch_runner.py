@@ -7,17 +7,18 @@ import dataclasses
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from fabriscope import launch_counters
+from fabriscope import bug_log, launch_counters
 from fabriscope import plan as plans
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.casualties import Casualties
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import HostError, LabError, LaunchError, ParseError, ToolMissing
+from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.site import Site
 
@@ -41,7 +42,10 @@ class LaunchRunner:
         casualties: Casualties,
         hung: Mapping[str, int],
         cancel: threading.Event,
+        errors: Path | None = None,
     ) -> None:
+        """Prepare a launch; `errors` is the folder for the tracebacks of errors that nobody foresaw."""
+        self._errors = errors
         self._plan = plan
         self._launch = launch
         self._adapter = adapter
@@ -70,6 +74,8 @@ class LaunchRunner:
             hung = self._measure(placed, expected_ns)
         except HostError as error:
             self._take(_all_failed(self._launch, str(error)))
+        except BaseException as error:  # a launch is a border: nothing that goes wrong in it ends the run
+            self._take(_all_failed(self._launch, self._unforeseen(error)))
         for case in self._launch.cases:
             given_up = CaseResult(case.case_id, "failed", f"not reached: {len(hung)} other cases hung before it")
             self._results.setdefault(case.case_id, given_up)
@@ -106,25 +112,39 @@ class LaunchRunner:
         timeout_ns = 2 * expected_ns + self._plan.section.case_timeout + SETTLE_NS
         outcomes: list[Outcome] = []
         try:
-            commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
-            wants_counters = self._plan.section.counters
-            watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
-            outcomes = processes.run_commands(
-                commands, self._site.hosts, timeout_s=timeout_ns / 1e9, cancel=self._cancel, watchers=watchers
-            )
-            self.watches = launch_counters.watches(outcomes[: len(watchers)])
-            outcomes = outcomes[len(watchers) :]
-            self._outcomes += outcomes
-            parsed = self._adapter.parse(launch, outcomes)
-        except (LaunchError, ToolMissing, ParseError) as error:
+            outcomes = self._run_commands(launch, timeout_ns / 1e9)
+            parsed = _of_its_cases(self._adapter.parse(launch, outcomes), launch)
+        except FabriscopeError as error:
             parsed = _all_failed(launch, str(error))
         except OSError as error:  # our own temporary folder: it is full, or gone
             parsed = _all_failed(launch, f"what the launch's processes say cannot be kept: {error}")
+        except BaseException as error:
+            parsed = _all_failed(launch, self._unforeseen(error))
         ended_badly = any(outcome.timed_out or outcome.exit_status != 0 for outcome in outcomes)
         if ended_badly or any(result.status == "failed" for result in parsed.results):
             self._sweep(launch)
             return self._explained(launch, parsed)
         return parsed
+
+    def _run_commands(self, launch: Launch, timeout_s: float) -> list[Outcome]:
+        """Run the launch's commands while its hosts are watched; return their outcomes, which are kept as they are."""
+        commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
+        wants_counters = self._plan.section.counters
+        watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
+        outcomes = processes.run_commands(
+            commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
+        )
+        watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
+        self._outcomes += outcomes
+        self.watches = launch_counters.watches(watched)
+        return outcomes
+
+    def _unforeseen(self, error: BaseException) -> str:
+        """Return the reason of measurements that failed by an error that nobody foresaw; its traceback is kept."""
+        if isinstance(error, bug_log.PASSED_BY):
+            raise error
+        about = f"launch {self._launch.launch_id}, {self._launch.entry.label()}"
+        return bug_log.report(error, about, self._errors)
 
     def _explained(self, launch: Launch, parsed: ParsedLaunch) -> ParsedLaunch:
         """Return what came of a launch that failed, with the reason that lies deeper, if there is one."""
@@ -167,17 +187,30 @@ class LaunchRunner:
         with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
             self._site.sweep(set(launch.entry.hosts))
 
-    def _fabric_counters(self) -> dict[str, Any]:
-        if self._site.lab is None:
+    def failed(self, record: Mapping[str, Any], error: BaseException) -> dict[str, Any]:
+        """Return the record of a launch whose results cannot be stored, though they were measured."""
+        why = self._unforeseen(error)
+        results = {case.case_id: {"status": "failed", "reason": why} for case in self._launch.cases}
+        return {**record, "status": "failed", "reason": why, "results": results, "details": {}}
+
+    def _of_lab(self, read: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return what the lab says, or nothing: one that is gone altogether shows in its hosts."""
+        try:
+            return read(self._site.lab) if self._site.lab is not None else {}
+        except LabError:
             return {}
-        with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
-            self._mishaps += self._site.lab.mend()
-            counters: dict[str, Any] = self._site.lab.counters()
-            return counters
-        return {}
+        except BaseException as error:
+            self._mishaps.append(self._unforeseen(error))
+            return {}
+
+    def _fabric_counters(self, lab: Any) -> dict[str, Any]:
+        self._mishaps += lab.mend()
+        counters: dict[str, Any] = lab.counters()
+        return counters
 
     def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
-        counters = self._fabric_counters()
+        counters = self._of_lab(self._fabric_counters)
+        consoles = self._of_lab(lambda lab: lab.consoles())
         results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
         bad = [one.reason for one in self._results.values() if one.status == "failed"]
         return {
@@ -193,13 +226,23 @@ class LaunchRunner:
             "mishaps": [*self._casualties.tell(), *self._mishaps],
             "stand_ins": self._stand_ins,
             "fabric_counters": counters,
-            "consoles": self._site.lab.consoles() if self._site.lab is not None else {},
+            "consoles": consoles,
         }
 
 
 def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
     groups = parsed.details.get("groups")
     return groups if isinstance(groups, dict) else {}
+
+
+def _of_its_cases(parsed: ParsedLaunch, launch: Launch) -> ParsedLaunch:
+    """Return what an adapter read; raises ParseError where it is about cases that the launch does not have."""
+    known = {case.case_id for case in launch.cases}
+    named = {result.case_id for result in parsed.results} | {block.case_id for block in parsed.blocks}
+    if not named <= known:
+        strangers = ", ".join(sorted(named - known))
+        raise ParseError(f"the output is about cases that this launch does not have: {strangers}")
+    return parsed
 
 
 def _all_failed(launch: Launch, reason: str) -> ParsedLaunch:

@@ -42,7 +42,9 @@ class Room:
 
     def add(self, plugin: Any, origin: str) -> None:
         """Add one plug-in; raises FabriscopeError if its name is taken."""
-        name = plugin.name
+        name = getattr(plugin, "name", None)
+        if not isinstance(name, str):
+            raise FabriscopeError(f"the {self.name} that it defines has no name", where=origin, fix="give it a `name`")
         if name in self.plugins:
             raise FabriscopeError(f"two files define {self.name} {name!r}", where=origin)
         self.plugins[name] = plugin
@@ -51,16 +53,25 @@ class Room:
 def discover(package: str, constant: str) -> Room:
     """Return the plug-ins of `fabriscope.<package>`, its entry-point group, and `$FABRISCOPE_PLUGINS/<package>`.
 
-    A module that needs a package which is not installed is unavailable with that reason; an error inside one of
-    our own modules is raised.
+    A module that needs a package which is not installed is unavailable with that reason, and so is a plug-in of
+    somebody else that cannot be loaded; an error inside one of our own modules is raised.
     """
     room = Room(constant.lower())
     for origin, module in _modules(package, room):
         if hasattr(module, constant):
             room.add(getattr(module, constant), origin)
     for point in entry_points(group=f"fabriscope.{package}"):
-        room.add(point.load(), point.value)
+        try:
+            plugin = point.load()
+        except Exception as error:
+            room.unavailable[point.name] = _why_not_loaded(error, point.value)
+            continue
+        room.add(plugin, point.value)
     return room
+
+
+def _why_not_loaded(error: Exception, origin: str) -> str:
+    return f"{origin} cannot be loaded: {type(error).__name__}: {error}"
 
 
 def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
@@ -82,6 +93,10 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
             if (error.name or "").startswith("fabriscope"):
                 raise
             room.unavailable[name] = f"the Python package {error.name} is not installed"
+        except Exception as error:
+            if origin.startswith(f"{parent.__name__}."):
+                raise  # it is one of our own
+            room.unavailable[name] = _why_not_loaded(error, origin)
 
 
 def _load_file(path: Path) -> ModuleType:

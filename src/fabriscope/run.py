@@ -22,7 +22,7 @@ from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model import libfabric
-from fabriscope.model.errors import HostError, PlanError, StoreError
+from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
 from fabriscope.model.measurement import Launch
 from fabriscope.progress import Progress
@@ -176,12 +176,18 @@ def _execute(
             expected_ns = plans.expected_ns(launch, site.fabrics, plan.guests)
             progress.launch_started(launch, expected_ns)
             adapter = adapters.get(launch.entry.instrument)
-            runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel)
+            runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel, folder.errors)
             record, blocks, outcomes = runner.run(expected_ns)
             if cancel.is_set():
                 break  # what was interrupted is measured again on resume
             hung.update(record["details"].get("hung_case_ids", []))
-            folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
+            try:
+                folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
+            except FabriscopeError:
+                raise
+            except BaseException as error:  # what was measured has no room in the store's columns, for instance
+                record = runner.failed(record, error)
+                folder.append(record, (), outcomes, again=True)
             progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
         if not cancel.is_set():
             folder.end()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
 
-from fabriscope import __version__
+from fabriscope import __version__, bug_log
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.registry import discover
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 
 
@@ -49,6 +51,7 @@ def fabriscope() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with one sentence and the documented status on errors."""
+    threading.excepthook = _thread_ended
     try:
         # click hands back, and does not raise, the status that a command ended with by its `Exit`.
         status = fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
@@ -67,3 +70,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of our output went away (`fabriscope ... | head`): nothing is wrong here.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # of the machine, not of ours: the disk is full, a file may not be read
+        where = f"{error.filename}: " if error.filename is not None else ""
+        log = bug_log.keep(error, "a command ran")
+        click.echo(f"fabriscope: {where}{error.strerror or error}{f' -- its log is {log}' if log else ''}", err=True)
+        sys.exit(EXIT_FAILED)
+    except BaseException as error:  # the last border: a traceback goes into a log, and never to the user
+        if isinstance(error, bug_log.PASSED_BY):
+            raise
+        click.echo(f"fabriscope: {bug_log.report(error, 'a command ran')}", err=True)
+        sys.exit(EXIT_FAILED)
+
+
+def _thread_ended(about: threading.ExceptHookArgs) -> None:
+    """Say that a thread ended by an error, as any other error is said."""
+    if about.exc_value is not None and not isinstance(about.exc_value, SystemExit):
+        name = about.thread.name if about.thread else "a thread"
+        click.echo(f"fabriscope: {bug_log.report(about.exc_value, f'{name} ran')}", err=True)

@@ -33,6 +33,7 @@ JOURNAL_NAME = "journal.jsonl"
 SAMPLES_NAME = "samples"
 RAW_NAME = "raw"
 COUNTERS_NAME = "counters"
+ERRORS_NAME = "errors"
 LOCK_NAME = ".lock"
 
 
@@ -117,6 +118,11 @@ class RunFolder:
         with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             return json.loads((self.path / seal.SEAL_NAME).read_bytes()).get("ended") is True
         return False
+
+    @property
+    def errors(self) -> Path:
+        """Return the folder for the tracebacks of errors that nobody foresaw; it need not exist."""
+        return self.path / ERRORS_NAME
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
