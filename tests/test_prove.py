@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import lab
 from fabriscope.hosts import mpi
 from fabriscope.lab import Lab
-from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 
@@ -53,10 +53,8 @@ while not select.select([sys.stdin], [], [], 0.03)[0]:
 def place() -> Iterator[Lab]:
     """Two hosts on two fabrics, standing as `fabriscope lab up` leaves them."""
     spec = LabSpec(("node1", "node2"), {"first": SwitchSpec(), "second": SwitchSpec()})
-    try:
-        built = lab.up(spec, name=f"prove-{secrets.token_hex(4)}", persistent=True)
-    except LabError as error:
-        pytest.skip(f"no lab can be built: {error}")
+    needs.lab()
+    built = lab.up(spec, name=f"prove-{secrets.token_hex(4)}", persistent=True)
     yield built
     built.down()
 
@@ -275,7 +273,7 @@ def mpi_job(stack: MpiStack, hosts: str, program: Path, *extra: str) -> list[str
 def stack_and_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[MpiStack, Path]:
     stack = next((one for one in STACKS if one.mpicxx is not None), None)
     if stack is None:
-        pytest.skip("no MPI library here has a compiler")
+        pytest.skip(needs.NO_MPI)
     return stack, compiled(stack, tmp_path_factory.mktemp("mpi"))
 
 
@@ -311,7 +309,7 @@ def test_shared_memory_instead_of_tcp_is_refuted(place: Lab, stack_and_program: 
 def intel(tmp_path_factory: pytest.TempPathFactory) -> tuple[MpiStack, Path]:
     stack = next((one for one in STACKS if one.kind == "intelmpi" and one.mpicxx is not None), None)
     if stack is None:
-        pytest.skip("there is no Intel MPI: fabriscope mpi add intelmpi")
+        needs.skip("there is no Intel MPI", "`fabriscope mpi add intelmpi`")
     return stack, compiled(stack, tmp_path_factory.mktemp("intel"))
 
 

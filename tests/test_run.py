@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from fabriscope.lab.state import recorded, remove_left_overs
 
@@ -93,9 +94,7 @@ class Runner:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[Runner]:
-    probe = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
-    if subprocess.run([*probe, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this kernel does not let us make namespaces")
+    needs.lab()
     one = Runner(tmp_path)
     one.plan.write_text(PLAN)
     yield one

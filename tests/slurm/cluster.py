@@ -19,7 +19,7 @@ from fabriscope.lab.presets import PRESETS
 from fabriscope.model.lab import LabSpec
 
 HOSTS = ("n1", "n2", "n3")
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "sinfo", "scancel")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 TIMEOUT_S = 120.0
 _READY_TIMEOUT_S = 60.0
 
