@@ -99,7 +99,7 @@ class LabState:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end_keeper(self) -> None:
-        if not self.keeper.is_alive():
+        if not self.keeper.is_alive() or self.keeper == self.owner:
             return
         try:
             os.kill(self.keeper.pid, signal.SIGKILL)
@@ -277,7 +277,7 @@ def _read(folder: Path) -> LabState:
 
 
 def _process(raw: Any) -> ProcessId:
-    if not isinstance(raw, dict) or not _fits(raw, {str: int}) or set(raw) != {"pid", "start_ticks"} or raw["pid"] < 2:
+    if not isinstance(raw, dict) or not _fits(raw, {str: int}) or set(raw) != {"pid", "start_ticks"} or raw["pid"] < 1:
         raise ValueError(f"{STATE_FILE} names a process as {raw!r}")
     return ProcessId(raw["pid"], raw["start_ticks"])
 
