@@ -47,7 +47,7 @@ class Process:
         guard.started(self._popen.pid)
 
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
-        return _popen(self.command, host, self._paths, self._guard.mark)
+        return _popen(self.command, host, self._paths, self._guard)
 
     def watch(self, changed: threading.Event) -> None:
         """Set `changed` when the process ends."""
@@ -130,15 +130,26 @@ class Process:
         )
 
 
-def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
+def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:
     # Programs of the field translate their words; we read the English ones.
-    env = {**os.environ, "LC_ALL": "C", **host.env, **command.env, MARK_VARIABLE: mark}
+    own = {"LC_ALL": "C", **_temporary(command, host, guard)}
+    env = {**os.environ, **own, **host.env, **command.env, MARK_VARIABLE: guard.mark}
     with contextlib.ExitStack() as stack:
-        stdin = stack.enter_context(tempfile.TemporaryFile())
+        stdin = stack.enter_context(tempfile.TemporaryFile(dir=guard.folder))
         stdin.write(command.stdin or b"")
         stdin.seek(0)
         words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
         return popen((*host.access, *words), host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+
+
+def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:
+    """Return the variable by which a program keeps its temporary files where they go with the launch.
+
+    Libraries leave some when they are killed (Open MPI its session's folders). Nothing for a job that an MPI launcher
+    takes to other machines, which have no such folder, and on a guest, whose files go with it.
+    """
+    stays = host.kind == "namespace" or set(command.rank_hosts) <= {host.name}
+    return {"TMPDIR": str(guard.folder)} if stays and host.kind != "guest" else {}
 
 
 def popen(
