@@ -56,6 +56,7 @@ class Process:
     def _wait(self, changed: threading.Event) -> None:
         # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
         with contextlib.suppress(ChildProcessError):
+            # ends: with the process; in a thread of its own, which keeps nobody from ending
             ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
             self._exit_status = ended.si_status if ended else 0  # a signal's number also tells a bad end
         self._ended_ns = time.monotonic_ns()
@@ -115,6 +116,7 @@ class Process:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
         self.kill()
         self._guard.ended(self._popen.pid)
+        # ends: at once, since it has ended
         exit_status = self._popen.wait() if self.has_ended.is_set() else None
         return self._outcome(None if self.was_stopped else exit_status)
 

@@ -68,7 +68,7 @@ def run_commands(
         try:
             launch.start_watchers(watchers)
             launch.start(commands)
-            launch.wait()
+            launch.wait()  # ends: at the launch's deadline
         except KeyboardInterrupt:
             if cancel is None:
                 raise
