@@ -238,7 +238,9 @@ def _remove_scratch() -> None:
 
 def _untrusted(root: Path, why: str) -> LabError:
     return LabError(
-        f"labs that are recorded there are not trusted: {why}", where=str(root), fix="remove it, or `chmod go-w` it"
+        f"labs that are recorded there are not trusted: {why}",
+        where=str(root),
+        fix="mend that, or set XDG_RUNTIME_DIR to a folder that only you can write",
     )
 
 
