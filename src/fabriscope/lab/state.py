@@ -25,7 +25,7 @@ __all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "rem
 STATE_FILE = "state.json"
 _MAX_RECORD_BYTES = 16 << 20
 _GONE_TIMEOUT_S = 10.0
-_REAPED_TIMEOUT_S = 0.5
+_REAPED_TIMEOUT_S = 5.0
 """By then whoever reaps at all has reaped what ended."""
 _LEFT_OVERS_TIMEOUT_S = 2.0
 """All left-overs together get this long to end; what does not is reported, and hinders nobody."""
