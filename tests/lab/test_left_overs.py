@@ -208,3 +208,15 @@ def carrying(token: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_where_the_keeper_cannot_start_the_reason_is_told_and_nothing_is_left(
+    own_state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "unshare").write_text("#!/bin/sh\necho 'no more namespaces' >&2\nexit 1\n")
+    (tmp_path / "bin" / "unshare").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with pytest.raises(LabError, match="this kernel does not let us make namespaces: no more namespaces"):
+        lab.up(LabSpec(("a",), {}))
+    assert list(own_state.iterdir()) == []

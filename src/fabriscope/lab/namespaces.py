@@ -8,6 +8,7 @@ stand-in for ssh can enter one from the other.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -107,7 +108,7 @@ def start_keeper(owner_pipe: int | None, record: Callable[[int], object]) -> Kee
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     try:
         record(process.pid)
-        with process.stdin:
+        with contextlib.suppress(BrokenPipeError), process.stdin:  # it has ended: below, its last words say why
             process.stdin.write(b"go\n")
         return Keeper(_keeper_pid(process), is_root, process)
     except BaseException:
