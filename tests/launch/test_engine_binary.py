@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
+from fabriscope.model import caches
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -142,3 +143,27 @@ def test_without_an_engine_the_remedy_is_told(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(engine_binary, "_PACKAGE", tmp_path)
     with pytest.raises(ToolMissing, match="pip"):
         engine_binary.find_engine()
+
+
+def test_what_others_could_have_put_into_the_cache_is_not_executed(tmp_path: Path, stack: MpiStack) -> None:
+    engine = engine_binary.build_mpi_engine(stack)
+    engine.chmod(0o757)
+    with pytest.raises(LaunchError, match=r"is not executed: .*engine can be written by other users \(mode 0757\) -- "):
+        engine_binary.build_mpi_engine(stack)
+    engine.chmod(0o755)
+    (tmp_path / "cache").chmod(0o777)
+    with pytest.raises(LaunchError, match=r"cache can be written by other users \(mode 0777\) -- "):
+        engine_binary.build_mpi_engine(stack)
+    (tmp_path / "cache").chmod(0o755)
+    assert engine_binary.build_mpi_engine(stack) == engine
+
+
+def test_who_waits_for_another_that_compiles_does_not_wait_for_ever(
+    stack: MpiStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_binary.build_mpi_engine(stack)
+    engine.unlink()
+    monkeypatch.setattr(engine_binary, "COMPILE_TIMEOUT_S", 0.2)
+    with caches.locked(engine.with_name("lock"), 1, LaunchError):  # noqa: SIM117 - one holds it, the other waits
+        with pytest.raises(LaunchError, match="another process has held this lock"):
+            engine_binary.build_mpi_engine(stack)

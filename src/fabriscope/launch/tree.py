@@ -98,7 +98,8 @@ class Session:
             self._process.wait(_END_PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
+                self._process.wait(_END_PATIENCE_S)
 
 
 def _words_of(line: bytes) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class Tree:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join()  # ends: closing has time limits of its own
 
     def ask(
         self,
