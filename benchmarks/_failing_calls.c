@@ -334,14 +334,14 @@ static int is_hit_anywhere(enum kind kind) {
   do {                                             \
     const int kept = errno;                        \
     const int hit = is_hit_anywhere(kind);         \
-    const pid_t process = getpid();                \
+    const pid_t caller = getpid();                 \
     if (hit && armed.how == ERROR) {               \
       errno = armed.error;                         \
       return fails;                                \
     }                                              \
     errno = kept;                                  \
     const type outcome = call;                     \
-    if (hit && getpid() == process) end_here(); \
+    if (hit && getpid() == caller) end_here();  \
     return outcome;                                \
   } while (0)
 
