@@ -64,12 +64,17 @@ class Failure:
         return f"call={self.call};nth={self.nth};how={number};for={lasts}"
 
 
-def failures(counts: Mapping[str, int]) -> Iterator[Failure]:
-    """Yield every failure of every call that was counted, in the order of the kinds."""
+def failures(counts: Mapping[str, int], *, is_brief: bool = False) -> Iterator[Failure]:
+    """Yield every failure of every call that was counted, in the order of the kinds.
+
+    What a death after a call leaves is what a death before the next call of any kind finds; where `is_brief`, only
+    forks have both, since their child goes on.
+    """
     for call in KINDS:
         for nth in range(1, counts.get(call, 0) + 1):
             for way in WAYS[call]:
-                yield Failure(call, nth, way)
+                if way != "after" or call == "fork" or not is_brief:
+                    yield Failure(call, nth, way)
 
 
 def build(folder: Path) -> Path:

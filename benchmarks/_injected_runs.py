@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from fabriscope import store
 from fabriscope.cli import main
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.registry import discover
 from fabriscope.verify import verify
 
 LOCAL_PLAN = """
@@ -58,6 +60,14 @@ PARTS = {
         Part("hosts", "the lab's hosts", LAB_PLAN, "fabriscope-init "),
     )
 }
+
+
+def import_all() -> None:
+    """Import what runs import when they need it, so that a forked run need not."""
+    for name in ("run", "verify", "real_site", "lab", "progress", "hosts.facts", "hosts.counters", "plan", "reports"):
+        importlib.import_module(f"fabriscope.{name}")
+    for folder, constant in (("adapters", "ADAPTER"), ("launch", "LAUNCHER"), ("cli", "COMMAND")):
+        discover(folder, constant)
 
 
 def command(*words: str) -> int:

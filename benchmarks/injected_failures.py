@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import random
@@ -55,9 +56,11 @@ def main() -> None:
         os.execv(sys.executable, [sys.executable, "-m", "benchmarks.injected_failures", *sys.argv[1:]])  # noqa: S606
     library = os.environ.pop("LD_PRELOAD")
     part = runs.PARTS[arguments.part]
+    runs.import_all()
+    gc.freeze()  # what forked children share with us stays shared
     trial = (MadeUp if part.name == "store" else Real)(part, output, library)
     counts = trial.counted()
-    chosen = list(enumerate(failing.failures(counts), start=1))
+    chosen = list(enumerate(failing.failures(counts, is_brief=part.name != "store"), start=1))
     if arguments.every > 1:
         first = random.Random(arguments.seed).randrange(arguments.every)  # noqa: S311 - no secret
         chosen = chosen[first :: arguments.every]
