@@ -138,6 +138,7 @@ def _keeper_pid(process: subprocess.Popen[bytes]) -> int:
 def _last_words(process: subprocess.Popen[bytes]) -> str:
     """Return what a process that has ended wrote as its errors; what it started may keep them open."""
     words: bytes | None
+    process.stdin = None  # closed already; communicate() would flush it
     try:
         words = process.communicate(timeout=1.0)[1]
     except subprocess.TimeoutExpired as error:
