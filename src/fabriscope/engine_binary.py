@@ -7,8 +7,6 @@ the MPI's identity: an upgraded library or compiler gets an engine of its own.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -16,11 +14,12 @@ import platform
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.model import caches
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -117,7 +116,7 @@ def build_mpi_engine(stack: MpiStack) -> Path:
     """Return the engine that was compiled with this MPI, compiling it if that was not done before.
 
     Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError
-    if the compiler fails, with its first errors and the place of its whole output.
+    if the compiler fails, with its first errors and the place of its whole output, or others can write in the cache.
     """
     if stack.mpicxx is None:
         raise ToolMissing(
@@ -128,10 +127,12 @@ def build_mpi_engine(stack: MpiStack) -> Path:
     source = engine_source()
     folder = cache_folder() / _key(stack, source)
     engine = folder / ENGINE_NAME
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    caches.check(folder, LaunchError)
+    caches.check(engine, LaunchError)
     if engine.is_file():
         return engine
-    folder.mkdir(parents=True, exist_ok=True)
-    with _lock(folder / "lock"):
+    with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError):
         if not engine.is_file():
             _compile(stack, stack.mpicxx, source, folder)
     return engine
@@ -238,10 +239,3 @@ def _ask(argv: list[str], stack: MpiStack, *, with_errors: bool = False) -> str:
 
 def _environment(stack: MpiStack) -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", **stack.env}
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

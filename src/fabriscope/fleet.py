@@ -22,6 +22,7 @@ from fabriscope.hosts import facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
+from fabriscope.model import caches, folders
 from fabriscope.model.errors import HostError
 from fabriscope.model.host import Fact, Host
 
@@ -103,7 +104,7 @@ class Fleet:
             "asked": {name: {"argv": argv, "env": dict(env)} for name, (argv, env) in (asked or {}).items()},
             "mark": self._mark,
         }
-        job = facts.collector() + text_of("probe")
+        job = facts.collector() + Path(folders.__file__).read_text() + text_of("probe")
         answers = self._tree.ask(names, job, request, with_files=("sweep",), is_first=True, timeout_s=OPEN_TIMEOUT_S)
         for name, answer in answers.items():
             if answer.problem:
@@ -179,7 +180,8 @@ class Fleet:
             "argv": words,
             "compilers": program.compilers,
         }
-        answers = self._tree.ask(names, text_of("keep"), request, body=body, timeout_s=timeout_s)
+        job = Path(folders.__file__).read_text() + text_of("keep")
+        answers = self._tree.ask(names, job, request, body=body, timeout_s=timeout_s)
         return {name: why for name, answer in answers.items() if (why := _why(answer)) is not None}
 
     def sweep(self, names: Sequence[str]) -> None:
@@ -206,7 +208,9 @@ def _raise_all(problems: Mapping[str, str], fix: str) -> None:
 
 
 def _keep_here(program: Program, path: Path) -> None:
-    """Copy a program to this machine's own cache, where it is a host beside others."""
+    """Copy a program to this machine's own cache, where it is a host beside others. Raises HostError."""
+    caches.check(path, HostError)
+    caches.check(path.parent, HostError)
     if not path.is_file():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")

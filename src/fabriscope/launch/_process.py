@@ -47,7 +47,7 @@ class Process:
         guard.started(self._popen.pid)
 
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
-        return _popen(self.command, host, self._paths, self._guard.mark)
+        return _popen(self.command, host, self._paths, self._guard)
 
     def watch(self, changed: threading.Event) -> None:
         """Set `changed` when the process ends."""
@@ -56,6 +56,7 @@ class Process:
     def _wait(self, changed: threading.Event) -> None:
         # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
         with contextlib.suppress(ChildProcessError):
+            # ends: with the process; in a thread of its own, which keeps nobody from ending
             ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
             self._exit_status = ended.si_status if ended else 0  # a signal's number also tells a bad end
         self._ended_ns = time.monotonic_ns()
@@ -115,6 +116,7 @@ class Process:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
         self.kill()
         self._guard.ended(self._popen.pid)
+        # ends: at once, since it has ended
         exit_status = self._popen.wait() if self.has_ended.is_set() else None
         return self._outcome(None if self.was_stopped else exit_status)
 
@@ -130,15 +132,26 @@ class Process:
         )
 
 
-def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
+def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:
     # Programs of the field translate their words; we read the English ones.
-    env = {**os.environ, "LC_ALL": "C", **host.env, **command.env, MARK_VARIABLE: mark}
+    own = {"LC_ALL": "C", **_temporary(command, host, guard)}
+    env = {**os.environ, **own, **host.env, **command.env, MARK_VARIABLE: guard.mark}
     with contextlib.ExitStack() as stack:
-        stdin = stack.enter_context(tempfile.TemporaryFile())
+        stdin = stack.enter_context(tempfile.TemporaryFile(dir=guard.folder))
         stdin.write(command.stdin or b"")
         stdin.seek(0)
         words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
         return popen((*host.access, *words), host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+
+
+def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:
+    """Return the variable by which a program keeps its temporary files where they go with the launch.
+
+    Libraries leave some when they are killed (Open MPI its session's folders). Nothing for a job that an MPI launcher
+    takes to other machines, which have no such folder, and on a guest, whose files go with it.
+    """
+    stays = host.kind == "namespace" or set(command.rank_hosts) <= {host.name}
+    return {"TMPDIR": str(guard.folder)} if stays and host.kind != "guest" else {}
 
 
 def popen(

@@ -93,7 +93,8 @@ class Session:
             self._process.wait(_END_PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
+                self._process.wait(_END_PATIENCE_S)
 
 
 class Tree:
@@ -111,7 +112,7 @@ class Tree:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join()  # ends: closing has time limits of its own
 
     def ask(
         self,

@@ -128,7 +128,7 @@ def _bundle_of(process: subprocess.Popen[str]) -> str:
         text, complaint = process.communicate(timeout=BUNDLE_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.communicate()
+        process.communicate()  # ends: it was killed, and starts no others that could keep its output open
         raise FabriscopeError("building the figures' script library took too long", fix="try again") from None
     if process.returncode != 0:
         last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"
