@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -169,7 +170,7 @@ class Lab:
             argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
         try:
             subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
-        except subprocess.TimeoutExpired:
+        except (OSError, subprocess.TimeoutExpired):
             raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
 
     def consoles(self) -> dict[str, str]:
@@ -215,6 +216,19 @@ class Lab:
             object.__setattr__(self, "owner_pipe", None)
 
 
+@contextlib.contextmanager
+def _failures_named() -> Iterator[None]:
+    """Raise what the system refuses while a lab is built as a LabError."""
+    try:
+        yield
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        raise LabError(
+            f"the lab cannot be built: {error.strerror or error}{place}", fix="mend that, and go on"
+        ) from error
+
+
+@_failures_named()
 def up(
     spec: LabSpec, *, name: str | None = None, persistent: bool = False, notice: Callable[[str], None] | None = None
 ) -> Lab:

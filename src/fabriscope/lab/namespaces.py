@@ -76,6 +76,8 @@ def run_in(words: Sequence[str], script: str, *arguments: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
+    except OSError as error:
+        raise LabError(f"a step of the set-up cannot be started: {error.strerror or error}", where="lab") from error
     if done.returncode != 0:
         evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
         raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")

@@ -66,10 +66,10 @@ def create(
             write_whole(folder / Path(name).name, text.encode())
         filled = manifest.complete(contents)
         content = to_json(filled, indent=1) + b"\n"
-        write_whole(folder / manifest.MANIFEST_NAME, content)
         texts = [Path(name).name for name in (*(companions or {}), PLAN_NAME)]
-        files = seal.digests_of(folder, [manifest.MANIFEST_NAME], texts)
+        files = {manifest.MANIFEST_NAME: seal.json_digests(content), **seal.digests_of(folder, [], texts)}
         seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
+        write_whole(folder / manifest.MANIFEST_NAME, content)  # the last: what has a manifest can be resumed
         sync_folder(folder.absolute().parent)
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
@@ -160,12 +160,15 @@ class RunFolder:
                 raise StoreError(
                     "another process is writing to this run", where=str(self.path), fix="wait until it has ended"
                 ) from None
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
             self._lines, self._known = (), b""
             self._is_locked = True
             yield
         finally:
             self._is_locked = False
-            os.close(descriptor)
+            with contextlib.suppress(OSError):  # nothing is written to it; the lock goes in any case
+                os.close(descriptor)
 
     def append(
         self,
