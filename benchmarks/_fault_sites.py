@@ -23,6 +23,7 @@ from fabriscope.lab import guest_kernel
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.lab import LabSpec
+from fabriscope.model.mpi import MpiStack
 
 INCAST_PLAN = """
 name: fault
@@ -155,7 +156,7 @@ def places(mpirun: str | None) -> list[Place]:
     return found
 
 
-def _stacks() -> Sequence[mpi.MpiStack]:
+def _stacks() -> Sequence[MpiStack]:
     """Return the MPI libraries of this machine, the newest first."""
     stacks = [one.stack for one in mpi.search() if one.stack is not None]
     return sorted(stacks, key=lambda stack: [int(word) for word in stack.version.split(".")], reverse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fabriscope.model.errors import ParseError, StoreError
@@ -27,7 +29,7 @@ def test_what_is_no_plain_number_is_refused(text: str) -> None:
 
 def test_ranges_are_checked() -> None:
     assert number("0", "x", "here", least=0) == 0
-    with pytest.raises(ParseError, match="at least 0 and is '-0.5'"):
+    with pytest.raises(ParseError, match=r"at least 0 and is '-0\.5'"):
         number("-0.5", "x", "here", least=0)
     with pytest.raises(ParseError, match="whole number of 0 to 9223372036854775807"):
         whole(str(2**63), "x", "here")
@@ -66,7 +68,7 @@ def test_every_step_is_checked() -> None:
     assert report.at("end", "ok").flag() is True
     assert report.get("absent", "below") is None
     assert dict(report.at("end").members())["bytes"].path == "end.bytes"
-    for path, read, says in [
+    refused: list[tuple[tuple[str, ...], Callable[[Foreign], object], str]] = [
         (("end", "ok"), Foreign.whole, "end.ok should be a whole number .* and is true"),
         (("end", "ok"), Foreign.number, "end.ok should be a number and is true"),
         (("end", "ratio"), Foreign.whole, "and is 0.5"),
@@ -74,7 +76,8 @@ def test_every_step_is_checked() -> None:
         (("end", "list"), Foreign.mapping, "should be an object and is a list"),
         (("end",), Foreign.text, "end should be a text and is an object"),
         (("end", "bytes"), Foreign.flag, "true or false and is 12"),
-    ]:
+    ]
+    for path, read, says in refused:
         with pytest.raises(ParseError, match=says):
             read(report.at(*path))
     with pytest.raises(ParseError, match="end has no 'absent'"):
