@@ -5,8 +5,8 @@
 After each fault: what was journalled before is still there, digit for digit, and readable; every measurement that
 failed has its reason; nothing is left behind (processes, interfaces, mounts, shared memory, folders, labs); and
 `--resume` completes the rest and changes no sample. FOLDER/cases.jsonl gets a line for each case; the campaign goes
-on where it was interrupted, and the same command started more than once shares its cases. FOLDER/outcomes.md is the table. Nothing
-asserts on time.
+on where it was interrupted, and the same command started more than once shares its cases. FOLDER/outcomes.md is the
+table. Nothing asserts on time.
 """
 
 from __future__ import annotations
