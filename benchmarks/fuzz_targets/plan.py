@@ -96,7 +96,8 @@ sharpen: 2
 budget: 90s
 case_timeout: 5s
 launcher: auto
-submit: {scheduler: slurm, nodes: 4, cores_per_node: 2, queue: q, account: me, duration: 1h, attributes: {constraint: ib}}
+submit: {scheduler: slurm, nodes: 4, cores_per_node: 2, queue: q, account: me, duration: 1h,
+    attributes: {constraint: ib}}
 control: a
 margin: 3%
 floor: true
@@ -120,7 +121,8 @@ class PlanTarget:
     name = "plan"
 
     def seeds(self) -> list[bytes]:
-        """Return every plan of the examples, the table of mistakes and the documentation, and values changed in them."""
+        """Return every plan of the examples, the table of mistakes and the documentation,
+        and values changed in them."""
         good = self._good()
         order = random.Random(1)  # noqa: S311 - a choice, no secret
         return [*good, *(self.mutated(order.choice(good), order) for _ in range(500))]
@@ -182,7 +184,8 @@ TARGETS = (TARGET,)
 
 def _refuse_injected(spec: str, case_count: int) -> None:
     """Raise AssertionError for a spec with lines that no plan may add."""
-    known = re.compile(r"(fabriscope-spec|seed|budget_ns|burst_ns|max_burst_operations|case_timeout_ns|sample_memory_bytes"
+    known = re.compile(r"(fabriscope-spec|seed|budget_ns|burst_ns|max_burst_operations|case_timeout_ns"
+        r"|sample_memory_bytes"
                        r"|verify) -?[0-9]+|cases? [!-~ ]+|end")  # fmt: skip
     lines = spec.split("\n")
     wrong = [line for line in lines[:-1] if not known.fullmatch(line)]
