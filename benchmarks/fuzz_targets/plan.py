@@ -259,10 +259,14 @@ def main() -> int:
     seeds = TARGET._good()
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     signal.signal(signal.SIGVTALRM, _too_slow)
+    stopped: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: stopped.append(number))  # what was counted is told
     kinds: collections.Counter[str] = collections.Counter()
     failures: dict[str, tuple[int, str]] = {}
     slowest_s = 0.0
     for number in range(asked.count):
+        if stopped:
+            break
         order = random.Random(f"{asked.seed}, {number}")  # noqa: S311 - made to be repeated
         data = TARGET.mutated(order.choice(seeds), order)
         begun_s = time.process_time()
@@ -272,8 +276,6 @@ def main() -> int:
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             kind = f"FAILED: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
-        except KeyboardInterrupt:
-            break
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         elapsed_s = time.process_time() - begun_s
         slowest_s = max(slowest_s, elapsed_s)
