@@ -246,12 +246,12 @@ def ask(run: Path, command: str, formats: tuple[str, ...] = ("markdown", "csv"))
             ended = CliRunner().invoke(program, arguments)
     except TooSlow as error:
         return "", f"TooSlow: {error}"
-    error = ended.exception
-    if error is None or isinstance(error, SystemExit):
+    problem = ended.exception
+    if problem is None or isinstance(problem, SystemExit):
         return ended.output, ""
-    if isinstance(error, FabriscopeError):
-        return f"{ended.output}{error}", ""
-    return ended.output, f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+    if isinstance(problem, FabriscopeError):
+        return f"{ended.output}{problem}", ""
+    return ended.output, f"{type(problem).__name__}: {' '.join(str(problem).split())[:150]}"
 
 
 def is_read(command: str, file: str) -> bool:
@@ -261,7 +261,7 @@ def is_read(command: str, file: str) -> bool:
 
 def damaged(run: Path, number: int, seed: int) -> Damage:
     """Damage a folder in the way of a number; every second one is without digests."""
-    chance = random.Random(f"{seed}-{number}")
+    chance = random.Random(f"{seed}-{number}")  # noqa: S311 - damage, not secrets
     if number % 2:
         strip_seals(run)
     return chance.choice(KINDS)(run, chance)
