@@ -192,7 +192,8 @@ def test_a_signed_seal_covers_the_folder(begun: store.RunFolder, tmp_path: Path)
         done = subprocess.run(check, input=sealed.read_bytes(), capture_output=True, check=False, timeout=60)
         assert (done.returncode == 0) is is_whole
         assert verify(begun.path).findings == ()
-        begun.append(record(3 + is_whole), blocks(), [outcome()])
+        if is_whole:
+            begun.append(record(3), blocks(), [outcome()])
 
 
 def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
@@ -223,7 +224,7 @@ def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
 def test_damaged_folders_end_in_a_sentence_that_names_the_file() -> None:
     """benchmarks/damaged_folders.py does hundreds; FABRISCOPE_TEST_DAMAGED says how many are tried here."""
     wrong: list[str] = []
-    damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "24"))), 7, wrong.append)
+    damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "16"))), 7, wrong.append)
     assert wrong == []
 
 

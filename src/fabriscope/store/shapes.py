@@ -62,7 +62,7 @@ class Plan:
     description: str | None = None
     margin: float | None = None
     until: str | int | None = None
-    compare: list[list[str]] | None = None
+    compare: list[str] | None = None
 
 
 @dataclass(frozen=True)
