@@ -1,8 +1,8 @@
 // The libfabric transport over the providers that every machine has, and what it says where
 // something is missing or asked wrongly.
 #include <csignal>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 
 #include "check.h"
 #include "fabriscope/error.h"

@@ -42,11 +42,11 @@ bool is_fabric_read(const std::string& text) {
   try {
     const Settings settings = read_settings({"--control", "x", "--fabric", text});
     const FabricSettings& fabric = settings.fabrics.at(0);
-    CHECK(is_same(value_of(text, "rate"), fabric.rate_bits_per_s));
-    CHECK(is_same(value_of(text, "delay"), fabric.delay_ns));
-    CHECK(is_same(value_of(text, "buffer"), fabric.buffer_bytes));
-    CHECK(is_same(value_of(text, "coalesce_ns"), fabric.rx_coalesce_ns));
-    CHECK(is_same(value_of(text, "loss_ppb"), fabric.faults.loss_ppb));
+    CHECK_EQUAL(is_same(value_of(text, "rate"), fabric.rate_bits_per_s), true);
+    CHECK_EQUAL(is_same(value_of(text, "delay"), fabric.delay_ns), true);
+    CHECK_EQUAL(is_same(value_of(text, "buffer"), fabric.buffer_bytes), true);
+    CHECK_EQUAL(is_same(value_of(text, "coalesce_ns"), fabric.rx_coalesce_ns), true);
+    CHECK_EQUAL(is_same(value_of(text, "loss_ppb"), fabric.faults.loss_ppb), true);
     return true;
   } catch (const std::invalid_argument&) {
     return false;
@@ -85,18 +85,18 @@ void try_many(Read read, const std::vector<std::string>& texts) {
   const std::uint64_t count = fuzz_count(2000);
   std::uint64_t reads = 0;
   for (std::uint64_t i = 0; i < count; ++i) reads += read(mutator.next()) ? 1 : 0;
-  CHECK(reads > 0);
-  CHECK(reads < count);
+  CHECK_EQUAL(reads > 0, true);
+  CHECK_EQUAL(reads < count, true);
 }
 
 }  // namespace
 
 TEST(fabrics_changed_at_random) {
-  CHECK(is_fabric_read(kFabric));
+  CHECK_EQUAL(is_fabric_read(kFabric), true);
   for (const char* bad : {"name=a,rate=+5", "name=a,rate= 12", "name=a,rate=0x10",
                           "name=a,rate=1e3", "name=a,delay=9223372036854775807",
                           "name=a,rate=1,rate=2", "name=a\"b", "name=a,rate=-0", "name=a,rate="}) {
-    CHECK(!is_fabric_read(bad));
+    CHECK_EQUAL(!is_fabric_read(bad), true);
   }
   try_many(is_fabric_read, {kFabric, "name=a", "name=b,on_full=pause,buffer=10"});
 }
@@ -106,9 +106,11 @@ TEST(changes_changed_at_random) { try_many(is_change_read, {kChange, "fabric=gig
 
 TEST(requests_to_an_agent_changed_at_random) {
   const std::string whole("/root\0002\0ls\0-l\0PATH=/bin\0", 24);
-  CHECK(is_request_read(whole));
-  for (const std::string& count : {"+2", " 2", "2x", "-1", "0", "18446744073709551617"}) {
-    CHECK(!is_request_read("/" + std::string(1, '\0') + count + std::string("\0ls\0-l\0", 7)));
+  CHECK_EQUAL(is_request_read(whole), true);
+  for (const char* count : {"+2", " 2", "2x", "-1", "0", "18446744073709551617"}) {
+    CHECK_EQUAL(!is_request_read("/" + std::string(1, '\0') + std::string(count) +
+                                 std::string("\0ls\0-l\0", 7)),
+                true);
   }
   try_many(is_request_read, {whole, std::string("/\0001\0true\0", 9)});
 }
