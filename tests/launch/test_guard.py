@@ -149,6 +149,6 @@ def test_a_temporary_folder_in_which_others_can_replace_what_is_ours_is_not_used
     assert _guard.temporary_root() == temporary
     temporary.chmod(0o777)
     assert _guard.temporary_root() == Path("/tmp")  # noqa: S108 - compared, not used
-    monkeypatch.setattr(_guard.folders, "problem", lambda folder, _kind: f"{folder} is open")
+    monkeypatch.setattr("fabriscope.model.folders.problem", lambda folder, _kind: f"{folder} is open")
     with pytest.raises(LaunchError, match=r"no temporary folder can be trusted: .* -- set TMPDIR to a folder"):
         _guard.temporary_root()
