@@ -101,7 +101,7 @@ def test_a_left_over_that_does_not_end_is_reported_and_passed_by(
         gone = state.ProcessId(os.getpid(), 1)
         state.LabState("stuck", folder, gone, state.process_id(sleeper.pid), {}).write()
         with monkeypatch.context() as patched:
-            patched.setattr(os, "kill", lambda _pid, _number: None)  # as one that waits in the kernel
+            patched.setattr("fabriscope.lab.state.os.kill", lambda _pid, _number: None)  # as if in the kernel
             told: list[str] = []
             built = lab.up(LabSpec(("a",), {}), name="next", notice=told.append)
         assert [record.name for record in lab.recorded()] == ["next", "stuck"]

@@ -17,7 +17,6 @@ from fabriscope.launch import _guard
 from fabriscope.launch._guard import Guard
 from fabriscope.launch.processes import run_commands, watching
 from fabriscope.launch.ssh import ControlFolder
-from fabriscope.model import folders
 from fabriscope.model.command import Command
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import Host
@@ -150,6 +149,6 @@ def test_a_temporary_folder_in_which_others_can_replace_what_is_ours_is_not_used
     assert _guard.temporary_root() == temporary
     temporary.chmod(0o777)
     assert _guard.temporary_root() == Path("/tmp")  # noqa: S108 - compared, not used
-    monkeypatch.setattr(folders, "problem", lambda folder, _kind: f"{folder} is open")
+    monkeypatch.setattr("fabriscope.model.folders.problem", lambda folder, _kind: f"{folder} is open")
     with pytest.raises(LaunchError, match=r"no temporary folder can be trusted: .* -- set TMPDIR to a folder"):
         _guard.temporary_root()
