@@ -20,7 +20,7 @@ from fabriscope.model.lab import LabSpec
 
 HOSTS = ("n1", "n2", "n3")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
-TIMEOUT_S = 120.0
+TIMEOUT_S = 280.0
 _READY_TIMEOUT_S = 60.0
 
 _SLURM_CONF = """
