@@ -265,6 +265,8 @@ def _report_rows(text: str) -> Iterator[Mapping[str, float]]:
 
 
 def _read(case: Case, row: Mapping[str, float], readings: Readings) -> None:
+    if "MsgSize" not in row:
+        raise ParseError("its result does not say of which size it is (#bytes)", where="perftest")
     if row["MsgSize"] != case.message_size_bytes:
         asked = case.message_size_bytes
         raise ParseError(f"{row['MsgSize']:.0f} B were measured, and {asked} B asked for", where="perftest")
