@@ -246,8 +246,10 @@ def ask(run: Path, command: str, formats: tuple[str, ...] = ("markdown", "csv"))
     try:
         with _limited(), contextlib.redirect_stderr(io.StringIO()):
             ended = CliRunner().invoke(program, arguments)
-    except TooSlow as error:
-        return "", f"TooSlow: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # what native code panics with is no Exception
+        return "", f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
     problem = ended.exception
     if problem is None or isinstance(problem, SystemExit):
         return ended.output, ""

@@ -228,6 +228,12 @@ def test_damaged_folders_end_in_a_sentence_that_names_the_file() -> None:
     assert wrong == []
 
 
+def test_samples_of_another_type_are_a_finding(begun: store.RunFolder) -> None:
+    path = begun.path / "samples" / "launch-0001.parquet"
+    pl.read_parquet(path).with_columns(pl.lit([1]).alias("round")).write_parquet(path)
+    assert [one.file for one in check_folder(begun.path).findings] == ["samples/launch-0001.parquet"]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_lines_removed_from_the_end_are_noticed(begun: store.RunFolder, count: int) -> None:
     begun.append(record(3), blocks())

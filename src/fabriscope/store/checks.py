@@ -344,5 +344,6 @@ def _marks_of(name: str, content: bytes) -> str:
 def _place_in(name: str, content: bytes, stated: str) -> str:
     """Return in words where a file was changed; raises one of DAMAGED where it cannot be read, or nothing was."""
     if name.endswith(".parquet"):
+        samples.check(content, with_rows=False)
         return marks.locate_row(stated, samples.decode(content)) or "its packing, not its content"
     return marks.locate_line(stated, inside.unpack(content, MOST_RAW_BYTES)) or "its packing, not its content"
