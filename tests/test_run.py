@@ -240,7 +240,7 @@ def test_two_processes_cannot_write_one_run(runner: Runner) -> None:
 def test_an_option_that_the_kernel_refuses_fails_its_case_and_the_rest_runs(runner: Runner) -> None:
     plan = PLAN.replace(
         "ping_pong: {sizes: [1, 4KiB]}",
-        "ping_pong: {sizes: [64], socket: {congestion_control: [default, no-such-algorithm]}}",
+        "ping_pong: {sizes: [64], socket: {congestion_control: [default, no-such-cc]}}",
     )
     runner.plan.write_text(plan.replace("launches: 4", "launches: 1"))
     status, out, err = runner.finish("run", runner.plan, "-o", runner.run)
@@ -253,7 +253,7 @@ def test_an_option_that_the_kernel_refuses_fails_its_case_and_the_rest_runs(runn
         if one["status"] == "failed"
     ]
     assert reasons
-    assert all("no-such-algorithm" in reason for reason in reasons)
+    assert all("no-such-cc" in reason for reason in reasons)
 
 
 def test_a_run_that_goes_on_until_it_is_decided(runner: Runner) -> None:
