@@ -31,8 +31,9 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
         raise HostError(f"{shown(text)} names {number} {MAX_LISTED} are the most", fix="name fewer hosts")
     try:
         hosts = tuple(NodeSet(text.strip(), resolver=None if groups else RESOLVER_NOGROUP))
-    except (NodeSetException, GroupResolverError, GroupSourceError, ValueError) as error:
-        raise HostError(f"{shown(text)} is no host list: {str(error)[:200]}", fix=fix) from error
+    except (NodeSetException, GroupResolverError, GroupSourceError, ValueError, AssertionError) as error:
+        why = str(error)[:200] or "its numbers are not understood"  # ClusterShell asserts what it takes for granted
+        raise HostError(f"{shown(text)} is no host list: {why}", fix=fix) from error
     if not hosts:
         raise HostError("the host list is empty", fix=fix)
     for host in hosts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -143,6 +144,10 @@ def _plain(key: str, value: Any) -> Any:
     return parse_size_bytes(value) if key.endswith("_bytes") and isinstance(value, str) else value
 
 
+MOST_NEAR = 5
+"""Known metrics that are named where one is unknown."""
+
+
 def problems(paper: PaperSection) -> Iterator[str]:
     """Yield what is wrong with a paper's data beyond its form, a sentence each."""
     claims = [(one.id, claim, one.draw) for one in paper.figures for claim in one.claims]
@@ -151,7 +156,10 @@ def problems(paper: PaperSection) -> Iterator[str]:
         metric = _picked(claim, draw)["metric_id"]
         if metric not in METRICS:
             said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
-            yield f"{place}: the claim {claim.say!r} names {said}; known: {', '.join(METRICS)}"
+            near = ", ".join(
+                difflib.get_close_matches(str(metric), METRICS, n=MOST_NEAR, cutoff=0.3) or [*METRICS][:MOST_NEAR]
+            )
+            yield f"{place}: the claim {claim.say!r} names {said}; known are, of {len(METRICS)} (docs/metrics.md): {near}"
         wants_other = claim.expect["kind"] in NEEDS_OTHER
         if wants_other != bool(claim.than):
             yield f"{place}: the claim {claim.say!r} {'needs' if wants_other else 'has no use for'} the key `than`"
