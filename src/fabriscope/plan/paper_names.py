@@ -159,7 +159,8 @@ def problems(paper: PaperSection) -> Iterator[str]:
             near = ", ".join(
                 difflib.get_close_matches(str(metric), METRICS, n=MOST_NEAR, cutoff=0.3) or [*METRICS][:MOST_NEAR]
             )
-            yield f"{place}: the claim {claim.say!r} names {said}; known are, of {len(METRICS)} (docs/metrics.md): {near}"
+            known = f"of the {len(METRICS)} that are known: {near}"
+            yield f"{place}: the claim {claim.say!r} names {said}; {known}"
         wants_other = claim.expect["kind"] in NEEDS_OTHER
         if wants_other != bool(claim.than):
             yield f"{place}: the claim {claim.say!r} {'needs' if wants_other else 'has no use for'} the key `than`"
