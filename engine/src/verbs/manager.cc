@@ -11,6 +11,7 @@
 
 #include "../interrupt.h"
 #include "../net/socket.h"
+#include "fabriscope/error.h"
 
 namespace fabriscope {
 namespace {
