@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,15 @@ from fabriscope.store.differences import Difference, differences, plan_differenc
 
 DEFINING_FACTS = (
     "cpu.model", "cpu.socket_count", "cpu.core_count", "cpu.thread_count", "numa.node_count", "kernel.release",
-    "virtualisation.hypervisor", "guest.cpu_share", "tcp.congestion_control", "tcp.core_default_qdisc",
+    "virtualisation.hypervisor", "guest.cpu_share", "cpu.allowed", "cpu.online", "cpu.isolated", "cpu.smt",
+    "cpu.governor", "cpu.turbo_off", "cpu.microcode",
 )  # fmt: skip
-"""Facts of a host that make it another machine when they change; all others (load, clocks, memory that is free) may."""
-DEFINING_INTERFACE_FACTS = ("mtu_bytes", "speed_bits_per_s", "duplex", "driver")
-"""Likewise, of the interfaces of the run's fabrics."""
+"""Facts of a host that make it another machine when they change, and with them every setting of TCP; all others (load,
+clocks, memory that is free) may change."""
+_TCP, _NO_SETTING = "tcp.", "tcp.congestion_control_available"
+CHANGING_INTERFACE_FACTS = ("state", "mac", "ipv4", "numa_node")
+"""Of the interfaces of the run's fabrics, and of loopback, every fact defines but these."""
+_LOOPBACK = "lo"
 MOST_TOLD = 6
 """Differences that one sentence names."""
 _PUT_BACK = "put that back, or start a new run"
@@ -121,14 +125,21 @@ def refuse_other_site(folder: store.RunFolder, now: Mapping[str, Any], facts: Ma
 def _of_host(
     name: str, kept: Iterable[Mapping[str, Any]], now: Iterable[Fact], fabrics: Mapping[str, Fabric]
 ) -> Iterable[Difference]:
-    interfaces = {one.interfaces[name] for one in fabrics.values() if name in one.interfaces}
-    defining = {*DEFINING_FACTS}
-    defining |= {f"interface.{interface}.{fact}" for interface in interfaces for fact in DEFINING_INTERFACE_FACTS}
+    interfaces = {_LOOPBACK, *(one.interfaces[name] for one in fabrics.values() if name in one.interfaces)}
     known = {fact.name: fact.value for fact in now}
     for fact in kept:
         was, value = fact.get("value"), known.get(fact["name"])
-        if fact["name"] in defining and None not in (was, value) and was != value:
+        if _defines(fact["name"], interfaces) and None not in (was, value) and was != value:
             yield Difference(f"{fact['name']} of host {name}", str(was), str(value))
+
+
+def _defines(fact: str, interfaces: Container[str]) -> bool:
+    """Return whether what is measured is something else when this fact of a host changes."""
+    group, _, name = fact.partition(".")
+    if group == "interface":
+        interface, _, what = name.rpartition(".")
+        return interface in interfaces and what not in CHANGING_INTERFACE_FACTS
+    return fact in DEFINING_FACTS or (fact.startswith(_TCP) and fact != _NO_SETTING)
 
 
 def versions(site: Site, python: str) -> dict[str, Any]:

@@ -114,6 +114,11 @@ def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
     return context.tcp_port + launch.launch_id % LAUNCH_COUNT * TCP_PORT_COUNT
 
 
+def has_crashed(outcome: Outcome) -> bool:
+    """Return whether a program ended by itself and badly: what it printed before is not trusted."""
+    return outcome.exit_status not in (0, None)
+
+
 def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = ()) -> str:
     """Return how a program ended and what it said last, for the reason of a failed case.
 

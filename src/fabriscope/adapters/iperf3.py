@@ -15,7 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriscope.adapters._foreign import TCP_PORT_COUNT, Readings, SocketSupport, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import (
+    TCP_PORT_COUNT,
+    Readings,
+    SocketSupport,
+    ending,
+    first_tcp_port,
+    has_crashed,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -109,6 +117,9 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     problem = report.get("error")
     if problem is not None:
         readings.fail((case,), f"iperf3 says: {problem.text()[:LONGEST_COMPLAINT]}")
+        return
+    if outcome is None or has_crashed(outcome):
+        readings.fail((case,), f"no result of this case: {ending(outcome, 'iperf3', started)}")
         return
     _check_asked(case, report)
     total = report.at("end", "sum_received")

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, has_crashed, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -77,6 +77,8 @@ class QperfAdapter:
                 readings.skip(case, _problem(case) or "")
         client = outcomes[1] if len(outcomes) > 1 else None
         sections = list(_sections(text_of(client.stdout))) if client is not None else []
+        if client is not None and has_crashed(client):
+            sections = sections[: len(cases) - 1]  # it died in the last one, or after it
         for case, (test, rows) in zip(cases, sections, strict=False):
             _read(case, test, rows, readings)
         return readings.parsed(f"no result of this case: {ending(client, 'qperf', outcomes)}")

@@ -18,7 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import (
+    Readings,
+    SocketSupport,
+    by_socket,
+    ending,
+    first_tcp_port,
+    has_crashed,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
@@ -42,9 +50,9 @@ PING_PONG_FIELDS = {
     "message_count": re.compile(r"\[Valid Duration\].*ReceivedMessages=" + _NUMBER),
     "latency_us_mean": re.compile(r"avg-latency=" + _NUMBER),
     "summary_us": re.compile(r"Summary: Latency is" + _NUMBER + " usec"),  # the one line that states the unit
-    "latency_us": re.compile(r"percentile 50\.000 =" + _NUMBER),
-    "latency_us_p99": re.compile(r"percentile 99\.000 =" + _NUMBER),
-    "latency_us_least": re.compile(r"<MIN> observation =" + _NUMBER),  # stands last: what is above is whole
+    "latency_us": re.compile(r"---> percentile 50\.000 =" + _NUMBER),
+    "latency_us_p99": re.compile(r"---> percentile 99\.000 =" + _NUMBER),
+    "latency_us_least": re.compile(r"---> <MIN> observation =" + _NUMBER),  # stands last: what is above is whole
     "lost": re.compile(r"dropped messages =" + _NUMBER),
     "repeated": re.compile(r"duplicated messages =" + _NUMBER),
 }
@@ -123,6 +131,9 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     if set(found) != set(declared):
         missing = next(name for name in declared if name not in found)
         readings.fail((case,), f"no {missing} in its output: {ending(outcome, 'sockperf', started)}")
+        return
+    if outcome is None or has_crashed(outcome):
+        readings.fail((case,), f"no result of this case: {ending(outcome, 'sockperf', started)}")
         return
     twice = next((name for name, said in found.items() if len(said) > 1), None)
     if twice is not None:

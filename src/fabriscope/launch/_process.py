@@ -23,6 +23,8 @@ from fabriscope.model.host import Host
 
 TAIL_BYTES = 1 << 18
 """A last line is at most so long."""
+READY_BYTES = 4 << 20
+"""A line that says that a program is ready stands in so much of its output."""
 LOOK_S = 1.0
 """Between two looks for it: the program may measure meanwhile."""
 
@@ -86,7 +88,7 @@ class Process:
     def ready_groups(self) -> Mapping[str, str] | None:
         """Return the named groups of the first line that matches ready_pattern, None while there is none."""
         pattern = re.compile(self.command.ready_pattern or "")
-        text = self._stdout().decode("utf-8", "replace")
+        text = self._stdout(READY_BYTES).decode("utf-8", "replace")
         for line in text.split("\n")[:-1]:
             match = pattern.search(line)
             if match:
@@ -109,8 +111,15 @@ class Process:
             file.seek(max(0, self._paths[0].stat().st_size - TAIL_BYTES))
             return file.read()
 
-    def _stdout(self) -> bytes:
-        return self._paths[0].read_bytes()
+    def _stdout(self, most_bytes: int) -> bytes:
+        return _begin_of(self._paths[0], most_bytes)
+
+    def overflow(self) -> str:
+        """Return what is wrong with a program that writes more than it may; empty for any other."""
+        most_bytes = self.command.most_output_bytes
+        if max(path.stat().st_size for path in self._paths) <= most_bytes:
+            return ""
+        return f"{Path(self.command.argv[0]).name} on {self.command.host} wrote more than {most_bytes >> 20} MiB"
 
     def finish(self) -> Outcome:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
@@ -124,12 +133,17 @@ class Process:
         return Outcome(
             command=self.command,
             exit_status=exit_status,
-            stdout=self._stdout(),
-            stderr=self._paths[1].read_bytes(),
+            stdout=self._stdout(self.command.most_output_bytes),
+            stderr=_begin_of(self._paths[1], self.command.most_output_bytes),
             started_unix_ns=self._started_unix_ns,
             elapsed_ns=self._ended_ns - self._started_ns,
             timed_out=self.timed_out,
         )
+
+
+def _begin_of(path: Path, most_bytes: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most_bytes)
 
 
 def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:

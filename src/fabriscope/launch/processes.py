@@ -75,6 +75,7 @@ def run_commands(
             cancel.set()
         finally:
             outcomes = launch.finish()
+        launch.check()
         return outcomes
 
 
@@ -117,6 +118,7 @@ class _Launch:
         self._deadline_s = deadline_s
         self._cancel = cancel
         self._changed = threading.Event()
+        self._overflow = ""
 
     def start_watchers(self, commands: Sequence[Command]) -> None:
         """Start the watchers at once, and wait until those are ready that live.
@@ -165,7 +167,13 @@ class _Launch:
             process.has_ended.wait(min(max(_READY_POLL_S, _READY_POLL_PART * waited_s), _CANCEL_POLL_S))
 
     def _is_over(self) -> bool:
-        return self._cancel.is_set() or time.monotonic() >= self._deadline_s
+        self._overflow = self._overflow or next((text for one in self.processes if (text := one.overflow())), "")
+        return bool(self._overflow) or self._cancel.is_set() or time.monotonic() >= self._deadline_s
+
+    def check(self) -> None:
+        """Raise LaunchError for a program that was ended because it wrote too much."""
+        if self._overflow:
+            raise LaunchError(f"{self._overflow}: it was ended")
 
     def wait(self) -> None:
         """Return when nothing is left to wait for."""
