@@ -98,6 +98,30 @@ def failed(launch_id: int) -> dict[str, Any]:
     return {**record(launch_id), "status": "failed", "reason": "gone", "results": results}
 
 
+def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for path in (tmp_path / "new", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with monkeypatch.context() as patched:
+            patched.setattr("fabriscope.store.seal.write", full)
+            with pytest.raises(StoreError, match="the run folder cannot be made: No space left"):
+                store.create(path, contents(), "name: x\n")
+        assert path.name == "empty" or not path.exists()
+        store.create(path, contents(), "name: x\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone can give a folder away -- run as root")
+def test_a_folder_of_somebody_else_is_no_place_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    os.chown(tmp_path / "run", 65534, 65534)
+    with pytest.raises(StoreError, match="belongs to another user"):
+        store.create(tmp_path / "run", contents(), "name: x\n")
+    with pytest.raises(StoreError, match="belongs to another user"):
+        store.refuse_impossible(tmp_path / "run")
+
+
 def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_stay(folder: store.RunFolder) -> None:
     folder.append(failed(1), blocks()[:1], [outcome()])
     before = (folder.path / "journal.jsonl").read_bytes()

@@ -13,7 +13,8 @@ import gzip
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,9 @@ def create(
     and is not empty, or cannot be written.
     """
     folder = Path(path)
+    _refuse_used(folder)
+    was_there = folder.is_dir()
     try:
-        _refuse_used(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):  # who made it before has chosen its mode
             folder.mkdir(mode=0o700)
@@ -72,8 +74,21 @@ def create(
         write_whole(folder / manifest.MANIFEST_NAME, content)  # the last: what has a manifest can be resumed
         sync_folder(folder.absolute().parent)
     except OSError as error:
+        _remove_begun(folder, [*(companions or {}), PLAN_NAME], was_there=was_there)
         raise _not_made(folder, error.strerror or str(error)) from error
     return open_run(folder)
+
+
+def _remove_begun(folder: Path, texts: Iterable[str], *, was_there: bool) -> None:
+    """Remove what was written into a folder that was empty, so that the same command can be given again."""
+    names = [manifest.MANIFEST_NAME, seal.SEAL_NAME, *(Path(name).name for name in texts)]
+    with contextlib.suppress(OSError):
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        for name in (SAMPLES_NAME, RAW_NAME):
+            (folder / name).rmdir()
+        if not was_there:
+            folder.rmdir()
 
 
 def refuse_impossible(path: str | Path) -> None:
@@ -91,8 +106,19 @@ def refuse_impossible(path: str | Path) -> None:
 
 
 def _refuse_used(folder: Path) -> None:
-    if folder.is_dir() and any(folder.iterdir()):
-        raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+    try:
+        about = folder.stat()
+        if not stat.S_ISDIR(about.st_mode):
+            return  # what cannot be made says so
+        if about.st_uid != os.geteuid():
+            what = "the folder belongs to another user, who could exchange what is written into it"
+            raise StoreError(what, where=str(folder), fix="choose another")
+        if any(folder.iterdir()):
+            raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _not_made(folder, error.strerror or str(error)) from error
 
 
 def _not_made(folder: Path, reason: str) -> StoreError:
