@@ -117,6 +117,8 @@ class Run:
         self.prefix: tuple[str, ...] = ()
         self.mark = f"FABRISCOPE_CAMPAIGN_MARK={uuid.uuid4()}"
         self.own_lab: Lab | None = None
+        self.of_dead_hosts: set[str] = set()
+        """Temporary folders that were those of a host which died."""
         self.has_terminal = False
         self._terminal = -1
         self.was_killed = False

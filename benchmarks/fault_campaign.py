@@ -149,7 +149,7 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         problems += run.problems_of_folder(kept)
         problems += _incomplete(run)
         problems += [f"{name} has changed" for name, digest in run.digests(kept).items() if digest != samples[name]]
-    problems += [f"left behind: {one}" for one in place.left_behind(run.mark, before, run.temporary)]
+    problems += [f"left behind: {one}" for one in place.left_behind(run.mark, before, run.temporary, run.of_dead_hosts)]
     return {
         "fault": what,
         "journalled_before": len(kept),
