@@ -283,3 +283,31 @@ def test_marks_name_the_line_that_changed(items: int) -> None:
         changed = [*lines[:at], lines[at] + b"!", *lines[at + 1 :]]
         assert locate(before, b"\n".join(changed)) == f"line {at + 1}"
     assert locate(before, b"\n".join([*lines, b"more"])) is not None
+
+
+def test_raw_output_that_unpacks_without_end_is_not_unpacked(
+    begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabriscope.verify.MOST_RAW_BYTES", 4)
+    account = verify(begun.path)
+    assert account.findings == ()
+    assert any("of 2 launches unpacks to more than 4 bytes" in note for note in account.notes)
+
+
+def test_a_file_of_too_many_rows_is_refused_before_it_is_read(
+    begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabriscope.store.samples.MOST_ROWS", 4)
+    monkeypatch.setattr("polars.read_parquet", lambda *_, **__: pytest.fail("it was read"))
+    notes = begun.read().notes
+    assert "samples/launch-0001.parquet: it has 5 rows, and 4 are the most that we read" in notes[0]
+
+
+def test_many_damaged_lines_are_counted_and_the_first_named(begun: store.RunFolder) -> None:
+    (begun.path / "seal.json").unlink()
+    (begun.path / "journal.jsonl").write_bytes(b"{}\n" * 3000)
+    notes = [note for note in store.open_run(begun.path).read().notes if "journal.jsonl" in note]
+    assert len(notes) == 4
+    assert notes[-1].startswith("3000 lines of journal.jsonl are damaged")
+    findings = [one for one in check_folder(begun.path).findings if one.file == "journal.jsonl"]
+    assert len(findings) == 4

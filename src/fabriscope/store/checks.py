@@ -21,8 +21,8 @@ from fabriscope.store.manifest import MANIFEST_NAME
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
 DAMAGED = (OSError, StoreError, ValueError, KeyError, TypeError, AttributeError)
-MOST_RAW_BYTES = 2**31
-"""Of what one process said, unpacked."""
+MOST_RAW_BYTES = 2**27
+"""Of what the processes of a launch said, unpacked: what is larger is compared with its digest alone."""
 SEALED_SINCE = {
     "versions": ("engine_sha256",),
     "journal": ("counters", "idle_counters", "attempt"),
@@ -74,11 +74,15 @@ class Folder:
         except StoreError as error:
             self._find(JOURNAL_NAME, "", error.what)
         *whole, self._torn = content.split(b"\n")
+        damaged_count = 0
         for number, raw in enumerate(whole, start=1):
             line = journal.line_of(number, raw)
-            if line.record is None:
+            damaged_count += line.record is None
+            if line.record is None and damaged_count <= journal.MOST_NAMED:
                 self._find(JOURNAL_NAME, f"line {number}", f"it is damaged: {line.problem}")
             self._lines.append((number, raw, line.record))
+        if damaged_count > journal.MOST_NAMED:
+            self._find(JOURNAL_NAME, "", f"{damaged_count} lines are damaged, of which the first are named")
 
     def _check_torn(self, stated: Mapping[str, Any] | None) -> None:
         """A torn last line is what a killed process leaves; a run that has ended has none."""

@@ -28,6 +28,10 @@ class MissingFile(StoreError):
     """A file that should be in a run's folder is not there."""
 
 
+class TooLarge(ValueError):
+    """A packed file holds more than is unpacked."""
+
+
 def path_of(folder: Path, name: object) -> Path:
     """Return the path of a file by its name in the folder; raises StoreError for a name that leads out of it."""
     if isinstance(name, str) and name and "\0" not in name:
@@ -68,13 +72,13 @@ def unpack(content: bytes, most: int = MOST_UNPACKED_BYTES) -> bytes:
             unpacked.append(stream.decompress(content, room + 1))
             room -= len(unpacked[-1])
             if room < 0:
-                raise ValueError(f"it unpacks to more than {most} bytes")
+                raise TooLarge(f"it unpacks to more than {most} bytes")
             if not stream.eof:
                 raise ValueError("its end is missing")
             content = stream.unused_data
     except zlib.error as error:
         raise ValueError(f"it cannot be unpacked: {error}") from error
-    return b"".join(unpacked)
+    return unpacked[0] if len(unpacked) == 1 else b"".join(unpacked)
 
 
 def parse(content: bytes) -> Any:
