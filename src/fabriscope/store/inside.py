@@ -56,6 +56,8 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
             _check_kind(path, os.fstat(stream.fileno()), most)
             return stream.read(most)
     except FileNotFoundError as error:
+        if path.is_symlink():
+            raise StoreError("it is a link to nothing", where=str(path)) from error
         raise MissingFile("the file is missing", where=str(path)) from error
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -266,6 +266,12 @@ class RunFolder:
         lines = self._journal()
         if counted > len(lines):
             notes.append(f"{JOURNAL_NAME}: the seal counts {counted} lines, and there are {len(lines)}")
+        records = [line.record for line in lines if line.record is not None]
+        if not notes and not (self.path / seal.SEAL_NAME).exists() and not any(map(seal.chain_of, records)):
+            newer = seal.newer_than_seals(self._contents, records)
+            if newer:
+                what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
+                notes.append(f"{what}: nothing here was compared with a digest")
         sound = self._reader.sound(lines[:line_count], self._contents)
         idle_note = self._reader.idle_note(sound.lines)
         notes += [*sound.notes, *([idle_note] if idle_note else [])]

@@ -6,7 +6,8 @@ rest is told; of folders of older versions, which kept no digests, what cannot b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,7 @@ def _what_changed(record: Mapping[str, Any]) -> str:
     return f"{where}: {CHANGED}" if where else "it does not follow on the line before it"
 
 
-def _stranger(record: Mapping[str, Any], known_entries: Mapping[str, Any], known_cases: Set[str]) -> str:
+def _stranger(record: Mapping[str, Any], known_entries: Mapping[str, Any], known_cases: AbstractSet[str]) -> str:
     """Return which name in a record stands for nothing that the manifest, or a line before it, has."""
     own = record["cases"] if ADDED in record else {}
     if ADDED in record:
