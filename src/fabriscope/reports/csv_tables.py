@@ -52,7 +52,8 @@ def _has_controls(column: pl.Series) -> bool:
 def _disarmed(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the table with an apostrophe before text that a spreadsheet would run as a formula.
 
-    Nor does it hold what a terminal would obey. OWASP, "CSV Injection": text that begins with = + - @, a tabulator or a new line. Numbers stay numbers.
+    Nor does it hold what a terminal would obey.
+    OWASP, "CSV Injection": text that begins with = + - @, a tabulator or a new line. Numbers stay numbers.
     """
     unclean = [name for name, kind in frame.schema.items() if kind == pl.String and _has_controls(frame[name])]
     cleaned = frame.with_columns(
