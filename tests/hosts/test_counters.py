@@ -273,3 +273,10 @@ def test_what_is_gone_is_said_and_missing_from_then_on() -> None:
     for values in ({"eth0": {"rx": 5}, "lo": {"rx": 1}}, {"lo": {"rx": 2}}, {"eth0": {"rx": 0}, "lo": {"rx": 2}}):
         told = counters._merged(told, collector.news("interfaces", values))
         assert told == values
+
+
+def test_ssh_that_started_nothing_is_the_program_itself() -> None:
+    scp = {1: told("scp"), 2: {**told("ssh"), "parent": 1}}
+    assert roles({pid: {**one, "is_marked": True} for pid, one in scp.items()})[2] == (RANK, None)
+    wrapper = {1: {**told("ssh"), "is_marked": True}, 2: {**told("app"), "parent": 1, "is_marked": True}}
+    assert roles(wrapper) == {1: (JOB, None), 2: (RANK, None)}
