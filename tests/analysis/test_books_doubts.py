@@ -298,7 +298,7 @@ def test_two_names_of_one_file_are_one_memory() -> None:
     assert judged(made, MEMORY).verdict != REFUTED
 
 
-@pytest.mark.parametrize("name", ["/dev/shm/gds", "/home/pmix/seg", "/dev/shm/psm2_shm.dstore-host", "/tmp/pmix_dstor"])
+@pytest.mark.parametrize("name", ["/srv/gds", "/home/pmix/seg", "/srv/psm2_shm.dstore-host", "/srv/pmix_dstor"])
 def test_a_name_does_not_hide_memory(name: str) -> None:
     made = on_one(lambda one: one.shares(f"0:25:77 {name}"))
     assert judged(made, MEMORY).verdict == PROVED

@@ -102,6 +102,7 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
     addresses = {name: tuple(those) for name, those in line["addresses"].items()}
     known = {field.name for field in dataclasses.fields(Watch)}
     about = {name: value for name, value in line.items() if name in known}
+    about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
     return Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
 
 

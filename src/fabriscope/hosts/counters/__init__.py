@@ -82,6 +82,7 @@ def parse(outcome: Outcome) -> Watch:
         mtu_bytes=about.get("mtu_bytes", {}),
         readings=tuple(_readings(told)),
         rdma_interfaces=about.get("rdma_interfaces", {}),
+        lower_interfaces={upper: tuple(lower) for upper, lower in about.get("lower_interfaces", {}).items()},
         problems=problems,
     )
 
