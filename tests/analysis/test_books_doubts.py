@@ -359,3 +359,11 @@ def test_a_job_of_datagrams_alone_is_undecided_and_says_so() -> None:
     other = judged(with_udp(scene(), over="eth1"), TCP)
     assert other.verdict == UNDECIDED
     assert "a rank on a had a UDP socket" in other.because
+
+
+def test_memory_is_proved_beside_little_that_has_no_owner() -> None:
+    made = on_one(lambda one: one.shares())
+    made.noise(50_000, "eth0")
+    assert judged(made, MEMORY).verdict == PROVED
+    made.noise(MB, "eth0")
+    assert judged(made, MEMORY).verdict == UNDECIDED

@@ -107,7 +107,9 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
 
 def _ownerless(evidence: Evidence) -> str:
     """Return which interfaces moved bytes that nothing accounts for, too many to be nothing beside the job's."""
-    least = ELSEWHERE_SHARE * evidence.found.asked_bytes
+    found = evidence.found
+    is_memory = evidence.expected.transport == "shm"  # of which no counter knows how much it carried
+    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
     large = {key: size for key, size in evidence.ownerless.items() if size > least}
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
     return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
