@@ -1,8 +1,9 @@
 # make demo   the main job on a cluster made out of this machine; ends with a report
 # make demo-softroce  Soft RoCE against Ethernet between two guests with kernels of their own; builds that kernel first
-# make test   every test
-# make check  formats, lints, types, sanitizers, and every test
-.PHONY: demo demo-softroce test check setup clean
+# make test   every test, native and Python
+# make check  formats, lints, types, and the native tests under sanitizers
+# Each installs what it needs: packages as root (else it names them in one line), the rest without.
+.PHONY: demo demo-softroce test check clean
 
 VENV := .venv/bin
 RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -17,13 +18,12 @@ demo-softroce:
 	@scripts/demo-softroce
 
 test:
-	@scripts/setup dev
+	@scripts/setup test
 	@scripts/test
 
 check:
-	@scripts/setup dev
+	@scripts/setup check
 	@scripts/check
-	@scripts/test
 
 clean:
 	rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache

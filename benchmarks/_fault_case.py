@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import pty
@@ -20,6 +21,7 @@ from benchmarks import _fault_place as place
 from fabriscope import lab, store
 from fabriscope.lab import Lab
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.verify import verify
 
 LAB_PLAN = """
 name: fault
@@ -117,6 +119,8 @@ class Run:
         self.own_lab: Lab | None = None
         self.has_terminal = False
         self._terminal = -1
+        self.was_killed = False
+        """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
         self.process: subprocess.Popen[bytes] | Forked | None = None
 
     def words(self, *words: str | Path) -> list[str]:
@@ -213,6 +217,7 @@ class Run:
         try:
             read = store.open_run(self.path).read()
             read.samples.collect()
+            yield from (f"verify says {finding.sentence()}" for finding in verify(self.path).findings)
         except FabriscopeError as error:
             yield f"the folder cannot be read: {error}"
         except Exception as error:  # whatever a damaged sample file brings
@@ -249,6 +254,29 @@ class Run:
 
         self.pause_until(look)
         return lab.find(found[0])
+
+    def own_processes(self) -> list[int]:
+        """Return fabriscope's own processes of this run."""
+        return [
+            pid for pid, line in place.processes(self.mark).items() if " -m fabriscope " in line and self._is_it(pid)
+        ]
+
+    @staticmethod
+    def _is_it(pid: int) -> bool:
+        """Return whether a process is fabriscope itself, not a program that starts it (`salloc`, `env`)."""
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{pid}/comm").read_text().startswith("python")
+        return False
+
+    def programs(self, *names: str) -> dict[int, str]:
+        """Return process id to name of the run's processes whose program has one of these names."""
+        found = {pid: Path(line.split()[0]).name for pid, line in place.processes(self.mark).items() if line.split()}
+        return {pid: name for pid, name in found.items() if name in names}
+
+    def digests(self, lines: list[str]) -> dict[str, str]:
+        """Return the digests of the samples that lines of the journal name."""
+        names = [name for line in lines if (name := json.loads(line)["samples"])]
+        return {name: hashlib.sha256((self.path / name).read_bytes()).hexdigest() for name in names}
 
     def pids(self, *words: str) -> list[int]:
         """Return the run's processes whose program has one of these names."""

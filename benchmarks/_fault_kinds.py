@@ -16,20 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _fault_place as place
+from benchmarks import _fault_sites as sites
 from benchmarks._fault_case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, SSH_PLAN, Missed, Run, kill
+from benchmarks._fault_sites import HOSTS, MPI_LAUNCHERS, over_ssh
 
 from fabriscope import lab
-from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
 
 ENGINES = ("fabriscope-engine",)
-LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
 LAB_LAUNCHES = 9
 LOCAL_LAUNCHES = 8
 MPI_LAUNCHES = 4
 SSH_LAUNCHES = 5
-_HOSTS = ("node1", "node2", "node3")
 _DISK_BYTES = 4 << 20
 _SHIM = Path(__file__).with_name("_clock_shim.c")
 
@@ -47,14 +46,12 @@ class Kind:
     """A context that the run and its resume stand in; it is left before traces are looked for."""
     mend: Callable[[Run], None] = lambda _run: None
     """What somebody would do before he resumes."""
-    is_extra: bool = False
-    """Injected only when asked for by name."""
 
 
 def _host_dies(run: Run) -> str:
     built = run.lab()
     run.random_moment(LAB_LAUNCHES)
-    return _end_host(built, run.chance.choice(_HOSTS))
+    return _end_host(built, run.chance.choice(HOSTS))
 
 
 def _end_host(built: lab.Lab, name: str) -> str:
@@ -84,7 +81,7 @@ def _change(run: Run, built: lab.Lab, values: dict[str, Any], host: str) -> None
 def _link_down(run: Run) -> str:
     built = run.lab()
     run.random_moment(LAB_LAUNCHES)
-    name, down_s = run.chance.choice(_HOSTS[:2]), run.chance.choice((0.05, 0.3, 1.0, 3.0))
+    name, down_s = run.chance.choice(HOSTS[:2]), run.chance.choice((0.05, 0.3, 1.0, 3.0))
     _change(run, built, {"is_down": True}, name)
     time.sleep(down_s)
     with suppress(Missed):
@@ -95,7 +92,7 @@ def _link_down(run: Run) -> str:
 def _port_drops(run: Run) -> str:
     built = run.lab()
     run.random_moment(LAB_LAUNCHES)
-    name = run.chance.choice(_HOSTS[:2])
+    name = run.chance.choice(HOSTS[:2])
     _change(run, built, {"drop_every": 10}, name)
     return f"the port of {name} drops every tenth frame from then on"
 
@@ -179,23 +176,11 @@ def _in_a_lab(run: Run) -> Iterator[None]:
         built.down()
 
 
-@contextmanager
-def _over_ssh(run: Run) -> Iterator[None]:
-    """Let the run reach the hosts of a lab that is not its own, by the lab's stand-in for ssh."""
-    built = lab.up(LabSpec(_HOSTS, {"wire": PRESETS["gige"]}))
-    run.extra_env = {"FABRISCOPE_SSH": str(built.remote_shell)}
-    run.own_lab = built
-    try:
-        yield
-    finally:
-        built.down()
-
-
 def _ssh_host_dies(run: Run) -> str:
     run.random_moment(SSH_LAUNCHES)
     if run.own_lab is None:
         raise Missed
-    return _end_host(run.own_lab, run.chance.choice(_HOSTS))
+    return _end_host(run.own_lab, run.chance.choice(HOSTS))
 
 
 def _shared_lab(run: Run) -> str:
@@ -206,7 +191,7 @@ def _shared_lab(run: Run) -> str:
     run.random_moment(LOCAL_LAUNCHES if plan == LOCAL_PLAN else SSH_LAUNCHES)
     what = "a second run on the same hosts of one lab"
     if run.chance.random() < 0.5:
-        kill(_python(other))
+        kill(other.own_processes())
         what += ", killed in its middle"
         other.end()
     elif other.end() != 0 or other.reasons():
@@ -215,10 +200,6 @@ def _shared_lab(run: Run) -> str:
     if left:
         raise RuntimeError(f"the second run left {left}")
     return what
-
-
-def _python(run: Run) -> list[int]:
-    return [pid for pid, words in place.processes(run.mark).items() if " -m fabriscope " in words]
 
 
 @contextmanager
@@ -237,18 +218,19 @@ def _terminal_closes(run: Run) -> str:
 
 def _fabriscope_killed(run: Run) -> str:
     moment_s = run.chance.uniform(0.1, 5.0)
+    run.was_killed = True
     time.sleep(moment_s)
     if run.is_over():
         raise Missed
-    kill(_python(run))
+    kill(run.own_processes())
     return f"fabriscope killed {moment_s:.1f} s after its start"
 
 
 def _mpirun_killed(run: Run) -> str:
     run.random_moment(MPI_LAUNCHES)
-    run.pause_until(lambda: bool(run.pids(*LAUNCHERS)))
+    run.pause_until(lambda: bool(run.pids(*MPI_LAUNCHERS)))
     time.sleep(run.chance.uniform(0, 0.7))
-    pids = run.pids(*LAUNCHERS)
+    pids = run.pids(*MPI_LAUNCHERS)
     if not pids:
         raise Missed
     kill(pids)
@@ -284,10 +266,16 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         every.append(Kind("mpirun-killed", "mpirun is killed", _mpirun_killed, plan))
         every.append(Kind("mpi-rank-hangs", "a rank of an MPI job hangs", _rank_hangs, plan))
     extra = [
-        Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, _over_ssh, is_extra=True),
-        Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, _over_ssh, is_extra=True),
+        Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, over_ssh),
+        Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, over_ssh),
     ]
-    return {one.name: one for one in (*every, *extra)}
+    of_places = [_kind(where, blow) for where in sites.places(mpirun) for blow in sites.BLOWS]
+    return {one.name: one for one in (*every, *extra, *of_places)}
+
+
+def _kind(where: sites.Place, blow: sites.Blow) -> Kind:
+    name, title = f"{where.name}-{blow.name}", f"{where.title}: {blow.title}"
+    return Kind(name, title, lambda run: blow.strike(run, where), where.plan, where.surround)
 
 
 def seeded(seed: int, number: int) -> random.Random:

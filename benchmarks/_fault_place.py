@@ -13,7 +13,8 @@ from pathlib import Path
 _INSIDE = "FABRISCOPE_CAMPAIGN_INSIDE"
 _PREPARE = """
 set -e
-mkdir -p /run/fabriscope && mount -t tmpfs labs /run/fabriscope
+mkdir -p /run/fabriscope 2>/dev/null || { mount -t tmpfs run /run && mkdir /run/fabriscope; }
+mount -t tmpfs -o mode=0700 labs /run/fabriscope
 mount -t tmpfs -o mode=1777 shm /dev/shm
 ip link set lo up
 exec "$@"

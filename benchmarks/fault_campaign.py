@@ -4,9 +4,9 @@
 
 After each fault: what was journalled before is still there, digit for digit, and readable; every measurement that
 failed has its reason; nothing is left behind (processes, interfaces, mounts, shared memory, folders, labs); and
-`--resume` completes the rest. FOLDER/cases.jsonl gets a line for each case; the campaign goes on where it was
-interrupted, and the same command started more than once shares its cases. FOLDER/outcomes.md is the table. Nothing
-asserts on time.
+`--resume` completes the rest and changes no sample. FOLDER/cases.jsonl gets a line for each case; the campaign goes
+on where it was interrupted, and the same command started more than once shares its cases. FOLDER/outcomes.md is the
+table. Nothing asserts on time.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def main() -> None:
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
     known = kinds(arguments.mpi or next((one.mpirun for one in mpi.search()), None))
-    usual = [name for name, kind in known.items() if not kind.is_extra]
-    chosen = [known[name] for name in arguments.kinds or usual]
+    chosen = [known[name] for name in arguments.kinds or known]
     for number in unclaimed(arguments.count, output):
+        if arguments.cases and number not in arguments.cases:
+            continue
         kind = chosen[(number - 1) % len(chosen)] if arguments.each else seeded(arguments.seed, number).choice(chosen)
         case = _case(kind, number, arguments.seed, output)
         with (output / "cases.jsonl").open("a") as stream:
@@ -50,6 +51,8 @@ def main() -> None:
         print(
             f"{number:4} {kind.name:18} {case['outcome']:24} {case['elapsed_s']:5.1f} s  {'; '.join(case['problems'])}"
         )
+        if case["problems"]:
+            print(f"     again: --count {number} --cases {number} --seed {arguments.seed} --kinds {kind.name}")
         sys.stdout.flush()
     cases = _read(output)
     (output / "outcomes.md").write_text("\n".join(_table(list(cases.values()), known)) + "\n")
@@ -63,6 +66,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--kinds", type=lambda text: text.split(","), help="only these, by their names")
+    parser.add_argument(
+        "--cases", type=lambda text: set(map(int, text.split(","))), help="only these, by their numbers"
+    )
     parser.add_argument("--each", action="store_true", help="the kinds in turn instead of by chance")
     parser.add_argument("--mpi", help="mpirun of the MPI for the kinds that need one")
     return parser.parse_args()
@@ -130,17 +136,19 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
             raise
         status = run.end()
         problems = list(run.problems_of_folder(kept))
+        samples = run.digests(kept)
         said = _last_words(run)
         failed, mishaps, count_then = run.reasons(), run.mishaps(), len(run.journal())
-        problems += _unexplained(status, failed, said)
+        problems += _unexplained(0 if run.was_killed else status, failed, said)
         kind.mend(run)
-        still_there = place.processes(run.mark) if status >= 0 else {}
+        still_there = place.processes(run.mark) if status >= 0 and not run.was_killed else {}
         problems += [f"left running: {words}" for words in still_there.values()]
         resumed, resume_said = run.resume()
         if resumed not in _GOOD_STATUSES:
             problems.append(f"the resume ended with {resumed}: {resume_said.strip()}")
         problems += run.problems_of_folder(kept)
         problems += _incomplete(run)
+        problems += [f"{name} has changed" for name, digest in run.digests(kept).items() if digest != samples[name]]
     problems += [f"left behind: {one}" for one in place.left_behind(run.mark, before, run.temporary)]
     return {
         "fault": what,

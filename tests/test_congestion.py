@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks import _congestion_figure, roce_congestion
-
-from fabriscope.lab import guest_kernel
-from fabriscope.model.errors import ToolMissing
+from tests import needs
 
 SAID = """Ip: Forwarding DefaultTTL
 Ip: 2 64
@@ -69,10 +67,7 @@ def test_a_picture_is_drawn_of_what_was_kept(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(900)
 def test_a_small_buffer_drops_what_pause_frames_keep(tmp_path: Path) -> None:
-    try:
-        guest_kernel.find()
-    except ToolMissing as error:
-        pytest.skip(str(error))
+    needs.soft_roce()
     kept = tmp_path / "kept.json"
     words = ["--senders", "2", "--rounds", "1", "--seconds", "0.3", "--block", "256KiB", "-o", str(kept)]
     assert roce_congestion.main(words) in (0, roce_congestion.BUSY_STATUS)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.fault_campaign import unclaimed
+from tests import needs
 
 ROOT = Path(__file__).parents[1]
 KINDS = (
@@ -32,10 +33,7 @@ KINDS = (
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fault_becomes_a_recorded_failure_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    probe = ["unshare", *user, "--mount", "--net", "true"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this kernel does not let us make namespaces")
+    needs.lab()
     words = [
         "--kinds",
         kind,

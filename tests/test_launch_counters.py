@@ -27,6 +27,7 @@ launches: 1
 budget: 1s
 floor: false
 """
+pytestmark = pytest.mark.usefixtures("labs")
 GREETING_BYTES = 256
 """A connection presents a token before its first message."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import threading
 from pathlib import Path
 
-import pytest
+from tests import needs
 
-from fabriscope import engine_binary, store
 from fabriscope import plan as plans
 from fabriscope import run as runs
+from fabriscope import store
 from fabriscope.analysis.transport import transport_frame
 from fabriscope.model.counters import PROVED
 from fabriscope.progress import QuietProgress
@@ -32,10 +31,8 @@ floor: false
 
 
 def test_what_carries_the_bytes_of_libfabric_is_proved(tmp_path: Path) -> None:
-    if "libfabric" not in engine_binary.list_plugins()["transports"]:
-        pytest.skip("the engine was built without libfabric's headers (package libfabric-dev)")
-    if ctypes.util.find_library("fabric") is None:
-        pytest.skip("libfabric.so.1 is not installed (package libfabric1)")
+    needs.lab()
+    needs.transport("libfabric")
     (tmp_path / "plan.yaml").write_text(PLAN)
     plan = plans.load(tmp_path / "plan.yaml", runs.vocabulary())
     runs.start(plan, tmp_path / "run", QuietProgress(), threading.Event())

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.command import Command
@@ -119,9 +119,7 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def bench() -> Bench:
-    stack = next((one for one in mpi.stacks() if one.mpicxx), None)
-    if stack is None:
-        pytest.skip("no MPI library with a compiler is found: `fabriscope mpi add mpich` installs one")
+    stack = needs.mpi_library()
     return Bench(stack, engine_binary.build_mpi_engine(stack))
 
 

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests import needs
 
 from fabriscope import run as runs
 from fabriscope import store
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
-from fabriscope.hosts import mpi
-from fabriscope.lab import cpu_share, guest_kernel
-from fabriscope.model.errors import LabError, ToolMissing
 from fabriscope.plan import load
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
@@ -89,9 +87,7 @@ def _run(plan: Path, folder: Path) -> Any:
 
 @pytest.fixture
 def lab() -> None:
-    probe = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip("this kernel does not let us make namespaces")
+    needs.lab()
 
 
 @pytest.mark.usefixtures("lab")
@@ -123,12 +119,9 @@ def test_e325_runs_without_mpi(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("lab")
 @pytest.mark.timeout(1200)  # guests share the processors of a busy machine
 def test_softroce_runs(tmp_path: Path) -> None:
-    try:
-        guest_kernel.find()
-        mpi.find("mpich", DEBIAN_MPICH)
-        cpu_share.find()
-    except (ToolMissing, LabError) as error:
-        pytest.skip(str(error))
+    needs.soft_roce()
+    needs.mpi_library("mpich", DEBIAN_MPICH)
+    needs.cpu_shares()
     sizes = {"": [16, 64], "bcast": [256, 512, 1024]}
     essence = _run(_shortened("softroce-osu", tmp_path, {"launches": 1}, sizes), tmp_path / "run")
     findings = [finding for _, finding in essence.paper.all_findings()]

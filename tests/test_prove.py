@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import lab
 from fabriscope.hosts import mpi
 from fabriscope.lab import Lab
-from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 
@@ -53,10 +53,8 @@ while not select.select([sys.stdin], [], [], 0.03)[0]:
 def place() -> Iterator[Lab]:
     """Two hosts on two fabrics, standing as `fabriscope lab up` leaves them."""
     spec = LabSpec(("node1", "node2"), {"first": SwitchSpec(), "second": SwitchSpec()})
-    try:
-        built = lab.up(spec, name=f"prove-{secrets.token_hex(4)}", persistent=True)
-    except LabError as error:
-        pytest.skip(f"no lab can be built: {error}")
+    needs.lab()
+    built = lab.up(spec, name=f"prove-{secrets.token_hex(4)}", persistent=True)
     yield built
     built.down()
 
@@ -275,7 +273,7 @@ def mpi_job(stack: MpiStack, hosts: str, program: Path, *extra: str) -> list[str
 def stack_and_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[MpiStack, Path]:
     stack = next((one for one in STACKS if one.mpicxx is not None), None)
     if stack is None:
-        pytest.skip("no MPI library here has a compiler")
+        pytest.skip(needs.NO_MPI)
     return stack, compiled(stack, tmp_path_factory.mktemp("mpi"))
 
 
@@ -311,7 +309,7 @@ def test_shared_memory_instead_of_tcp_is_refuted(place: Lab, stack_and_program: 
 def intel(tmp_path_factory: pytest.TempPathFactory) -> tuple[MpiStack, Path]:
     stack = next((one for one in STACKS if one.kind == "intelmpi" and one.mpicxx is not None), None)
     if stack is None:
-        pytest.skip("there is no Intel MPI: fabriscope mpi add intelmpi")
+        needs.skip("there is no Intel MPI", "`fabriscope mpi add intelmpi`")
     return stack, compiled(stack, tmp_path_factory.mktemp("intel"))
 
 
@@ -338,3 +336,37 @@ def test_intel_mpi_inside_a_host_uses_memory(
     done = prove("--lab", place.name, "--hosts", "node1", "--expect", expected, *words, env=environment(stack))
     assert done.returncode == status, done.stderr
     assert f"{verdict} ({expected}): the ranks share " in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["openmpi", "mpich", "intelmpi"])
+def test_a_launcher_needs_no_further_words_in_a_lab(place: Lab, kind: str, tmp_path: Path) -> None:
+    """By `lab exec` and by `prove`, as root too, and with nothing that a user would have set."""
+    stack = next((one for one in STACKS if one.kind.startswith(kind) and one.mpicxx is not None), None)
+    if stack is None:
+        pytest.skip(f"there is no {kind} with a compiler: fabriscope mpi add {kind}")
+    program = compiled(stack, tmp_path)
+    where = ["-H", "node1,node2"] if kind == "openmpi" else ["-hosts", "node1,node2", "-n", "2", "-ppn", "1"]
+    own = ("OMPI_", "PRTE_", "HYDRA_", "I_MPI_")
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    for door in (("lab", "exec", "--lab", place.name, "node1"), ("prove", "--lab", place.name, "--idle", "200ms")):
+        argv = [sys.executable, "-m", "fabriscope", *door, "--", stack.mpirun, *where, str(program)]
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env={**bare, **stack.env}
+        )
+        if door[0] == "lab":
+            assert done.returncode == 0, done.stderr
+        else:
+            assert "the program ended with status" not in done.stderr, done.stderr
+            assert "carried" in done.stderr
+
+
+def test_a_host_of_the_lab_that_is_gone_is_told_before_the_program_runs() -> None:
+    built = lab.up(LabSpec(("node1", "node2"), {}), name=f"gone-{secrets.token_hex(4)}", persistent=True)
+    try:
+        pid = str(built.state.details["pids"]["node2"])
+        subprocess.run([*built.keeper_words, "kill", "-9", pid], check=True, timeout=TIMEOUT_S)
+        done = prove("--lab", built.name, "--", "true")
+        assert done.returncode == 5
+        assert f"lab {built.name}: host node2 is gone: its process has ended -- " in done.stderr
+    finally:
+        built.down()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,12 +18,14 @@ from click.testing import CliRunner, Result
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import mutations  # noqa: E402
+from benchmarks import damaged_folders, mutations  # noqa: E402
 from tests.store.test_run_folder import blocks, contents, outcome, record  # noqa: E402
 
 from fabriscope import store  # noqa: E402
+from fabriscope.cli.show import COMMAND as SHOW  # noqa: E402
 from fabriscope.cli.verify import COMMAND  # noqa: E402
 from fabriscope.registry import discover  # noqa: E402
+from fabriscope.reports._made_of import made_of  # noqa: E402
 from fabriscope.reports.base import Options  # noqa: E402
 from fabriscope.store import marks  # noqa: E402
 from fabriscope.store.checks import check_folder  # noqa: E402
@@ -87,7 +92,8 @@ def test_sealing_a_changed_run_anew_does_not_hide_it_from_the_raw_output(whole: 
     run = shutil.copytree(whole, tmp_path / "run", ignore=shutil.ignore_patterns("seal.json", "report"))
     journal = run / "journal.jsonl"
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    unsealed = ({name: value for name, value in line.items() if name != "seal"} for line in lines)
+    newer = ("seal", "attempt", "counters", "idle_counters")
+    unsealed = ({name: value for name, value in line.items() if name not in newer} for line in lines)
     journal.write_text("".join(json.dumps(line) + "\n" for line in unsealed))
     manifest = run / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "sealed": False}))
@@ -135,6 +141,97 @@ def test_a_killed_run_verifies_wherever_it_was_killed(begun: store.RunFolder) ->
     assert (begun.path / "seal.json").read_bytes() == seal_of_three
     begun.end()
     assert check_folder(begun.path).findings == ()
+
+
+def test_bytes_behind_the_last_line_of_a_run_that_has_ended_are_noticed(begun: store.RunFolder) -> None:
+    begun.end()
+    with (begun.path / "journal.jsonl").open("a") as journal:
+        journal.write("torn")
+    assert [one.sentence() for one in check_folder(begun.path).findings] == [
+        "journal.jsonl: line 3: it was added after the run had ended"
+    ]
+
+
+def test_seals_that_were_taken_out_of_a_run_that_had_them_are_missed(begun: store.RunFolder) -> None:
+    (begun.path / "seal.json").unlink()
+    for name in ("manifest.json", "journal.jsonl"):
+        lines = [json.loads(text) for text in (begun.path / name).read_text().splitlines()] if "l" in name[-1] else []
+        whole = lines or [json.loads((begun.path / name).read_text())]
+        bare = [{key: value for key, value in one.items() if key not in ("seal", "sealed")} for one in whole]
+        (begun.path / name).write_text("".join(json.dumps(one) + "\n" for one in bare))
+    (finding,) = check_folder(begun.path).findings
+    assert finding.file == "seal.json"
+    assert "only versions that write one" in finding.what
+
+
+def test_a_published_digest_tells_this_run_from_another(begun: store.RunFolder, whole: Path) -> None:
+    digest = made_of(begun.read())["digest"]
+    assert verify(begun.path, digest=digest).findings == ()
+    begun.append(record(3), blocks(), [outcome()])
+    account = verify(begun.path, digest=digest)
+    assert account.findings == ()
+    assert any("after 2 of now 3 lines" in note for note in account.notes)
+    said = invoke(whole, "--digest", digest)
+    assert said.exit_code == 13
+    assert "this is not the run of which it was published" in said.output
+
+
+def test_a_signed_seal_covers_the_folder(begun: store.RunFolder, tmp_path: Path) -> None:
+    """The commands of docs/verify.md."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not there: install openssh-client")
+    key, sealed = tmp_path / "key", begun.path / "seal.json"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True, timeout=60)
+    sign = ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", "fabriscope-run", str(sealed)]
+    subprocess.run(sign, check=True, capture_output=True, timeout=60)
+    signers = tmp_path / "allowed_signers"
+    signers.write_text(f'anna@example.org namespaces="fabriscope-run" {key.with_suffix(".pub").read_text()}')
+    words = ["-I", "anna@example.org", "-n", "fabriscope-run", "-s", f"{sealed}.sig"]
+    check = ["ssh-keygen", "-Y", "verify", "-f", str(signers), *words]
+    for is_whole in (True, False):
+        done = subprocess.run(check, input=sealed.read_bytes(), capture_output=True, check=False, timeout=60)
+        assert (done.returncode == 0) is is_whole
+        assert verify(begun.path).findings == ()
+        if is_whole:
+            begun.append(record(3), blocks(), [outcome()])
+
+
+def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
+    """No formula in a table, no HTML in a page, no control character in the terminal."""
+    name = "=cmd|' /C calc'!A0<script>alert(1)</script>[x](javascript:y)\x1b]0;owned\x07"
+    folder = store.create(tmp_path / "run", {**contents(), "name": name, "run_id": "@SUM(1)"}, "name: test\n")
+    reason = "-1+cmd</script><img src=x>\x1b[2J"
+    case_id = next(iter(contents()["cases"]))
+    folder.append({**record(1), "results": {case_id: {"status": "failed", "reason": reason}}})
+    out = tmp_path / "out"
+    out.mkdir()
+    for form in ("csv", "markdown", "html"):
+        discover("reports", "REPORT").get(form).render(folder.read(), out, Options())
+    with (out / "failures.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["reason"] == f"'{reason}"
+    assert row["launch_id"] == "1"
+    assert "'@SUM(1)" in (out / "made-of.csv").read_text()
+    page = (out / "report.md").read_text()
+    assert "<script" not in page and "<img" not in page and "\x1b" not in page and "[x](" not in page
+    html = (out / "report.html").read_text()
+    assert "<img src=x>" not in html and "<script>alert" not in html
+    shown = CliRunner().invoke(SHOW, [str(folder.path)])
+    assert shown.exit_code == 0, shown.output
+    assert "\x1b]0" not in shown.output and "\x1b[2J" not in shown.output and "\x07" not in shown.output
+
+
+def test_damaged_folders_end_in_a_sentence_that_names_the_file() -> None:
+    """benchmarks/damaged_folders.py does hundreds; FABRISCOPE_TEST_DAMAGED says how many are tried here."""
+    wrong: list[str] = []
+    damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "16"))), 7, wrong.append)
+    assert wrong == []
+
+
+def test_samples_of_another_type_are_a_finding(begun: store.RunFolder) -> None:
+    path = begun.path / "samples" / "launch-0001.parquet"
+    pl.read_parquet(path).with_columns(pl.lit([1]).alias("round")).write_parquet(path)
+    assert [one.file for one in check_folder(begun.path).findings] == ["samples/launch-0001.parquet"]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -11,6 +11,7 @@ namespace {
 // 12 hexadecimal digits in 8 letters (RFC 4648, base64url).
 constexpr std::size_t kPackedLength = 8;
 constexpr std::size_t kIdLength = 12;
+constexpr std::size_t kMaxRepeatedBytes = 64U << 20;
 const std::string kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 std::string unpacked_id(const std::string& packed) {
@@ -63,6 +64,14 @@ std::vector<std::vector<std::string>> CaseSeries::read(const std::vector<std::st
     throw UsageError("there are " + std::to_string(points.size()) + " points, and " +
                      std::to_string(ids.size()) + " letters of ids instead of " +
                      std::to_string(kPackedLength) + " for each");
+  }
+  std::size_t repeated_bytes = 0;
+  for (const auto& [key, value] : remembered_) {
+    if (key != "points") repeated_bytes += key.size() + value.size();
+  }
+  if (repeated_bytes > kMaxRepeatedBytes / points.size()) {
+    throw UsageError("what " + std::to_string(points.size()) + " points repeat is longer than " +
+                     std::to_string(kMaxRepeatedBytes >> 20U) + " MiB");
   }
   std::vector<std::vector<std::string>> cases;
   for (std::size_t i = 0; i < points.size(); ++i) {

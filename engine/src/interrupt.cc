@@ -29,6 +29,7 @@ void install_signal_handlers() {
     sigaction(signal_number, &action, nullptr);
   }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int interrupting_signal() { return pending_signal.load(std::memory_order_relaxed); }

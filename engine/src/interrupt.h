@@ -3,7 +3,8 @@
 
 namespace fabriscope {
 
-// Also ignores SIGPIPE: a reader that went away is an error of a write like any other.
+// Also ignores SIGPIPE and SIGXFSZ: a reader that went away and a file that may not grow are errors
+// of a write like any other.
 void install_signal_handlers();
 // The signal that arrived, or 0.
 int interrupting_signal();

@@ -33,4 +33,15 @@ class LoadedLibrary {
   void* handle_;
 };
 
+// Why a library cannot be loaded; empty where it can.
+template <typename Library>
+std::string why_missing() {
+  try {
+    Library::get();
+    return {};
+  } catch (const CaseError& error) {
+    return error.what();
+  }
+}
+
 }  // namespace fabriscope

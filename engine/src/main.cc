@@ -20,7 +20,6 @@ namespace {
 using namespace fabriscope;
 
 int run(const CommandLine& line) {
-  install_signal_handlers();
   if (line.settings.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   return run_program(line.settings);
 }
@@ -50,7 +49,12 @@ int dispatch(const CommandLine& line) {
 int main(int argument_count, char** arguments) {
   try {
     refuse_broken_registries();
-    return dispatch(parse_command_line(argument_count, arguments));
+    install_signal_handlers();
+    const int exit_code = dispatch(parse_command_line(argument_count, arguments));
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw system_failure("write to standard output");
+    }
+    return exit_code;
   } catch (const UsageError& error) {
     std::fprintf(stderr, "fabriscope-engine: %s\n", error.what());
     return kExitUsage;

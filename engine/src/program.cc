@@ -30,8 +30,9 @@ class Program {
   int run() {
     settings_.on_listening = [this](int tcp_port) {
       const JsonObject line = JsonObject().add("type", "listening").add("tcp_port", tcp_port);
-      std::printf("%s\n", line.text().c_str());
-      std::fflush(stdout);
+      if (std::printf("%s\n", line.text().c_str()) < 0 || std::fflush(stdout) != 0) {
+        throw system_failure("write to standard output");
+      }
       source_.text();
     };
     const auto kind = rendezvous_registry().create(settings_.rendezvous);
@@ -141,6 +142,9 @@ std::string list_of(const AnyRegistry& registry) {
     object.add("name", std::string_view(name)).add("available", entry.unavailable_reason.empty());
     if (!entry.unavailable_reason.empty()) {
       object.add("reason", std::string_view(entry.unavailable_reason));
+    } else if (entry.missing_library) {
+      const std::string reason = entry.missing_library();
+      if (!reason.empty()) object.add("missing_library", std::string_view(reason));
     }
     text += object.text();
   }

@@ -127,7 +127,8 @@ std::int64_t parse_integer(const std::string& text, const std::string& what, std
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stopped != end || value < least || value > most) {
+  const bool is_number = error == std::errc() && stopped == end && text != "-0";
+  if (!is_number || value < least || value > most) {
     throw UsageError(what + " is '" + text + "', not a whole number from " + std::to_string(least) +
                      " to " + std::to_string(most));
   }

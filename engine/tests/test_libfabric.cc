@@ -2,6 +2,7 @@
 // something is missing or asked wrongly.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "check.h"
 #include "fabriscope/error.h"
@@ -122,10 +123,23 @@ TEST(a_libfabric_that_is_not_there_or_not_the_right_one) {
   CHECK_EQUAL(load_failure("libc.so.6"), "libc.so.6 has no fi_getinfo");
 }
 
+TEST(the_list_says_why_the_library_cannot_be_loaded) {
+  const TemporaryFolder folder;
+  folder.write("libfabric.so.1", "no library");
+  ::setenv("LD_LIBRARY_PATH", folder.path("").c_str(), 1);
+  Process process(folder, "list", {"--list"});
+  ::unsetenv("LD_LIBRARY_PATH");
+  CHECK_EQUAL(process.wait(), kExitOk);
+  CHECK_CONTAINS(process.output(),
+                 R"({"name":"libfabric","available":true,"missing_library":"the libfabric)");
+  CHECK_CONTAINS(process.output(), "(package libfabric1)");
+}
+
 #else
 
-TEST(without_the_headers_libfabric_says_what_to_install) {
-  CHECK_CONTAINS(MESSAGE_OF(UsageError, transport_registry().find("libfabric")), "libfabric-dev");
+TEST(an_engine_without_libfabric_says_how_it_was_built) {
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, transport_registry().find("libfabric")),
+                 "FABRISCOPE_LIBFABRIC=OFF");
 }
 
 #endif

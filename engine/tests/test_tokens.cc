@@ -1,12 +1,16 @@
 // Who is let in: at the gate, at the rendezvous, and at the data port.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <thread>
+#include <utility>
 
 #include "check.h"
 #include "fabriscope/error.h"
 #include "fabriscope/transport.h"
 #include "helpers.h"
+#include "net/entrance.h"
 #include "net/socket.h"
 #include "net/token_gate.h"
 
@@ -73,6 +77,76 @@ TEST(the_gate_opens_to_the_token_alone) {
   CHECK_EQUAL(std::string(after, 4), "next");
   gate.close();
   CHECK_EQUAL(gate.rejected_connection_count(), 8);
+}
+
+TEST(those_who_wait_in_a_crowd_are_served) {
+  const Listener listener = listen_anywhere();
+  TokenGate gate(listener.fd.get(), "right");
+  std::vector<UniqueFd> strangers;
+  const auto crowd = [&](const std::string& text) {
+    for (int i = 0; i < 300; ++i) strangers.emplace_back(connect_stranger(listener.tcp_port, text));
+  };
+  crowd("");
+  const UniqueFd early(connect_stranger(listener.tcp_port, greeting("right", "rank 1")));
+  crowd(std::string("\0\0", 2));
+  const UniqueFd late(connect_stranger(listener.tcp_port, greeting("right", "rank 2")));
+  CHECK_EQUAL(gate.next(10 * kSecondNs).purpose, "rank 1");
+  CHECK_EQUAL(gate.next(10 * kSecondNs).purpose, "rank 2");
+  gate.close();
+  CHECK_EQUAL(gate.rejected_connection_count(), 600);
+}
+
+TEST(the_gate_answers) {
+  const Listener listener = listen_anywhere();
+  TokenGate gate(listener.fd.get(), "right");
+  const UniqueFd wrong(connect_stranger(listener.tcp_port, greeting("wrong", "rank 1")));
+  const UniqueFd right(connect_stranger(listener.tcp_port, greeting("right", "rank 1")));
+  gate.next(10 * kSecondNs);
+  for (const auto& [fd, expected] : {std::pair{wrong.get(), kRefused}, {right.get(), kWelcome}}) {
+    char answer[kAnswerBytes];
+    recv_all(fd, answer, sizeof answer);
+    CHECK_EQUAL(std::string(answer, sizeof answer), expected);
+  }
+}
+
+TEST(a_want_of_descriptors_ends_nothing_but_strangers) {
+  const Listener listener = listen_anywhere();
+  TokenGate gate(listener.fd.get(), "right");
+  std::vector<UniqueFd> strangers;
+  for (int i = 0; i < 40; ++i) strangers.emplace_back(connect_stranger(listener.tcp_port, ""));
+  const UniqueFd friendly(connect_stranger(listener.tcp_port, greeting("right", "rank 1")));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit tight{static_cast<rlim_t>(friendly.get()) + 4, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &tight);
+  const Greeted greeted = gate.next(10 * kSecondNs);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_EQUAL(greeted.purpose, "rank 1");
+}
+
+TEST(who_was_dropped_unheard_tries_again) {
+  const Listener listener = listen_anywhere();
+  std::atomic<bool> is_in{false};
+  std::thread rank([&] {
+    const SocketAddress address = SocketAddress::local_of(listener.fd.get());
+    const Call call{[] { return make_socket(AF_INET); }, address, "right", "rank 1"};
+    is_in = static_cast<bool>(enter(call, {}, 10 * kSecondNs));
+  });
+  for (int i = 0; i < 2; ++i) UniqueFd(::accept(listener.fd.get(), nullptr, nullptr)).reset();
+  TokenGate gate(listener.fd.get(), "right");
+  CHECK_EQUAL(gate.next(10 * kSecondNs).purpose, "rank 1");
+  rank.join();
+  CHECK(is_in.load());
+}
+
+TEST(a_refused_rank_says_why) {
+  const TemporaryFolder folder;
+  const std::string spec =
+      folder.write("spec", spec_with("case id=a benchmark=ping_pong message_size_bytes=8\n"));
+  Process rank0(folder, "rank0", listening_rank("tcp", spec));
+  Process impostor(folder, "impostor", connecting_rank("tcp", rank0.tcp_port()), "another-token");
+  CHECK_EQUAL(impostor.wait(), kExitFailure);
+  CHECK_CONTAINS(impostor.errors(), "its token is not the run's");
 }
 
 TEST(the_gate_gives_up) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from fabriscope.analysis.ranges import ranges
 from fabriscope.analysis.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.transport import refuted_sentences
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
+from fabriscope.evaluation import evaluating
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
 
@@ -133,14 +135,18 @@ def of(
     Raises StoreError, or SelectionError for a selection that is not in the run.
     """
     runs = [store.open_run(path).read() for path in paths]
-    values = [launch_values(run) for run in runs]
-    controls = [_control(run, of_run) for run, of_run in zip(runs, values, strict=True)]
-    found = _compared(paths, runs, values, left, right, wanted, margin)
+    with contextlib.ExitStack() as borders:
+        for path in paths:
+            borders.enter_context(evaluating(path))
+        values = [launch_values(run) for run in runs]
+        controls = [_control(run, of_run) for run, of_run in zip(runs, values, strict=True)]
+        found = _compared(paths, runs, values, left, right, wanted, margin)
     if wanted and not found.pairs:
         text = "nothing can be compared, so that no condition can be judged"
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
     notes += [sentence for run in runs for sentence in refuted_sentences(run)]
+    notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
 

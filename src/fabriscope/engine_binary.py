@@ -7,8 +7,6 @@ the MPI's identity: an upgraded library or compiler gets an engine of its own.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -16,11 +14,12 @@ import platform
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.model import caches
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -51,17 +50,41 @@ def find_engine() -> Path:
     )
 
 
-def list_plugins() -> dict[str, frozenset[str]]:
-    """Return the names of the engine's available transports and benchmarks; raises ToolMissing or LaunchError."""
-    done = subprocess.run([str(find_engine()), "--list"], capture_output=True, text=True, timeout=10, check=False)
+@dataclass(frozen=True)
+class BuiltIn:
+    """What the engine says of itself (`--list`)."""
+
+    transports: frozenset[str]
+    benchmarks: frozenset[str]
+    left_out: Mapping[str, str]
+    """Transports that it was built without, and why."""
+    missing_library: Mapping[str, str]
+    """Transports whose library cannot be loaded on this machine, and why."""
+
+
+def list_plugins() -> BuiltIn:
+    """Return what the engine was built with; raises ToolMissing or LaunchError."""
+    engine = find_engine()
     try:
+        done = subprocess.run([str(engine), "--list"], capture_output=True, timeout=10, check=False)
         listed = json.loads(done.stdout)
-        return {
-            kind: frozenset(one["name"] for one in listed[kind] if one.get("available", True))
+        transports, benchmarks = (
+            frozenset(str(one["name"]) for one in listed[kind] if one.get("available", True))
             for kind in ("transports", "benchmarks")
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {done.stderr.strip()}") from error
+        )
+        left_out = {one["name"]: str(one.get("reason", "")) for one in listed["transports"]}
+        missing = {one["name"]: str(one.get("missing_library", "")) for one in listed["transports"]}
+        return BuiltIn(
+            transports,
+            benchmarks,
+            {name: reason for name, reason in left_out.items() if name not in transports},
+            {name: reason for name, reason in missing.items() if reason},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LaunchError(f"{ENGINE_NAME} --list does not answer: {error}", where=str(engine)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = done.stderr.decode("utf-8", "replace").strip()[-500:] or "nothing"
+        raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {what}", where=str(engine)) from error
 
 
 def engine_source() -> Path:
@@ -110,14 +133,15 @@ def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[st
 
 
 def _flags(source: Path, *, with_mpi: bool) -> list[str]:
-    return ["-std=c++17", "-O2", *(["-DFABRISCOPE_WITH_MPI"] if with_mpi else []), "-I", str(source / "include")]
+    mpi = ["-DFABRISCOPE_WITH_MPI"] if with_mpi else []
+    return ["-std=c++17", "-O2", *mpi, "-I", str(source / "include"), "-isystem", str(source / "third_party/include")]
 
 
 def build_mpi_engine(stack: MpiStack) -> Path:
     """Return the engine that was compiled with this MPI, compiling it if that was not done before.
 
     Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError
-    if the compiler fails, with its first errors and the place of its whole output.
+    if the compiler fails, with its first errors and the place of its whole output, or others can write in the cache.
     """
     if stack.mpicxx is None:
         raise ToolMissing(
@@ -128,10 +152,12 @@ def build_mpi_engine(stack: MpiStack) -> Path:
     source = engine_source()
     folder = cache_folder() / _key(stack, source)
     engine = folder / ENGINE_NAME
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    caches.check(folder, LaunchError)
+    caches.check(engine, LaunchError)
     if engine.is_file():
         return engine
-    folder.mkdir(parents=True, exist_ok=True)
-    with _lock(folder / "lock"):
+    with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError):
         if not engine.is_file():
             _compile(stack, stack.mpicxx, source, folder)
     return engine
@@ -238,10 +264,3 @@ def _ask(argv: list[str], stack: MpiStack, *, with_errors: bool = False) -> str:
 
 def _environment(stack: MpiStack) -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", **stack.env}
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -22,7 +22,9 @@ from fabriscope.hosts import facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
-from fabriscope.model.errors import HostError
+from fabriscope.model import caches, folders
+from fabriscope.model.errors import HostError, ParseError
+from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
 
 BETWEEN_HOSTS_VARIABLE = "FABRISCOPE_SSH_BETWEEN_HOSTS"
@@ -72,6 +74,27 @@ class Seen:
     said: Mapping[str, str | None]
 
 
+def seen_of(answer: Any, host: str) -> Seen:
+    """Return what a host's probe answered; raises ParseError for what it never says."""
+    part = Foreign(answer, f"host {host}")
+    return Seen(
+        facts=facts.from_answer(part.at("facts").mapping()),
+        addresses={name: one.text() for name, one in part.at("addresses").members()},
+        node_name=part.at("node_name").text(),
+        machine=part.at("machine").text(),
+        python=part.at("python").text(),
+        home=part.at("home").text(),
+        cpu_count=part.at("cpu_count").whole(least=1),
+        files=[None if one.value is None else one.text() for one in part.at("files").items()],
+        programs=_texts_or_none(part.at("programs")),
+        said=_texts_or_none(part.at("said")),
+    )
+
+
+def _texts_or_none(part: Foreign) -> dict[str, str | None]:
+    return {name: None if one.value is None else one.text() for name, one in part.members()}
+
+
 class Fleet:
     """Open connections to hosts, and what they said."""
 
@@ -103,13 +126,16 @@ class Fleet:
             "asked": {name: {"argv": argv, "env": dict(env)} for name, (argv, env) in (asked or {}).items()},
             "mark": self._mark,
         }
-        job = facts.collector() + text_of("probe")
+        job = facts.collector() + Path(folders.__file__).read_text() + text_of("probe")
         answers = self._tree.ask(names, job, request, with_files=("sweep",), is_first=True, timeout_s=OPEN_TIMEOUT_S)
         for name, answer in answers.items():
             if answer.problem:
                 self.problems[name] = answer.problem
-            else:
-                self.seen[name] = Seen(**{**answer.value, "facts": facts.from_answer(answer.value["facts"])})
+                continue
+            try:
+                self.seen[name] = seen_of(answer.value, name)
+            except ParseError as error:
+                self.problems[name] = f"its answer is not understood: {error.what}"
 
     def check(self) -> None:
         """Raise HostError with one sentence for every host that cannot be used."""
@@ -179,7 +205,8 @@ class Fleet:
             "argv": words,
             "compilers": program.compilers,
         }
-        answers = self._tree.ask(names, text_of("keep"), request, body=body, timeout_s=timeout_s)
+        job = Path(folders.__file__).read_text() + text_of("keep")
+        answers = self._tree.ask(names, job, request, body=body, timeout_s=timeout_s)
         return {name: why for name, answer in answers.items() if (why := _why(answer)) is not None}
 
     def sweep(self, names: Sequence[str]) -> None:
@@ -206,7 +233,9 @@ def _raise_all(problems: Mapping[str, str], fix: str) -> None:
 
 
 def _keep_here(program: Program, path: Path) -> None:
-    """Copy a program to this machine's own cache, where it is a host beside others."""
+    """Copy a program to this machine's own cache, where it is a host beside others. Raises HostError."""
+    caches.check(path, HostError)
+    caches.check(path.parent, HostError)
     if not path.is_file():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
@@ -221,7 +250,7 @@ def _archive() -> bytes:
 
     source, buffer = engine_binary.engine_source(), io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name in ("include", "src"):
+        for name in ("include", "src", "third_party"):
             archive.add(source / name, arcname=name)
         for name, text in engine_binary.units(source, "..").items():
             entry = tarfile.TarInfo(f"units/{name}")

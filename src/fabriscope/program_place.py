@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from fabriscope import fleet, real_site
 from fabriscope.hosts import allocation, launcher_words
-from fabriscope.launch import slurm, ssh
+from fabriscope.launch import environment, slurm, ssh
 from fabriscope.launch.ssh import Ssh
 from fabriscope.model.host import Host
 from fabriscope.model.host_lists import unfolded
@@ -26,7 +26,7 @@ class Place:
     access: tuple[str, ...] = ()
     """Words that lead to where the program runs; none for here."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """What MPI launchers need to reach a lab's hosts."""
+    """What MPI launchers need, to reach a lab's hosts and to work for root: the same as in a run."""
     fabrics: Mapping[str, str] = field(default_factory=dict)
     """Names that a lab has for its interfaces."""
     chosen_because: str = ""
@@ -56,23 +56,16 @@ def place(
             opened.look(far)
             opened.check()
             known |= {name: opened.host(name) for name in far}
-        yield Place({name: known[name] for name in names if name in known}, chosen_because=why)
+        watched = {name: known[name] for name in names if name in known}
+        yield Place(watched, env=environment.here(os.environ), chosen_because=why)
 
 
 def _in_lab(name: str, wanted: Sequence[str]) -> Place:
     from fabriscope import lab
 
     standing = lab.find(name or None)
-    hosts = [standing.host(one) for one in wanted] or list(standing.hosts)
-    shell = str(standing.remote_shell)
-    env = {
-        "OMPI_MCA_plm_rsh_agent": shell,
-        "PRTE_MCA_plm_ssh_agent": shell,
-        "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": shell,
-        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
-        "I_MPI_HYDRA_BOOTSTRAP_EXEC": shell,
-    }
+    hosts = [standing.check_host(one) for one in wanted or [host.name for host in standing.hosts]]
+    env = environment.in_lab(str(standing.remote_shell), hosts[0].management_interface, os.environ)
     fabrics = {fabric: str(one["interface"]) for fabric, one in standing.state.details["fabrics"].items()}
     return Place({host.name: host for host in hosts}, hosts[0].access, env, fabrics, f"the lab {standing.name}")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fabriscope.hosts import facts, rdma
 from fabriscope.hosts.facts import rdma as rdma_facts
 from fabriscope.hosts.facts._reading import Reading
-from fabriscope.model.errors import HostError
+from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
 from fabriscope.model.host import Host
 
@@ -39,5 +39,5 @@ def found(fabrics: Mapping[str, Fabric], hosts: Mapping[str, Host]) -> dict[str,
 def _read(host: Host) -> Reading:
     try:
         return facts.read(host, [rdma_facts.FACTS])
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+    except (OSError, subprocess.SubprocessError, ValueError, ParseError) as error:
         raise HostError(f"its RDMA devices cannot be read: {error}", where=f"host {host.name}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import platform
 import threading
 from collections import Counter
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, copy_rates, engine_binary, launch_counters, store
+from fabriscope import __version__, copy_rates, engine_binary, launch_counters, resumption, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
@@ -51,17 +52,30 @@ def vocabulary() -> plans.Vocabulary:
     job = allocation.find()
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
-    transports = built_in["transports"] | {"tcp", "shm", "mpi"}
-    if libfabric.TRANSPORT in transports:
-        transports |= set(libfabric.LAYERS)
+    transports = built_in.transports | {"tcp", "shm", "mpi"}
+    known = transports | {"verbs", libfabric.TRANSPORT, *built_in.left_out}
+    left_out = {
+        name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
+        for name in known - transports
+    }
     return plans.Vocabulary(
-        benchmarks=frozenset(BENCHMARKS) | built_in["benchmarks"],
+        benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
         instruments=frozenset(instruments.plugins),
-        layers=transports - {"null", libfabric.TRANSPORT},
+        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))),
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
+        left_out=_by_layer(left_out),
+        missing_here=_by_layer(built_in.missing_library),
     )
+
+
+def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said of the engine's transports, said of the layers of plans, of which libfabric has several."""
+    said = {name: text for name, text in of_transports.items() if name != libfabric.TRANSPORT}
+    if libfabric.TRANSPORT in of_transports:
+        said |= dict.fromkeys(libfabric.LAYERS, of_transports[libfabric.TRANSPORT])
+    return said
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
@@ -77,17 +91,29 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
         return _execute(plan, schedule, folder, site, progress, cancel)
 
 
-def resume(path: Path, progress: Progress, cancel: threading.Event, *, keep_failed: bool = False) -> RunSummary:
+def resume(
+    path: Path, progress: Progress, cancel: threading.Event, *, keep_failed: bool = False, redo_damaged: bool = False
+) -> RunSummary:
     """Go on with a run folder: launches that its journal lacks are made, and failed ones again unless `keep_failed`.
 
-    Hosts that cannot be reached are casualties, as those are that a run loses on its way. Raises FabriscopeError.
+    It goes on as what it was begun as or not at all: StoreError names whatever differs (plan, fabrics, MPI, engine,
+    hosts) and every file that is not as it was written; a launch whose files are damaged is made again where
+    `redo_damaged` says so. Hosts that cannot be reached are casualties, as those are that a run loses on its way.
+    Raises FabriscopeError.
     """
     folder = store.open_run(path)
+    load_plan = functools.partial(plans.load, path / store.PLAN_NAME, vocabulary())
+    resumption.check_whole(folder, load_plan)
     kept = _kept(folder, keep_failed)
+    damaged = resumption.damaged_launches(folder, kept)
+    if not redo_damaged:
+        resumption.refuse_damaged(path, damaged)
+    kept = {key: record for key, record in kept.items() if key not in damaged}
     may_add = folder.manifest["plan"].get("sharpen") and not folder.has_ended
     if len(kept) == len(folder.manifest["schedule"]) > 0 and not may_add:
         return _summary(folder, len(kept))  # whatever became of its hosts
-    plan = _on_the_same_hosts(plans.load(path / store.PLAN_NAME, vocabulary()), folder)
+    plan = _on_the_same_hosts(load_plan(), folder)
+    resumption.refuse_other_plan(folder, plan)
     known = {name: [Fact(**fact) for fact in host.get("facts", ())] for name, host in folder.manifest["hosts"].items()}
     with progress, sites.prepare(plan, progress.notice, known) as site:
         schedule = _schedule(plan, site)
@@ -97,12 +123,14 @@ def resume(path: Path, progress: Progress, cancel: threading.Event, *, keep_fail
                 where=str(path),
                 fix=f"resume it with fabriscope {folder.manifest['fabriscope_version']}, or start a new run",
             )
-        return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed)
+        resumption.refuse_other_site(folder, _standing(plan, site), _facts(site))
+        return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed, redo=damaged)
 
 
-def _kept(folder: store.RunFolder, keep_failed: bool) -> dict[int, dict[str, Any]]:
+def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, dict[str, Any]]:
     """Return the records, by launch id, of launches that need not be made again."""
-    return {key: record for key, record in folder.done().items() if keep_failed or not _failures(record)}
+    records = {key: record for key, record in folder.done().items() if key not in redo}
+    return {key: record for key, record in records.items() if keep_failed or not _failures(record)}
 
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
@@ -150,10 +178,11 @@ def _execute(
     cancel: threading.Event,
     *,
     keep_failed: bool = False,
+    redo: Container[int] = (),
 ) -> RunSummary:
     adapters = discover("adapters", "ADAPTER")
     with folder.lock():
-        done = _kept(folder, keep_failed)
+        done = _kept(folder, keep_failed, redo)
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
         effort = Effort(plan, folder, progress)
         sharpening = Sharpening(plan.section, folder, progress)
@@ -228,13 +257,27 @@ def _planned(schedule: plans.Schedule) -> list[dict[str, Any]]:
     ]
 
 
-def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[str, Any]:
-    """Return everything that is known before the first launch."""
+def _facts(site: Site) -> dict[str, list[Fact]]:
+    """Return the facts of every host; those of one that is gone are as they were."""
     from fabriscope.hosts import facts
 
-    collected = {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
+    return {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
+
+
+def _standing(plan: plans.Plan, site: Site) -> dict[str, Any]:
+    """Return the parts of the manifest that say what is measured: fabrics, lab, MPI libraries and programs."""
+    return {
+        "fabrics": dict(site.fabrics),
+        "lab": sites.lab_spec(plan) if plan.uses_lab else None,
+        "mpi": dict(site.mpi),
+        "versions": resumption.versions(site, platform.python_version()),
+    }
+
+
+def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[str, Any]:
+    """Return everything that is known before the first launch."""
     copied = copy_rates.measured(site)
-    collected = {name: [*found, copied[name]] for name, found in collected.items()}
+    collected = {name: [*found, copied[name]] for name, found in _facts(site).items()}
     may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
     return {
         **may_add,
@@ -245,10 +288,7 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
         "paper": plan.paper,
         "cases": {key: dataclasses.asdict(case) for key, case in schedule.cases.items()},
         "entries": {one.entry_id: {**dataclasses.asdict(one), "label": one.label()} for one in schedule.entries},
-        "fabrics": {name: dataclasses.asdict(fabric) for name, fabric in site.fabrics.items()},
-        "mpi": {name: dataclasses.asdict(stack) for name, stack in site.mpi.items()},
+        **_standing(plan, site),
         "schedule": _planned(schedule),
         "hosts": {name: {"facts": [dataclasses.asdict(fact) for fact in found]} for name, found in collected.items()},
-        "lab": dataclasses.asdict(sites.lab_spec(plan)) if plan.uses_lab else None,
-        "versions": {"python": platform.python_version(), "engine": site.engine},
     }

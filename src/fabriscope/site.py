@@ -84,7 +84,7 @@ def prepare(plan: Plan, notice: Notice, known: Mapping[str, list[Fact]] | None =
     from fabriscope import lab
 
     notice("the lab")
-    built = lab.up(lab_spec(plan))
+    built = lab.up(lab_spec(plan), notice=lambda stuck: notice(f"the lab, though one is left over: {stuck}"))
     try:
         hosts = {host.name: host for host in built.hosts}
         fabrics = rdma_ports.found(planned_fabrics(plan), hosts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,16 +18,25 @@ from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import RunData, launch_name
 from fabriscope.registry import discover
 from fabriscope.reports._again import check_reports
-from fabriscope.store import samples
-from fabriscope.store.checks import check_folder
+from fabriscope.store import inside, samples, seal
+from fabriscope.store.checks import MOST_RAW_BYTES, check_folder
+from fabriscope.store.journal import JOURNAL_NAME
 
 REPORT_FOLDER = "report"
 MOST_ATTEMPTS = 4
 
 
-def verify(path: Path, report: Path | None = None) -> Account:
+BROKEN = (
+    FabriscopeError, pl.exceptions.PolarsError, pl.exceptions.PanicException, LookupError, TypeError, ValueError,
+    AttributeError, ArithmeticError, OSError, RecursionError,
+)  # fmt: skip
+"""What reading a folder may end with that nobody of ours has written."""
+
+
+def verify(path: Path, report: Path | None = None, digest: str | None = None) -> Account:
     """Return what is wrong with a run and its reports (those in RUN/report, unless one is named).
 
+    With a `digest` that was published, the run must be the one that it was taken of.
     Everything is read, nothing is written. What rests on a file that is not as it was is not compared. Raises
     StoreError where there is no folder.
     """
@@ -41,17 +48,34 @@ def verify(path: Path, report: Path | None = None) -> Account:
     try:
         folder = store.open_run(path)
         run = folder.read()
+        account += Account(tuple(Finding(str(path), "", note) for note in run.notes))
         account += Account(tuple(contradictions(run)), checked=("manifest, journal and samples against each other",))
-    except (FabriscopeError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        account += against_raw(run)
+        if digest is not None:
+            account += against_digest(run, digest)
+        place = report or path / REPORT_FOLDER
+        if account.findings or (report is None and not place.is_dir()):
+            return account
+        return account + check_reports(run, place, folder.read)
+    except FabriscopeError as error:
         return account + Account((Finding(str(path), "", str(error)),))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"the manifest or the journal is not what it must be: {type(error).__name__}: {error}"
+    except BROKEN as error:
+        what = f"the manifest, the journal or a sample is not what it must be: {type(error).__name__}: {error}"
         return account + Account((Finding(str(path), "", what),))
-    account += against_raw(run)
-    place = report or path / REPORT_FOLDER
-    if account.findings or (report is None and not place.is_dir()):
-        return account
-    return account + check_reports(run, place, folder.read)
+
+
+def against_digest(run: RunData, digest: str) -> Account:
+    """Compare a run that is as it was written with the digest that a report of it states."""
+    chains = [seal.chain_of(line) for line in run.lines]
+    count = len(chains)
+    if digest in chains[-1:]:
+        return Account(checked=("the digest of the whole run with the one that was published",))
+    if digest in chains:
+        first = chains.index(digest) + 1
+        note = f"the digest was published after {first} of now {count} lines of the journal: the rest came later"
+        return Account(notes=(note,), checked=(f"the digest of the first {first} launches with the published one",))
+    what = f"no line has the digest {digest[:80]}: this is not the run of which it was published"
+    return Account((Finding(JOURNAL_NAME, "", what),))
 
 
 def against_raw(run: RunData) -> Account:
@@ -67,7 +91,7 @@ def against_raw(run: RunData) -> Account:
         if launch is None or adapter is None or not record.get("samples"):
             continue
         outcomes = _outcomes(Path(run.path), record)
-        stored = pl.read_parquet(Path(run.path) / record["samples"], glob=False)
+        stored = samples.decode(inside.read_bytes(Path(run.path), record["samples"]))
         again = [samples.frame_of(launch.launch_id, launch.block, one) for one in _parsed(adapter, launch, outcomes)]
         again = [frame.select(stored.columns) for frame in again if frame.height]
         if not again:
@@ -105,8 +129,9 @@ def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome]:
         for stream in ("stdout", "stderr"):
             found = next(iter(raw.glob(f"{number}-*.{stream}.gz")), None)
             try:
-                streams.append(gzip.decompress(found.read_bytes()) if found else b"")
-            except (OSError, EOFError, zlib.error):
+                packed = inside.read_bytes(folder, found.relative_to(folder).as_posix()) if found else b""
+                streams.append(inside.unpack(packed, MOST_RAW_BYTES))
+            except (FabriscopeError, ValueError):
                 streams.append(b"")
         command = Command(tuple(said["argv"]), said["host"])
         outcomes.append(Outcome(command, said["exit_status"], streams[0], streams[1], 0, said["elapsed_ns"]))

@@ -30,40 +30,19 @@
 
 #include "boot.h"
 #include "protocol.h"
+#include "request.h"
 
 extern char** environ;
 
 namespace fabriscope::guest {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // A program that writes faster than its output is taken has to wait.
 constexpr std::size_t kMaximumWaitingBytes = 1U << 20;
+constexpr std::size_t kMaximumCommands = 512;
 
 [[noreturn]] void fail(const std::string& attempted) {
   throw std::system_error(errno, std::generic_category(), attempted);
-}
-
-struct Request {
-  std::string folder;
-  Words words;
-  Words variables;
-};
-
-Request read_request(const std::string& content) {
-  Words fields;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = content.find('\0', begin);
-    if (end == std::string::npos) break;
-    fields.push_back(content.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  const std::size_t count = fields.size() < 2 ? 0 : std::strtoul(fields[1].c_str(), nullptr, 10);
-  if (count == 0 || fields.size() - 2 < count) throw std::invalid_argument("no command");
-  const auto first = fields.begin() + 2;
-  const auto last = first + static_cast<std::ptrdiff_t>(count);
-  return {fields[0], Words(first, last), Words(last, fields.end())};
 }
 
 std::vector<char*> pointers(Words& words) {
@@ -173,11 +152,15 @@ class Command {
     if (message.kind == kRun && leader_ == 0) {
       start(read_request(message.content));
     } else if (message.kind == kInput && input_ >= 0) {
+      if (waiting_input_.size() + message.content.size() > kInputWindowBytes)
+        throw std::invalid_argument("more input than the window has room for");
       waiting_input_ += message.content;
       if (message.content.empty()) is_input_over_ = true;
       feed();
     } else if (message.kind == kSignal && leader_ > 0 && !has_ended_) {
-      ::kill(-leader_, std::atoi(message.content.c_str()));
+      const auto number = whole_number(message.content, NSIG - 1);
+      if (!number) throw std::invalid_argument("no signal has that number");
+      ::kill(-leader_, static_cast<int>(*number));
     } else if (message.kind == kEndAll && leader_ == 0) {
       if (::getpid() == 1) ::kill(-1, SIGKILL);
       connection_.send(kExited, "0");
@@ -296,7 +279,8 @@ void reap(std::vector<std::unique_ptr<Command>>& commands) {
 void serve(int listener, int signals, const Words& overrides) {
   std::vector<std::unique_ptr<Command>> commands;
   while (true) {
-    std::vector<pollfd> watched{{listener, POLLIN, 0}, {signals, POLLIN, 0}};
+    const bool has_room = commands.size() < kMaximumCommands;
+    std::vector<pollfd> watched{{has_room ? listener : -1, POLLIN, 0}, {signals, POLLIN, 0}};
     for (const auto& command : commands) command->add_to(watched);
     if (::poll(watched.data(), watched.size(), -1) < 0) continue;
     for (std::size_t index = 0; index < commands.size(); ++index) {

@@ -37,7 +37,10 @@ void mount_at(const char* type, const std::string& place, const std::string& opt
 void lay_memory_over_root() {
   mount_at("tmpfs", "/tmp", "mode=0755");
   for (const char* part : {"/tmp/upper", "/tmp/work", "/tmp/root"}) make_folder(part);
-  mount_at("overlay", "/tmp/root", "lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work");
+  // Without set-user-ID: where an ordinary user made the lab, the machine's root is nobody in its
+  // user namespace, and `mount` (and su, ping ...) would give up the guest's root for nobody's
+  // rights.
+  mount_at("overlay", "/tmp/root", "lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work", MS_NOSUID);
   require(::chdir("/tmp/root") == 0, "enter the new root");
   require(::mount(".", "/", nullptr, MS_MOVE, nullptr) == 0, "move the new root to /");
   require(::chroot(".") == 0 && ::chdir("/") == 0, "enter the new root");

@@ -25,7 +25,7 @@ std::string error_json(const std::string& what) {
   std::string json = "{\"error\":\"";
   for (const char one : what) {
     if (one == '"' || one == '\\') json += '\\';
-    json += static_cast<unsigned char>(one) < ' ' ? '?' : one;
+    json += one < ' ' ? '?' : one;  // what is not ASCII is negative
   }
   return json + "\"}";
 }

@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include <array>
+#include <charconv>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -29,13 +30,20 @@ constexpr std::array<const char*, 7> kFaultWords{
     "flap_period_ns", "flap_down_ns", "down"};
 
 Words read_words(const std::string& text) {
+  for (const char letter : text) {
+    // They are written into JSON as they are.
+    if (letter < ' ' || letter == '"' || letter == '\\' || letter == '\x7f')
+      throw std::invalid_argument("a character that is no plain one is in '" + text + "'");
+  }
   Words words;
   std::istringstream stream(text);
   std::string word;
   while (std::getline(stream, word, ',')) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) throw std::invalid_argument("'" + word + "' is not KEY=VALUE");
-    words[word.substr(0, equals)] = word.substr(equals + 1);
+    const std::string key = word.substr(0, equals);
+    if (!words.emplace(key, word.substr(equals + 1)).second)
+      throw std::invalid_argument("'" + key + "' is given twice");
   }
   return words;
 }
@@ -51,16 +59,23 @@ std::string take(Words& words, const std::string& key, const char* fallback = nu
   return value;
 }
 
+// Times are at most a day, rates a petabit per second, the rest what no sum of two overflows.
+std::int64_t most_of(const std::string& key) {
+  const bool is_time = key == "delay" || key == "--awake-ns" || key == "down" ||
+                       (key.size() > 3 && key.compare(key.size() - 3, 3, "_ns") == 0);
+  if (is_time) return 86'400'000'000'000;
+  return key == "rate" || key == "buffer" ? 1'000'000'000'000'000 : 1LL << 62;
+}
+
+// Digits and nothing else: no sign, no space, no other base.
 std::int64_t read_number(const std::string& text, const std::string& key) {
-  std::size_t used = 0;
   std::int64_t value = -1;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || used == 0 || value < 0) {
-    throw std::invalid_argument(key + "=" + text + " is not a number from 0 up");
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  const bool is_number = error == std::errc() && stopped == end && text[0] != '-';
+  if (!is_number || value > most_of(key)) {
+    throw std::invalid_argument(key + "=" + text + " is not a whole number from 0 to " +
+                                std::to_string(most_of(key)));
   }
   return value;
 }

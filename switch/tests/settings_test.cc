@@ -63,17 +63,20 @@ TEST(wrong_options_are_refused) {
   CHECK_EQUAL(refusal_of({"--control"}), "--control needs a value, or is unknown");
   CHECK_EQUAL(refusal_of({"--colour", "red"}), "there is no option --colour");
   CHECK_EQUAL(refusal_of({"--control", "c", "--awake-ns", "soon"}),
-              "--awake-ns=soon is not a number from 0 up");
+              "--awake-ns=soon is not a whole number from 0 to 86400000000000");
 }
 
 TEST(wrong_fabrics_are_refused) {
   CHECK_EQUAL(refusal_of_fabric("rate=1"), "'name=' is missing");
   CHECK_EQUAL(refusal_of_fabric("name=f,rate"), "'rate' is not KEY=VALUE");
-  CHECK_EQUAL(refusal_of_fabric("name=f,rate="), "rate= is not a number from 0 up");
-  CHECK_EQUAL(refusal_of_fabric("name=f,rate=-1"), "rate=-1 is not a number from 0 up");
-  CHECK_EQUAL(refusal_of_fabric("name=f,rate=1G"), "rate=1G is not a number from 0 up");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate="),
+              "rate= is not a whole number from 0 to 1000000000000000");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate=-1"),
+              "rate=-1 is not a whole number from 0 to 1000000000000000");
+  CHECK_EQUAL(refusal_of_fabric("name=f,rate=1G"),
+              "rate=1G is not a whole number from 0 to 1000000000000000");
   CHECK_EQUAL(refusal_of_fabric("name=f,rate=99999999999999999999"),
-              "rate=99999999999999999999 is not a number from 0 up");
+              "rate=99999999999999999999 is not a whole number from 0 to 1000000000000000");
   CHECK_EQUAL(refusal_of_fabric("name=f,colour=1"), "there is no key 'colour'");
 }
 
@@ -129,7 +132,8 @@ TEST(wrong_changes_are_refused) {
   };
   CHECK_EQUAL(refusal("loss_ppb=1"), "'fabric=' is missing");
   CHECK_EQUAL(refusal("fabric=f,rate=1"), "there is no key 'rate'");
-  CHECK_EQUAL(refusal("fabric=f,loss_ppb=much"), "loss_ppb=much is not a number from 0 up");
+  CHECK_EQUAL(refusal("fabric=f,loss_ppb=much"),
+              "loss_ppb=much is not a whole number from 0 to 4611686018427387904");
   CHECK_EQUAL(refusal("fabric=f,host=a,on_full=drop"),
               "on_full is of a whole fabric, not of one host");
 }

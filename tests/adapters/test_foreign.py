@@ -121,6 +121,27 @@ def test_each_program_has_a_good_a_truncated_and_a_failed_output(name: str) -> N
     assert (DATA / name / "truncated.txt").is_file()
 
 
+@pytest.mark.parametrize(
+    "path", [DATA / "iperf3/tcp.txt", DATA / "sockperf/ping_pong.txt", DATA / "perftest/send_lat.txt"]
+)
+@pytest.mark.parametrize("status", [77, -11])
+def test_what_a_program_says_that_ends_badly_does_not_count(path: Path, status: int) -> None:
+    spec = json.loads(path.with_suffix(".json").read_text())
+    spec["outcome"]["exit_status"] = status
+    seen = understood(spec, path.read_bytes(), path.parent.name)
+    assert seen["values"] == []
+    assert "ok" not in {result[0] for result in seen["results"]}
+
+
+@pytest.mark.parametrize("status", [77, -11])
+def test_the_last_result_of_a_qperf_that_ends_badly_does_not_count(status: int) -> None:
+    spec = json.loads((DATA / "qperf/latency_and_bandwidth.json").read_text())
+    spec["outcome"]["exit_status"] = status
+    seen = understood(spec, (DATA / "qperf/latency_and_bandwidth.txt").read_bytes(), "qperf")
+    good = spec["expected"]
+    assert [result[0] for result in seen["results"]].count("ok") == [r[0] for r in good["results"]].count("ok") - 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_that_was_not_started_fails_its_cases(name: str) -> None:
     asked = launch(name, LAYERS.get(name, "tcp"), ping_pong(64, tcp_nodelay=name != "qperf"), bandwidth(1024))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -22,8 +23,8 @@ HERE = {"here": Host("here")}
 WHERE_I_AM = "echo $OMPI_COMM_WORLD_RANK$PMI_RANK $(grep Cpus_allowed_list /proc/self/status)"
 
 pytestmark = [
-    pytest.mark.skipif(not STACKS, reason="no MPI library is on this machine"),
-    pytest.mark.skipif(len(PROCESSORS) < 2, reason="there is one processor: nothing to choose from"),
+    pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
+    pytest.mark.skipif(len(PROCESSORS) < 2, reason=needs.ONE_PROCESSOR),
     pytest.mark.timeout(900),
 ]
 
@@ -72,9 +73,7 @@ def test_ranks_are_bound_as_the_plan_says(stack: MpiStack) -> None:
 
 
 def test_the_engine_records_what_its_ranks_are_bound_to() -> None:
-    stack = next((one for one in STACKS if one.mpicxx is not None), None)
-    if stack is None:
-        pytest.skip("no MPI library here has a compiler")
+    stack = needs.mpi_library()
     engine = str(engine_binary.build_mpi_engine(stack))
     case = b"case id=0 benchmark=ping_pong message_size_bytes=8\n"
     spec = b"fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 60000000000\n" + case + b"end\n"

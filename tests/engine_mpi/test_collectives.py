@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -27,7 +28,7 @@ HEAD = "fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 6000000
 BOTH_FORMS = [form + name for form in ("", "i") for name in COLLECTIVES]
 
 pytestmark = [
-    pytest.mark.skipif(not STACKS, reason="no MPI library with a compiler is on this machine"),
+    pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
     pytest.mark.timeout(900),
 ]
 
@@ -96,7 +97,8 @@ def test_every_collective_moves_the_right_data(stack: MpiStack, rank_count: int)
 def test_one_flipped_bit_and_a_barrier_that_is_none_are_found(stack: MpiStack, tmp_path: Path) -> None:
     shim = tmp_path / "wrong_result.so"
     compiler = str(stack.mpicxx).replace("mpicxx", "mpicc")
-    subprocess.run([compiler, "-shared", "-fPIC", str(SHIM), "-o", str(shim)], check=True, timeout=120)
+    argv, env = [compiler, "-shared", "-fPIC", str(SHIM), "-o", str(shim)], {**os.environ, **stack.env}
+    subprocess.run(argv, check=True, timeout=120, env=env)
     reasons = failures(said(stack, 3, [case(name) for name in BOTH_FORMS], preload=shim))
     assert sorted(reasons) == list(range(len(BOTH_FORMS)))
     for place, name in enumerate(BOTH_FORMS):

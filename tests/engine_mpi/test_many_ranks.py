@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -27,7 +28,7 @@ CASES = (
 )
 
 pytestmark = [
-    pytest.mark.skipif(not STACKS, reason="no MPI library with a compiler is on this machine"),
+    pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
     pytest.mark.timeout(900),
 ]
 

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.hosts import mpi
@@ -22,7 +23,7 @@ SPEC = b"fabriscope-spec 1\nbudget_ns 3000000000\ncase id=0 benchmark=ping_pong 
 LONG_S = 120.0
 
 pytestmark = [
-    pytest.mark.skipif(not STACKS, reason="no MPI library with a compiler is on this machine"),
+    pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
     pytest.mark.timeout(900),
 ]
 

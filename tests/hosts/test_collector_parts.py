@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,26 @@ def test_a_child_of_the_jobs_that_hides_is_a_problem_at_the_second_look(
     assert every.problems == {}
     every.inspect(one, 0.8)
     assert every.problems["open files"].startswith("those of process 4711 (")
+
+
+@pytest.mark.parametrize("argv", [["true"], ["sleep", "60"]])
+def test_only_the_files_of_one_that_lives_are_missed(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, argv: list[str]
+) -> None:
+    every = parts["Processes"]("", {})
+    with subprocess.Popen(argv) as child:
+        try:
+            if argv == ["true"]:
+                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it stays, without memory
+            monkeypatch.setattr(os, "listdir", _refused)
+            every.look_at_files(parts["Process"](child.pid, 0.0), {})
+        finally:
+            child.kill()
+    assert ("open files" in every.problems) == (argv != ["true"])
+
+
+def _refused(_path: str) -> list[str]:
+    raise PermissionError
 
 
 def test_the_number_of_one_that_has_ended_is_nobodys(parts: dict[str, Any]) -> None:

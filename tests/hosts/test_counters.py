@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 from tests.launch.stand_in import far_host, make_ssh
 
 from fabriscope.hosts import counters
@@ -75,8 +76,8 @@ def of_port(watch: Watch, port: int) -> list[Connection]:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_a_connection_that_came_and_went_is_counted_to_the_byte(address: str) -> None:
-    if address == "::1" and not Path("/proc/net/if_inet6").read_text():
-        pytest.skip("no interface here has an IPv6 address")
+    if address == "::1":
+        needs.ipv6()
     watch, said = watched(TALK, 123_457, 1_001, 0, address)
     one, other = sorted(of_port(watch, int(said)), key=lambda connection: connection.sent_bytes)
     assert (one.sent_bytes, other.sent_bytes) == (1_001, 123_457)

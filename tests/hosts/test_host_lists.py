@@ -27,4 +27,5 @@ def test_what_a_scheduler_or_a_launcher_says_knows_no_groups() -> None:
     with pytest.raises(HostError, match=r"'node\[1-' is no host list.* -- give --hosts"):
         launcher_words.hosts_of(["mpirun", "-H", "node[1-", "true"])
     assert launcher_words.hosts_of(["mpirun", "-H", "a:2,,b,", "true"]) == ("a", "b")
-    assert launcher_words.hosts_of(["mpirun", "-H", "@all", "true"]) == ("@all",)
+    with pytest.raises(HostError, match=r"'@all' is no host's name -- give --hosts"):
+        launcher_words.hosts_of(["mpirun", "-H", "@all", "true"])

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests import needs
 
 from fabriscope.cli.mpi import COMMAND
 from fabriscope.hosts import mpi, mpi_environments
 from fabriscope.model.errors import ToolMissing
 
-LMOD = next((path for path in (os.environ.get("LMOD_CMD"), *mpi_environments._MODULE_PROGRAMS[:1]) if path), "")
-TCL = next((path for path in mpi_environments._MODULE_PROGRAMS[1:] if Path(path).is_file()), "")
 VERSION = "mpirun (Open MPI) {}\n"
 
 # What `modulecmd sh` does, for the modules of a folder: files of shell.
@@ -119,13 +118,9 @@ def modules(request: pytest.FixtureRequest, machine: Path, monkeypatch: pytest.M
     if request.param == "stand-in":
         shell_modules(machine, monkeypatch)
     elif request.param == "tcl":
-        if not TCL:
-            pytest.skip("the package environment-modules is not on this machine")
-        tcl_modules(machine, monkeypatch, TCL, "MODULES_CMD")
+        tcl_modules(machine, monkeypatch, str(needs.file("/usr/lib/*/modulecmd.tcl")), "MODULES_CMD")
     else:
-        if not os.access(LMOD, os.X_OK):
-            pytest.skip("the package lmod is not on this machine")
-        tcl_modules(machine, monkeypatch, LMOD, "LMOD_CMD")
+        tcl_modules(machine, monkeypatch, needs.lmod(), "LMOD_CMD")
     return machine
 
 

@@ -1,13 +1,12 @@
-"""Real labs for tests: what needs one is skipped only where the kernel forbids namespaces."""
+"""Real labs for tests."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
-from tests.lab.on_hosts import COMMAND_TIMEOUT_S, MakeLab
+from tests import needs
+from tests.lab.on_hosts import MakeLab
 
 from fabriscope import lab
 from fabriscope.lab import Lab
@@ -16,10 +15,7 @@ from fabriscope.model.lab import LabSpec, SwitchSpec
 
 @pytest.fixture(scope="session", autouse=True)
 def _namespaces() -> None:
-    argv = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--net", "--mount", "true"]
-    tried = subprocess.run(argv, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, check=False)
-    if tried.returncode != 0:
-        pytest.skip(f"this kernel forbids namespaces: {tried.stderr.strip()}")
+    needs.lab()
 
 
 @pytest.fixture

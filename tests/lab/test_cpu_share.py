@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.lab.on_hosts import COMMAND_TIMEOUT_S, on
 
 from fabriscope import lab
-from fabriscope.lab import cpu_share, guest_kernel
+from fabriscope.lab import cpu_share
 from fabriscope.lab.cpu_share import Place, find
 from fabriscope.lab.presets import PRESETS
-from fabriscope.model.errors import LabError, ToolMissing
+from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
 
 V1 = "30 23 0:26 {root} {at} rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
@@ -98,11 +99,8 @@ def test_only_guests_have_shares() -> None:
 
 
 def test_a_slower_guest_gets_its_share_and_no_group_stays() -> None:
-    try:
-        guest_kernel.find()
-        place = find()
-    except (ToolMissing, LabError) as error:
-        pytest.skip(str(error))
+    needs.guests()
+    place = needs.cpu_shares()
     built = lab.up(LabSpec(("a",), {"gige": PRESETS["gige"]}, guests=("a",), cpu_shares={"a": 0.2}))
     try:
         (group,) = place.folder.glob(f"fabriscope-{built.name}-*")

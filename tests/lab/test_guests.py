@@ -16,14 +16,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.lab.on_hosts import COMMAND_TIMEOUT_S, MakeLab, exchange, leave_sleeping, on, python
 from tests.lab.test_lab import GONE_TIMEOUT_S, outside, processes_of
 
 from fabriscope import lab
-from fabriscope.lab import guest_kernel, guests
+from fabriscope.lab import guests
 from fabriscope.lab.presets import PRESETS
 from fabriscope.lab.state import ProcessId, process_id
-from fabriscope.model.errors import LabError, ToolMissing
+from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
 
 BOOTS = int(os.environ.get("FABRISCOPE_GUEST_BOOTS", "2"))
@@ -44,10 +45,7 @@ time.sleep(1000)
 
 @pytest.fixture(scope="module", autouse=True)
 def _kernel() -> None:
-    try:
-        guest_kernel.find()
-    except ToolMissing as error:
-        pytest.skip(str(error))
+    needs.guests()
 
 
 def test_a_guest_runs_commands_as_any_host_does(make_lab: MakeLab) -> None:
@@ -127,6 +125,7 @@ def test_guests_have_rdma_devices(make_lab: MakeLab) -> None:
 
 
 def test_the_kernel_of_a_guest_goes_before_its_programs(make_lab: MakeLab) -> None:
+    needs.program("ps")
     built = make_lab(("a",), ("a",), gige=GIGE)
     script = """
 children() { cat /proc/"$1"/task/*/children; }

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.lab.on_hosts import MakeLab, exchange, leave_sleeping, on
 
 from fabriscope import lab
@@ -81,8 +82,7 @@ def test_hosts_have_what_makes_a_host(make_lab: MakeLab) -> None:
 @pytest.mark.parametrize("kind", ["tap", "packet", "bridge"])
 def test_frames_cross_every_kind_of_fabric(kind: str, make_lab: MakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     if kind == "tap":
-        if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-            pytest.skip("/dev/net/tun may not be opened here")
+        needs.tun()
         monkeypatch.setattr("fabriscope.lab.lab.SHAPED_ATTACHMENT", "tap")
     built = make_lab(("a", "b", "c"), eth=PRESETS["local" if kind == "bridge" else "gige"])
     assert built.state.details["fabrics"]["eth"]["attachment"] == kind

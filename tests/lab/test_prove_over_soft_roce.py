@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import lab
-from fabriscope.lab import Lab, guest_kernel
+from fabriscope.lab import Lab
 from fabriscope.lab.presets import PRESETS
-from fabriscope.model.errors import ToolMissing
 from fabriscope.model.lab import LabSpec
 
 TIMEOUT_S = 180.0
@@ -52,12 +51,9 @@ ROCE_OR_NOT = {"UCX_TLS": "rc,tcp,self", "UCX_NET_DEVICES": "rxe0:1,eth0", "UCX_
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Lab]:
-    try:
-        guest_kernel.find()
-    except ToolMissing as error:
-        pytest.skip(str(error))
-    if not (shutil.which("mpicc.mpich") and shutil.which("mpiexec.mpich")):
-        pytest.skip("there is no mpicc.mpich")
+    needs.soft_roce()
+    for program in ("mpicc.mpich", "mpiexec.mpich"):
+        needs.program(program)
     spec = LabSpec(("g1", "g2"), {"net": PRESETS["gige"]}, guests=("g1", "g2"), rdma={"net": "rxe"})
     built = lab.up(spec, name=f"prove-{secrets.token_hex(4)}", persistent=True)
     yield built

@@ -8,10 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from fabriscope.lab import guest_kernel
-from fabriscope.model.errors import ToolMissing
+from tests import needs
 
 PLAN = """
 name: timers
@@ -29,10 +26,7 @@ TIMEOUT_S = 120.0
 
 
 def test_the_device_holds_the_timer_that_was_asked_for(tmp_path: Path) -> None:
-    try:
-        guest_kernel.find()
-    except ToolMissing as error:
-        pytest.skip(str(error))
+    needs.soft_roce()
     plan, run = tmp_path / "plan.yaml", tmp_path / "run"
     plan.write_text(PLAN)
     argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run), "-q"]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 import fabriscope
 from fabriscope.lab.programs import native_program
@@ -62,10 +63,8 @@ def public_copy() -> Iterator[Path]:
 
 
 def test_a_lab_without_root(public_copy: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("we are not root, so every other test is this one")
-    if shutil.which("setpriv") is None:
-        pytest.skip("setpriv, with which root becomes somebody else, is not here")
+    needs.root("we are not root, so every other test is this one")
+    needs.program("setpriv")
     runtime = public_copy / "run"
     runtime.mkdir()
     os.chown(runtime, NOBODY, NOBODY)
@@ -85,12 +84,12 @@ def test_a_lab_without_root(public_copy: Path) -> None:
         )
 
     if run("unshare", "--user", "--map-root-user", "--net", "true").returncode != 0:
-        pytest.skip("this kernel forbids user namespaces")
+        needs.skip("this kernel forbids user namespaces", "allow them")
     interpreters = [path for path in (sys.executable, "/usr/bin/python3") if Path(path).exists()]
     tried = {path: run(path, "-c", "import fabriscope.lab, tests.lab.on_hosts") for path in interpreters}
     good = [path for path, done in tried.items() if done.returncode == 0]
     if not good:
         reasons = "; ".join(f"{path}: {done.stderr.strip().splitlines()[-1:]}" for path, done in tried.items())
-        pytest.skip(f"no interpreter that others may use can run a lab: {reasons}")
+        needs.skip(f"no interpreter that others may use can run a lab: {reasons}", "install the Debian package python3")
     done = run(good[0], "-c", SCRIPT)
     assert done.stdout == f"good {runtime}/fabriscope\n", done.stderr

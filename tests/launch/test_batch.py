@@ -13,8 +13,6 @@ from fabriscope.launch import batch
 from fabriscope.launch.batch import BatchJob, JobStatus, Submission
 from fabriscope.model.errors import LaunchError, ToolMissing
 
-psij = pytest.importorskip("psij", reason="psij-python is not installed")
-
 # Keeps its words and the script; says what the file beside it says, and ends with the status in front of that.
 STAND_IN = """#!/bin/sh
 folder=$(dirname "$0"); name=$(basename "$0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import subprocess
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
+from fabriscope.model import caches
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -56,6 +58,7 @@ def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
     steps, link = engine_binary.compile_steps("/x/mpicxx", source, Path("/out"))
     flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
+    flags += ["-isystem", f"{source}/third_party/include"]
     assert steps == [
         ["/x/mpicxx", *flags, "-c", "/out/src.unit.cc", "-o", "/out/src.o"],
         ["/x/mpicxx", *flags, "-c", "/out/transports.unit.cc", "-o", "/out/transports.o"],
@@ -63,13 +66,24 @@ def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     objects = ["/out/src.o", "/out/transports.o"]
     assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
     assert engine_binary.compile_words(source, with_mpi=False) == [
-        "{compiler}", "-std=c++17", "-O2", "-I", "include",
+        "{compiler}", "-std=c++17", "-O2", "-I", "include", "-isystem", "third_party/include",
         "units/src.unit.cc", "units/transports.unit.cc", "-o", "{output}", "-lrt", "-ldl", "-pthread",
     ]  # fmt: skip
     assert engine_binary.units(source, "..") == {
         "src.unit.cc": '#include "../src/main.cc"\n',
         "transports.unit.cc": '#include "../src/transports/mpi.cc"\n',
     }
+
+
+def test_no_header_of_a_library_that_is_loaded_at_run_time_is_the_machines() -> None:
+    source = Path(__file__).parents[2] / "engine"
+    for library in ("verbs", "libfabric"):
+        flags = ["-std=c++17", "-isystem", str(source / "third_party/include"), "-I", str(source / "include")]
+        argv = ["c++", *flags, "-M", str(source / "src" / library / "library.cc")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+        theirs = [word for word in done.stdout.split() if "/infiniband/" in word or "/rdma/" in word]
+        assert theirs, f"{library}: none of its headers is read"
+        assert [word for word in theirs if "third_party" not in word] == []
 
 
 def test_it_is_compiled_once(tmp_path: Path, stack: MpiStack) -> None:
@@ -129,3 +143,27 @@ def test_without_an_engine_the_remedy_is_told(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(engine_binary, "_PACKAGE", tmp_path)
     with pytest.raises(ToolMissing, match="pip"):
         engine_binary.find_engine()
+
+
+def test_what_others_could_have_put_into_the_cache_is_not_executed(tmp_path: Path, stack: MpiStack) -> None:
+    engine = engine_binary.build_mpi_engine(stack)
+    engine.chmod(0o757)
+    with pytest.raises(LaunchError, match=r"is not executed: .*engine can be written by other users \(mode 0757\) -- "):
+        engine_binary.build_mpi_engine(stack)
+    engine.chmod(0o755)
+    (tmp_path / "cache").chmod(0o777)
+    with pytest.raises(LaunchError, match=r"cache can be written by other users \(mode 0777\) -- "):
+        engine_binary.build_mpi_engine(stack)
+    (tmp_path / "cache").chmod(0o755)
+    assert engine_binary.build_mpi_engine(stack) == engine
+
+
+def test_who_waits_for_another_that_compiles_does_not_wait_for_ever(
+    stack: MpiStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_binary.build_mpi_engine(stack)
+    engine.unlink()
+    monkeypatch.setattr(engine_binary, "COMPILE_TIMEOUT_S", 0.2)
+    with caches.locked(engine.with_name("lock"), 1, LaunchError):  # noqa: SIM117 - one holds it, the other waits
+        with pytest.raises(LaunchError, match="another process has held this lock"):
+            engine_binary.build_mpi_engine(stack)

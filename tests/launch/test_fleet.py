@@ -41,6 +41,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     source = tmp_path / "engine"
     (source / "include" / "fabriscope").mkdir(parents=True)
     (source / "src").mkdir()
+    (source / "third_party").mkdir()
     (source / "src" / "main.cc").write_text("int main() {}")
     monkeypatch.setenv(engine_binary.SOURCE_VARIABLE, str(source))
     script(tmp_path / "good", "exit 0")
@@ -149,3 +150,32 @@ def test_what_carries_our_mark_is_ended_on_request(opened: Fleet) -> None:
     assert Path(f"/proc/{pid}").exists()
     opened.sweep(["n1"])
     assert is_gone(pid)
+
+
+def test_what_others_could_have_put_into_a_hosts_cache_is_not_executed(
+    opened: Fleet, program: Program, tmp_path: Path
+) -> None:
+    good = dataclasses.replace(program, path=script(tmp_path / "fine", "exit 0"), compile_words=())
+    look_apart(opened, good)
+    kept = homes(tmp_path, opened.place(good, is_needed_here=False))
+    kept[1].write_text("#!/bin/sh\ntouch " + str(tmp_path / "executed") + "\n")
+    kept[1].parent.chmod(0o777)
+    look_apart(opened, good)
+    with pytest.raises(HostError) as refused:
+        opened.place(good, is_needed_here=False)
+    why = f"{kept[1].parent} can be written by other users (mode 0777), so nothing is executed from there"
+    assert f"host n2: fine cannot be had: {why}" in str(refused.value)
+    assert "n1" not in str(refused.value)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_cache_that_others_can_write_holds_nothing_of_ours(opened: Fleet, program: Program, tmp_path: Path) -> None:
+    good = dataclasses.replace(program, path=script(tmp_path / "moved", "exit 0"))
+    look_apart(opened, good)
+    kept = homes(tmp_path, opened.place(good, is_needed_here=False))
+    kept[0].chmod(0o777)
+    away = dataclasses.replace(good, path=tmp_path / "elsewhere" / "moved")
+    away.path.parent.mkdir()
+    away.path.write_text(good.path.read_text())
+    opened.look(HOSTS, programs=[away])
+    assert [seen.files for seen in opened.seen.values()] == [[None], ["kept"]]

@@ -58,6 +58,18 @@ def test_a_signal_is_a_negative_exit_status() -> None:
     assert outcome.exit_status == -signal.SIGSEGV
 
 
+@pytest.mark.parametrize("stream", ["", ">&2"])
+def test_a_program_that_writes_without_end_is_ended(stream: str) -> None:
+    with pytest.raises(LaunchError, match=r"sh on here wrote more than 1 MiB: it was ended"):
+        run(sh(f"exec yes {stream}", most_output_bytes=1 << 20))
+
+
+def test_a_server_that_writes_without_end_is_ended_and_no_more_of_it_is_read() -> None:
+    server = sh("echo ready; exec yes", ready_pattern="ready", is_server=True, most_output_bytes=1 << 20)
+    with pytest.raises(LaunchError, match=r"sh on here wrote more than 1 MiB: it was ended"):
+        run(server, sh("sleep 60"))
+
+
 def test_what_a_first_command_says_goes_into_the_next_argv() -> None:
     first = sh(
         'echo noise; sleep 0.1; echo \'{"type":"listening","tcp_port":4711}\'; sleep 0.2',

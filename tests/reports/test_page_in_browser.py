@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import subprocess
 import threading
 from pathlib import Path
 
-import pytest
+from tests import needs
 from tests.analysis.made_up import Shape, write_run
 
 from fabriscope.registry import discover
 from fabriscope.reports.base import Options
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SHAPE = Shape(sizes=(1, 64, 4096, 1 << 20), launch_count=3, samples_per_burst=3, stacks=("mpich-5.0.2",))
 BROWSERS_OWN = (b"accounts.google.com", b"www.google.com", b"clients2.google.com", b"redirector.gvt1.com",
                 b"update.googleapis.com", b"optimizationguide-pa.googleapis.com")  # fmt: skip
 """Whom the browser itself calls, whatever page it shows."""
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 
 class Proxy:
@@ -48,13 +44,13 @@ class Proxy:
 
 
 def test_the_page_draws_and_asks_for_nothing(tmp_path: Path) -> None:
-    assert CHROMIUM is not None
+    chromium = needs.program("chromium")
     data = write_run(tmp_path / "run", SHAPE).read()
     (page,) = discover("reports", "REPORT").get("html").render(data, tmp_path, Options())
     figure_count = page.read_text().count("data-figure=")
     proxy = Proxy()
     argv = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+        chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
         "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions",
         "--enable-logging=stderr", "--v=0", f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,3000",
         f"--proxy-server=http://127.0.0.1:{proxy.tcp_port}", "--proxy-bypass-list=<-loopback>",

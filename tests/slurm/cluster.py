@@ -19,8 +19,8 @@ from fabriscope.lab.presets import PRESETS
 from fabriscope.model.lab import LabSpec
 
 HOSTS = ("n1", "n2", "n3")
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "sinfo", "scancel")
-TIMEOUT_S = 120.0
+PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
+TIMEOUT_S = 280.0
 _READY_TIMEOUT_S = 60.0
 
 _SLURM_CONF = """

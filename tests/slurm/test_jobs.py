@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests import needs
 from tests.slurm.cluster import Cluster
 
 from fabriscope import engine_binary
 from fabriscope.cli import _submission
-from fabriscope.hosts import mpi
 from fabriscope.launch.batch import JobStatus
 from fabriscope.launch.on_host.orders import PATIENCE_S
-from fabriscope.model.errors import LaunchError, StoreError, ToolMissing
+from fabriscope.model.errors import LaunchError, StoreError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "slurm.yaml"
 PLAN = """
@@ -62,11 +62,8 @@ def until(what: object, seconds: float = 60) -> None:
 @pytest.mark.timeout(900)  # the engine may have to be compiled first
 @pytest.mark.parametrize(("launcher", "first_word"), [("srun", "srun --quiet"), ("mpirun", "mpi")])
 def test_a_plan_runs_on_the_hosts_of_the_job(cluster: Cluster, tmp_path: Path, launcher: str, first_word: str) -> None:
-    try:
-        stack = mpi.find("mpich")  # its plugin pmi2 is part of every Slurm
-        engine_binary.build_mpi_engine(stack)  # takes long the first time
-    except ToolMissing as error:
-        pytest.skip(f"{error}")
+    stack = needs.mpi_library("mpich")  # its plugin pmi2 is part of every Slurm
+    engine_binary.build_mpi_engine(stack)  # takes long the first time
     text = PLAN.replace("[tcp]", "[tcp, mpi]").replace("launches: 3", "launches: 1")
     text += f"placements: [inter, intra]\nmpi: [{{name: mpich, path: {stack.mpirun}}}]\nlauncher: {launcher}\n"
     plan, run = write(tmp_path / "plan.yaml", text), tmp_path / "run"
@@ -112,7 +109,6 @@ def test_outside_of_a_job_the_plan_has_no_hosts(cluster: Cluster, tmp_path: Path
 
 
 def test_a_submitted_plan_ends_with_a_run_folder_and_a_report(cluster: Cluster, tmp_path: Path) -> None:
-    pytest.importorskip("psij", reason="psij-python is not installed")
     example = yaml.safe_load(EXAMPLE.read_text())
     shortened = {"fabrics": {"net": {"interface": "eth0"}}, "layers": ["tcp"], "launches": 3, "budget": "600ms"}
     example.pop("mpi")
@@ -133,7 +129,6 @@ def test_a_submitted_plan_ends_with_a_run_folder_and_a_report(cluster: Cluster, 
 
 
 def test_a_cancelled_job_is_gone_on_with_in_another_one(cluster: Cluster, tmp_path: Path) -> None:
-    pytest.importorskip("psij", reason="psij-python is not installed")
     plan, run = write(tmp_path / "plan.yaml", LONG.replace("launches: 40", "launches: 12")), tmp_path / "run"
     job = cluster.start(*cluster.own_words("submit", plan, "-o", run, "--wait", "--attribute", "nodelist=n2,n3"))
     until(lambda: len(journal(run)) >= 2)
@@ -153,7 +148,6 @@ def test_a_cancelled_job_is_gone_on_with_in_another_one(cluster: Cluster, tmp_pa
 
 
 def test_a_refusal_is_one_sentence(cluster: Cluster, tmp_path: Path) -> None:
-    pytest.importorskip("psij", reason="psij-python is not installed")
     plan, run = write(tmp_path / "plan.yaml", PLAN), tmp_path / "run"
     done = cluster.fabriscope("submit", plan, "-o", run, "--queue", "nosuch")
     assert done.returncode == 6

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests import needs
 
 from fabriscope import lab
 from fabriscope.lab import Lab
@@ -88,15 +86,13 @@ class Cluster:
         return self.argv(HEAD, sys.executable, "-m", "fabriscope", *map(str, words))
 
 
-def reason_to_skip() -> str | None:
-    """Return why there can be no sshd in a lab here."""
-    if shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-        return "there is no sshd (package openssh-server)"
-    if os.geteuid() != 0:
-        return "sshd changes users, which only root can"
-    if not Path("/usr/bin/python3").exists():
-        return "sshd's own PATH has no python3"
-    return None
+def need_sshd() -> None:
+    """Skip the test where no sshd can run in a lab."""
+    needs.root("sshd changes users, which only root can")
+    needs.lab()
+    for program in ("ssh", "sshd"):
+        needs.program(program)
+    needs.file("/usr/bin/python3")  # sshd's own PATH has no other
 
 
 @contextmanager
@@ -104,8 +100,7 @@ def cluster(
     folder: Path, names: Sequence[str], fabrics: Mapping[str, SwitchSpec], hidden: Sequence[Path] = ()
 ) -> Iterator[Cluster]:
     """Yield a cluster; its hosts have homes of their own and do not see the `hidden` folders."""
-    if why := reason_to_skip():
-        pytest.skip(why)
+    need_sshd()
     _write_keys(folder, names)
     built = lab.up(LabSpec((HEAD, *names), dict(fabrics)))
     try:

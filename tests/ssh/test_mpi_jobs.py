@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.ssh.cluster import HEAD, Cluster, cluster
 from tests.ssh.test_ssh import wait_until_clean
 
@@ -101,8 +102,7 @@ def _carried(place: Cluster) -> int:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("how", ["well", "crash", "hang"])
 def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
-    if not _stacks():
-        pytest.skip("no MPI library with a compiler is installed")
+    needs.mpi_library()
     (place.folder / "program.cc").write_text(PROGRAM)
     for stack in _stacks():
         program = place.folder / f"program-{stack.name}"

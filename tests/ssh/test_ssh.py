@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests import needs
 from tests.ssh.cluster import HEAD, TIMEOUT_S, Cluster, cluster
 
 from fabriscope import engine_binary
@@ -127,7 +128,7 @@ def test_with_a_shared_folder_nothing_is_copied(tmp_path: Path) -> None:
 def test_an_mpi_job_runs_over_the_user_s_own_ssh(apart: Cluster) -> None:
     stacks = mpi.stacks() if EVERY_MPI else mpi.stacks()[:1]
     if not stacks:
-        pytest.skip("no MPI library is installed")
+        pytest.skip(needs.NO_MPI)
     for stack in stacks:
         built = engine_binary.build_mpi_engine(stack).parent
         shutil.copytree(built, apart.folder / "cache" / "fabriscope" / "engines" / built.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.model.proof import Observed
 from fabriscope.store import proofs
 
 NOBODY = 65534
@@ -71,3 +74,39 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     with pytest.raises(StoreError, match="there is something already"):
         proofs.check_new(tmp_path)
+
+
+def observed() -> Observed:
+    """A program that was watched on one host."""
+    reading = Reading(10**9, 10**18, 5, {"eth0": {"rx_bytes": 1, "tx_bytes": 2}}, protocols={"Udp.InDatagrams": 1})
+    watch = Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {"eth0": 1500}, (reading, reading))
+    return Observed(("app", "-x"), "eth0", ("a",), 10**18, 10**9, 0, False, {"a": watch}, {"a": watch})
+
+
+def test_what_was_observed_comes_back(tmp_path: Path) -> None:
+    proofs.write(tmp_path / "proof", observed())
+    assert proofs.read(tmp_path / "proof") == observed()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("argv", "app"), ("argv", [1]), ("hosts", None), ("elapsed_ns", 1.5), ("exit_status", "0"), ("was_signalled", 1),
+     ("fabrics", {"x": 1}), ("said", 3), ("version", "2"), ("format", [])],
+)  # fmt: skip
+def test_a_proof_with_another_type_is_damaged(name: str, value: object, tmp_path: Path) -> None:
+    proofs.write(tmp_path, observed())
+    about = json.loads((tmp_path / "observed.json").read_text())
+    (tmp_path / "observed.json").write_text(json.dumps({**about, name: value}))
+    with pytest.raises(StoreError, match=r"observed\.json: "):
+        proofs.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["observed.json", "counters.json.gz", "idle.json.gz"])
+def test_a_pipe_in_the_place_of_a_file_is_refused(name: str, tmp_path: Path) -> None:
+    proofs.write(tmp_path, observed())
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(StoreError, match=f"{name}: it is not a regular file"):
+        proofs.read(tmp_path)
+    with pytest.raises(StoreError, match="a pipe"):
+        proofs.check_file(tmp_path / name)

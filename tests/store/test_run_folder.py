@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import RANK_OPERATION, Launch, SampleBlock
 from fabriscope.model.run_data import SAMPLE_COLUMNS
+from fabriscope.store import inside
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
 RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
@@ -94,6 +96,30 @@ def test_what_went_in_comes_back(folder: store.RunFolder) -> None:
 def failed(launch_id: int) -> dict[str, Any]:
     results = {CASE.case_id: {"status": "failed", "reason": "gone"}}
     return {**record(launch_id), "status": "failed", "reason": "gone", "results": results}
+
+
+def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for path in (tmp_path / "new", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with monkeypatch.context() as patched:
+            patched.setattr("fabriscope.store.seal.write", full)
+            with pytest.raises(StoreError, match="the run folder cannot be made: No space left"):
+                store.create(path, contents(), "name: x\n")
+        assert path.name == "empty" or not path.exists()
+        store.create(path, contents(), "name: x\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone can give a folder away -- run as root")
+def test_a_folder_of_somebody_else_is_no_place_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    os.chown(tmp_path / "run", 65534, 65534)
+    with pytest.raises(StoreError, match="belongs to another user"):
+        store.create(tmp_path / "run", contents(), "name: x\n")
+    with pytest.raises(StoreError, match="belongs to another user"):
+        store.refuse_impossible(tmp_path / "run")
 
 
 def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_stay(folder: store.RunFolder) -> None:
@@ -194,20 +220,137 @@ def test_the_journal_may_be_cut_at_every_byte(folder: store.RunFolder) -> None:
     assert sorted(folder.done()) == [1]
 
 
-def test_damage_before_the_last_line_is_an_error(folder: store.RunFolder) -> None:
-    folder.append(record(1))
+def test_a_damaged_line_is_left_out_by_name_and_nothing_is_appended_behind_it(folder: store.RunFolder) -> None:
+    for number in (1, 2, 3):
+        folder.append(record(number), blocks())
     journal = folder.path / "journal.jsonl"
-    journal.write_bytes(b"{torn\n" + journal.read_bytes())
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0] + b"{torn\n" + lines[2])
+    run = store.open_run(folder.path).read()
+    assert [line["launch_id"] for line in run.journal] == [1, 3]
+    assert [note.partition(": it")[0] for note in run.notes] == ["line 2 is left out: journal.jsonl, line 2"]
     with pytest.raises(StoreError, match="damaged") as caught:
-        folder.read()
-    assert caught.value.where == f"{journal}:1"
+        store.open_run(folder.path).append(record(4))
+    assert caught.value.where == f"{journal}:2"
 
 
-def test_missing_samples_are_an_error(folder: store.RunFolder) -> None:
+@pytest.mark.parametrize("damage", ["removed", "cut", "of another launch", "a folder", "a link out", "a pipe"])
+def test_a_launch_of_which_a_file_is_damaged_is_left_out_by_name(folder: store.RunFolder, damage: str) -> None:
+    for number in (1, 2):
+        folder.append(record(number), blocks())
+    path, other = (folder.path / "samples" / f"launch-000{number}.parquet" for number in (1, 2))
+    content = path.read_bytes()
+    path.unlink()
+    if damage == "cut":
+        path.write_bytes(content[:-9])
+    elif damage == "of another launch":
+        shutil.copy(other, path)
+    elif damage == "a folder":
+        path.mkdir()
+    elif damage == "a link out":
+        (folder.path.parent / "outside.parquet").write_bytes(content)
+        path.symlink_to(folder.path.parent / "outside.parquet")
+    elif damage == "a pipe":
+        os.mkfifo(path)
+    run = store.open_run(folder.path).read()
+    assert [line["launch_id"] for line in run.journal] == [2]
+    assert run.samples.collect()["launch_id"].unique().to_list() == [2]
+    (note,) = run.notes
+    assert note.startswith("launch 1 is left out: samples/launch-0001.parquet: ")
+    assert folder.damage(folder.done()[1]) and not folder.damage(folder.done()[2])
+
+
+def test_an_earlier_attempt_counts_where_the_later_one_is_damaged(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks()[:1])
+    folder.append(record(1), blocks(), again=True)
+    (folder.path / "samples" / "launch-0001-attempt-2.parquet").write_bytes(b"")
+    run = store.open_run(folder.path).read()
+    assert [line["attempt"] for line in run.journal] == [1]
+    assert "launch 1, attempt 2, is left out" in run.notes[0]
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "samples/../../outside", "", ".", "a\0b", 7, None])
+def test_names_in_a_journal_are_names_inside_the_folder(folder: store.RunFolder, name: object) -> None:
+    (folder.path.parent / "outside").write_text("not ours")
+    with pytest.raises(StoreError):
+        inside.read_bytes(folder.path, name)
+
+
+def test_what_unpacks_without_end_and_what_is_nested_without_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than 1000 bytes"):
+        inside.unpack(gzip.compress(bytes(10**6)), 1000)
+    assert inside.unpack(gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
+    for text in (
+        b"[" * 10**6,
+        b"[" * 99 + b"]" * 99,
+        b'[{"a":' * 50 + b"1" + b"}]" * 50,
+        b"1e999",
+        b"NaN",
+        b'{"a": 1, "a": 2}',
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            inside.parse(text)
+    assert inside.parse(b'["[[[", {"a": [1, 2.5, null]}]') == ["[[[", {"a": [1, 2.5, None]}]
+
+
+def test_a_journal_that_is_removed_while_a_run_goes_on_is_an_error(folder: store.RunFolder) -> None:
+    with folder.lock():
+        folder.append(record(1), blocks())
+        folder.append(record(2), blocks())
+        (folder.path / "journal.jsonl").unlink()
+        for step in (lambda: folder.append(record(3), blocks()), folder.end, folder.done):
+            with pytest.raises(StoreError, match="gone or was changed"):
+                step()
+    assert not (folder.path / "journal.jsonl").exists()
+
+
+def test_a_seal_that_is_damaged_is_noticed_before_anything_is_written(folder: store.RunFolder) -> None:
     folder.append(record(1), blocks())
-    (folder.path / "samples" / "launch-0001.parquet").unlink()
+    (folder.path / "seal.json").write_text("{}")
+    with pytest.raises(StoreError, match="seal is damaged"):
+        folder.append(record(2), blocks())
+    (folder.path / "seal.json").unlink()
     with pytest.raises(StoreError, match="missing"):
-        folder.read()
+        folder.append(record(2), blocks())
+    assert len((folder.path / "journal.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_full_disk_says_that_the_rest_is_whole_only_where_it_is(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks())
+    given = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for damage, sentence in (
+        (False, "stored before is whole"),
+        (True, "nor is what was stored before whole: samples/"),
+    ):
+        if damage:
+            (folder.path / "samples" / "launch-0001.parquet").unlink()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, given[1]))
+        try:
+            with pytest.raises(StoreError, match="cannot be written: File too large") as caught:
+                folder.append(record(2), blocks())
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, given)
+        assert sentence in str(caught.value)
+
+
+def test_a_folder_is_for_its_owner_alone_unless_it_was_there(tmp_path: Path) -> None:
+    assert stat.S_IMODE(store.create(tmp_path / "a" / "run", contents(), "").path.stat().st_mode) == 0o700
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o750)
+    assert stat.S_IMODE(store.create(tmp_path / "shared", contents(), "").path.stat().st_mode) == 0o750
+
+
+def test_nothing_is_written_through_a_link(folder: store.RunFolder) -> None:
+    victim = folder.path.parent / "victim"
+    victim.write_text("mine")
+    (folder.path / "samples" / ".launch-0001.parquet.part").symlink_to(victim)
+    folder.append(record(1), blocks())
+    (folder.path / ".lock").unlink()
+    (folder.path / ".lock").symlink_to(folder.path.parent / "new")
+    with pytest.raises(StoreError, match="cannot be written"):
+        folder.append(record(2), blocks())
+    assert victim.read_text() == "mine"
+    assert not (folder.path.parent / "new").exists()
 
 
 def test_a_second_process_is_refused(folder: store.RunFolder) -> None:

@@ -20,23 +20,27 @@ class Registry {
 
   struct Entry {
     Factory factory;
-    std::string unavailable_reason;  // empty: it can be used
+    std::string unavailable_reason;  // empty: it was built in
+    // Says why a library that is loaded at run time cannot be; empty, or returning that: all is
+    // there.
+    std::function<std::string()> missing_library = {};
   };
 
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
   // Refuses a name that is taken: which of two would serve depends on the linker's order.
-  void add(const std::string& name, Factory factory, std::string unavailable_reason = {}) {
-    const bool added =
-        entries_.emplace(name, Entry{std::move(factory), std::move(unavailable_reason)}).second;
+  void add(const std::string& name, Factory factory, std::string unavailable_reason = {},
+           std::function<std::string()> missing_library = {}) {
+    Entry entry{std::move(factory), std::move(unavailable_reason), std::move(missing_library)};
+    const bool added = entries_.emplace(name, std::move(entry)).second;
     if (!added) throw std::logic_error("two " + kind_ + "s are registered as '" + name + "'");
   }
 
   // For registration before main(), where nobody could catch: the first error is kept for main().
-  bool add_at_start(const std::string& name, Factory factory,
-                    std::string unavailable_reason = {}) noexcept {
+  bool add_at_start(const std::string& name, Factory factory, std::string unavailable_reason = {},
+                    std::function<std::string()> missing_library = {}) noexcept {
     try {
-      add(name, std::move(factory), std::move(unavailable_reason));
+      add(name, std::move(factory), std::move(unavailable_reason), std::move(missing_library));
       return true;
     } catch (const std::exception& error) {
       if (start_error_.empty()) start_error_ = error.what();
@@ -78,8 +82,8 @@ class Registry {
 
 }  // namespace fabriscope
 
-// The one macro: at the end of a plug-in's file. `name` and `factory`, and for a plug-in that was
-// built without what it needs, the reason.
+// The one macro: at the end of a plug-in's file. `name` and `factory`, for a plug-in that was built
+// without what it needs, the reason, and for one that loads a library, what says why it cannot.
 #define FABRISCOPE_REGISTER(registry, name, ...) \
   FABRISCOPE_AT_START(::fabriscope::registry().add_at_start(name, __VA_ARGS__))
 

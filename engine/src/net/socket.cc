@@ -188,12 +188,4 @@ void recv_all(int fd, void* data, std::size_t size_bytes) {
   }
 }
 
-void send_greeting(int fd, const std::string& token, const std::string& purpose) {
-  const std::string text = token + '\n' + purpose;
-  const std::uint32_t length = htonl(static_cast<std::uint32_t>(text.size()));
-  std::string frame(reinterpret_cast<const char*>(&length), sizeof length);
-  frame += text;
-  send_all(fd, frame.data(), frame.size());
-}
-
 }  // namespace fabriscope

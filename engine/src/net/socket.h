@@ -46,7 +46,4 @@ void connect_within(int fd, const SocketAddress& address, std::int64_t timeout_n
 void send_all(int fd, const void* data, std::size_t size_bytes);
 void recv_all(int fd, void* data, std::size_t size_bytes);
 
-// What a connection says first: the run's token, and what the connection is for.
-void send_greeting(int fd, const std::string& token, const std::string& purpose);
-
 }  // namespace fabriscope

@@ -3,12 +3,9 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 
-#include <cerrno>
-#include <ctime>
-#include <optional>
 #include <utility>
 
-#include "../interrupt.h"
+#include "../net/entrance.h"
 #include "../net/socket.h"
 #include "../net/token_gate.h"
 #include "fabriscope/clock.h"
@@ -19,7 +16,8 @@ namespace fabriscope {
 namespace {
 
 constexpr std::uint32_t kMaxTextBytes = 64U << 20;
-constexpr std::int64_t kRetryNs = 100'000'000;
+// How long two connections of one rank may take to show which of them was given up.
+constexpr int kGivenUpMs = 1000;
 
 // A host that dies says nothing; without these a rank would wait for it for hours.
 void notice_dead_hosts(int fd) {
@@ -113,6 +111,12 @@ class TcpRendezvous : public Rendezvous {
   std::int64_t rejected_connection_count_;
 };
 
+// A rank whose connection broke before it was let in makes another one.
+bool is_given_up(int fd, int patience_ms) {
+  pollfd looking{fd, POLLRDHUP, 0};
+  return ::poll(&looking, 1, patience_ms) > 0;
+}
+
 std::unique_ptr<Rendezvous> listen_for_peers(const Settings& settings) {
   const SocketAddress address = SocketAddress::parse(settings.listen);
   UniqueFd listener = make_socket(address.family());
@@ -123,42 +127,32 @@ std::unique_ptr<Rendezvous> listen_for_peers(const Settings& settings) {
   }
   std::vector<UniqueFd> peers(static_cast<std::size_t>(settings.rank_count));
   const std::int64_t deadline_ns = SteadyClock::now() + settings.connect_timeout_ns;
-  for (int missing = settings.rank_count - 1; missing > 0; --missing) {
+  for (int missing = settings.rank_count - 1; missing > 0;) {
     Greeted greeted = gate.next(deadline_ns - SteadyClock::now());
     const int rank = parse_rank(greeted.purpose, settings.rank_count);
     UniqueFd& place = peers[static_cast<std::size_t>(rank)];
-    if (place) throw RunError("two processes say that they are rank " + std::to_string(rank));
     notice_dead_hosts(greeted.fd.get());
+    if (!place) {
+      --missing;
+    } else if (is_given_up(greeted.fd.get(), 0)) {
+      continue;
+    } else if (!is_given_up(place.get(), kGivenUpMs)) {
+      throw RunError("two processes say that they are rank " + std::to_string(rank));
+    }
     place = std::move(greeted.fd);
   }
   gate.close();
   return std::make_unique<TcpRendezvous>(0, std::move(peers), gate.rejected_connection_count());
 }
 
-// Tries again while nobody listens: the launcher may start the ranks in any order.
-UniqueFd connect_to_rank_0(const Settings& settings) {
-  const SocketAddress address = SocketAddress::parse(settings.connect);
-  const std::int64_t deadline_ns = SteadyClock::now() + settings.connect_timeout_ns;
-  for (;;) {
-    try {
-      UniqueFd fd = make_socket(address.family());
-      connect_within(fd.get(), address, deadline_ns - SteadyClock::now());
-      return fd;
-    } catch (const std::system_error& error) {
-      const bool refused = error.code() == std::errc::connection_refused;
-      if (!refused || SteadyClock::now() + kRetryNs > deadline_ns) throw;
-    }
-    const timespec pause{0, kRetryNs};
-    nanosleep(&pause, nullptr);
-    throw_if_interrupted();
-  }
-}
-
+// The launcher may start the ranks in any order, and strangers may crowd the door.
 std::unique_ptr<Rendezvous> join(const Settings& settings) {
+  const SocketAddress address = SocketAddress::parse(settings.connect);
+  const Call call{[&address] { return make_socket(address.family()); }, address, settings.token,
+                  "rank " + std::to_string(settings.rank)};
   std::vector<UniqueFd> peers(static_cast<std::size_t>(settings.rank_count));
-  peers[0] = connect_to_rank_0(settings);
+  peers[0] = enter(call, {}, settings.connect_timeout_ns);
   notice_dead_hosts(peers[0].get());
-  send_greeting(peers[0].get(), settings.token, "rank " + std::to_string(settings.rank));
   return std::make_unique<TcpRendezvous>(settings.rank, std::move(peers), 0);
 }
 

@@ -1,6 +1,7 @@
 // Reliable datagrams through libfabric, by whichever of its providers a case names: tcp, shm,
 // verbs, efa, cxi, opx ...
 #include "../libfabric/endpoint.h"
+#include "../loaded_library.h"
 
 #ifdef FABRISCOPE_WITH_LIBFABRIC
 
@@ -84,9 +85,12 @@ class LibfabricTransport : public Transport {
 }  // namespace
 }  // namespace fabriscope
 
-FABRISCOPE_REGISTER(transport_registry, "libfabric", [](const fabriscope::Settings& settings) {
-  return std::make_unique<fabriscope::LibfabricTransport>(settings);
-})
+FABRISCOPE_REGISTER(
+    transport_registry, "libfabric",
+    [](const fabriscope::Settings& settings) {
+      return std::make_unique<fabriscope::LibfabricTransport>(settings);
+    },
+    "", fabriscope::why_missing<fabriscope::LibfabricLibrary>)
 
 #else
 
@@ -94,7 +98,6 @@ FABRISCOPE_REGISTER(transport_registry, "libfabric", [](const fabriscope::Settin
 
 FABRISCOPE_REGISTER(
     transport_registry, "libfabric", [](const fabriscope::Settings&) { return nullptr; },
-    "this program was built without libfabric's headers (rdma/fabric.h): install libfabric-dev "
-    "and build it again")
+    "this program was built without it (FABRISCOPE_LIBFABRIC=OFF): build it again with that ON")
 
 #endif

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -26,13 +29,16 @@ constexpr std::size_t kRingBytes = 256U << 10;
 // out at the same time.
 constexpr std::size_t kPartBytes = 16U << 10;
 
+// Random, in hexadecimal digits: whoever maps the memory sees whether it is the one that was meant.
+constexpr std::size_t kMarkLength = 32;
+
 struct SharedRings {
+  std::array<char, kMarkLength> mark;
   std::array<RingPositions, 2> positions;  // 0: from the lower rank to the higher
   alignas(4096) std::array<std::array<unsigned char, kRingBytes>, 2> data;
 };
 
-// The memory, mapped. Its name goes as soon as both ranks have it open; the memory goes with the
-// last of them, however it ends.
+// The memory, mapped. It goes with the last rank that has it, however that ends.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -51,6 +57,14 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory() {
     if (rings_ != nullptr) ::munmap(rings_, sizeof(SharedRings));
+  }
+
+  void set_mark(const std::string& mark) {
+    std::memcpy(rings_->mark.data(), mark.data(), rings_->mark.size());
+  }
+  bool has_mark(const std::string& mark) const {
+    return mark.size() == kMarkLength &&
+           std::memcmp(rings_->mark.data(), mark.data(), kMarkLength) == 0;
   }
 
   RingWriter writer(std::size_t direction) {
@@ -212,27 +226,44 @@ class ShmEndpoint : public Endpoint {
   std::size_t received_ = 0;
 };
 
+std::string random_text() {
+  std::array<unsigned char, kMarkLength / 2> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw system_failure("draw a random name");
+  }
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+// Takes the memory now: where there is none, that is an error here and not a signal later.
+void size_rings(const UniqueFd& file) {
+  int reason = ::ftruncate(file.get(), sizeof(SharedRings)) == 0 ? EINTR : errno;
+  while (reason == EINTR) reason = ::posix_fallocate(file.get(), 0, sizeof(SharedRings));
+  if (reason != 0) {
+    throw std::system_error(reason, std::generic_category(), "cannot size the shared memory");
+  }
+}
+
+UniqueFd make_nameless() {
+#ifdef SYS_memfd_create
+  constexpr unsigned kCloseOnExec = 1;
+  return UniqueFd(static_cast<int>(::syscall(SYS_memfd_create, "fabriscope", kCloseOnExec)));
+#else
+  return {};
+#endif
+}
+
 // A name in /dev/shm that nobody can guess, gone with this object.
 class SharedName {
  public:
-  SharedName() {
-    std::array<unsigned char, 16> bytes{};
-    if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-      throw system_failure("draw a random name");
-    }
-    constexpr char kDigits[] = "0123456789abcdef";
-    name_ = "/fabriscope-";
-    for (const unsigned char byte : bytes) {
-      name_ += kDigits[byte >> 4U];
-      name_ += kDigits[byte & 15U];
-    }
+  SharedName() : name_("/fabriscope-" + random_text()) {
     file_ = UniqueFd(::shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!file_) throw system_failure("make shared memory");
-    if (::ftruncate(file_.get(), sizeof(SharedRings)) != 0) {
-      const int reason = errno;
-      ::shm_unlink(name_.c_str());
-      throw std::system_error(reason, std::generic_category(), "cannot size the shared memory");
-    }
   }
   ~SharedName() { ::shm_unlink(name_.c_str()); }
   SharedName(const SharedName&) = delete;
@@ -246,14 +277,31 @@ class SharedName {
   UniqueFd file_;
 };
 
-UniqueFd open_shared(const std::string& name) {
-  UniqueFd file(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
-  if (!file) throw system_failure("open the peer's shared memory " + name + " (another host?)");
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw system_failure("look at the shared memory");
-  if (status.st_size != sizeof(SharedRings)) throw CaseError("the shared memory has another size");
-  return file;
+// Where the peer finds memory without a name: in this process's table of files. By /proc, whose
+// numbers of processes may be others than getpid() knows.
+std::string place_of(const UniqueFd& file) {
+  std::array<char, 32> process{};
+  if (::readlink("/proc/self", process.data(), process.size() - 1) <= 0) return {};
+  return "/proc/" + std::string(process.data()) + "/fd/" + std::to_string(file.get());
 }
+
+bool has_rings(const UniqueFd& file) {
+  struct stat status {};
+  return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+         status.st_size == sizeof(SharedRings);
+}
+
+// What one rank offers: where its memory is, and the mark that it bears.
+struct Offer {
+  std::string mark;
+  std::string place;
+
+  std::string text() const { return mark + place; }
+  static Offer read(const std::string& text) {
+    if (text.size() <= kMarkLength) return {};
+    return {text.substr(0, kMarkLength), text.substr(kMarkLength)};
+  }
+};
 
 class ShmTransport : public Transport {
  public:
@@ -262,20 +310,72 @@ class ShmTransport : public Transport {
     refuse_options("shm", options);
     const bool creates = rendezvous.rank() < peer;
     const bool joins = peer >= 0 && !creates;
-    std::unique_ptr<SharedName> created;
+    UniqueFd file;
     SharedMemory memory;
-    const std::vector<std::string> names = agree(rendezvous, [&]() -> std::string {
+    const std::vector<std::string> offers = agree(rendezvous, [&]() -> std::string {
       if (!creates) return {};
-      created = std::make_unique<SharedName>();
-      memory = SharedMemory(created->file());
-      return created->name();
+      file = make_nameless();
+      if (!file) return {};
+      return offer(file, memory, place_of(file)).text();
     });
-    agree(rendezvous, [&]() -> std::string {
-      if (joins) memory = SharedMemory(open_shared(names[static_cast<std::size_t>(peer)]));
-      return {};
+    const std::vector<std::string> wishes = agree(rendezvous, [&]() -> std::string {
+      if (!joins) return {};
+      const Offer offered = Offer::read(offers[static_cast<std::size_t>(peer)]);
+      return accept(offered, memory) ? "" : "a name";
     });
+    const bool all_have_it = std::all_of(wishes.begin(), wishes.end(),
+                                         [](const std::string& wish) { return wish.empty(); });
+    if (!all_have_it) share_by_name(rendezvous, peer, wishes, memory);
     if (peer < 0) return nullptr;
     return std::make_unique<ShmEndpoint>(std::move(memory), creates);
+  }
+
+ private:
+  static Offer offer(const UniqueFd& file, SharedMemory& memory, const std::string& place) {
+    size_rings(file);
+    memory = SharedMemory(file);
+    const std::string mark = random_text();
+    memory.set_mark(mark);
+    return {mark, place};
+  }
+
+  // False where the peer's table of files is not to be seen from here: another host, another
+  // namespace of processes, or one that may not be looked into.
+  static bool accept(const Offer& offered, SharedMemory& memory) {
+    if (offered.place.empty()) return false;
+    const UniqueFd file(::open(offered.place.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!has_rings(file)) return false;
+    SharedMemory seen(file);
+    if (!seen.has_mark(offered.mark)) return false;
+    memory = std::move(seen);
+    return true;
+  }
+
+  // For pairs that share /dev/shm and nothing more. The name is there from one step to the next.
+  static void share_by_name(Rendezvous& rendezvous, int peer,
+                            const std::vector<std::string>& wishes, SharedMemory& memory) {
+    const int rank = rendezvous.rank();
+    const bool gives = peer > rank && !wishes[static_cast<std::size_t>(peer)].empty();
+    const bool takes = peer >= 0 && peer < rank && !wishes[static_cast<std::size_t>(rank)].empty();
+    std::unique_ptr<SharedName> created;
+    const std::vector<std::string> offers = agree(rendezvous, [&]() -> std::string {
+      if (!gives) return {};
+      created = std::make_unique<SharedName>();
+      return offer(created->file(), memory, created->name()).text();
+    });
+    agree(rendezvous, [&]() -> std::string {
+      if (!takes) return {};
+      const Offer offered = Offer::read(offers[static_cast<std::size_t>(peer)]);
+      const UniqueFd file(::shm_open(offered.place.c_str(), O_RDWR | O_CLOEXEC, 0));
+      if (!file) {
+        throw system_failure("open the peer's shared memory " + offered.place + " (another host?)");
+      }
+      if (!has_rings(file)) throw CaseError("the shared memory has another size");
+      SharedMemory seen(file);
+      if (!seen.has_mark(offered.mark)) throw CaseError("the shared memory is another rank's");
+      memory = std::move(seen);
+      return {};
+    });
   }
 };
 

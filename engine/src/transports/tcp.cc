@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "../net/entrance.h"
 #include "../net/socket.h"
 #include "../net/token_gate.h"
 #include "fabriscope/error.h"
@@ -151,19 +152,21 @@ class TcpTransport : public Transport {
     const std::vector<std::string> addresses = agree(rendezvous, [&]() -> std::string {
       options = parse_tcp_options(asked, interface_);
       if (peer < 0) return {};
-      UniqueFd& own = listens ? listener : fd;
-      own = make_socket(address_.family());
-      apply_tcp_options(own.get(), options);
+      UniqueFd own = socket_with(options);
       if (!listens) return {};
-      bind_and_listen(own.get(), address_);
-      return SocketAddress::local_of(own.get()).text();
+      listener = std::move(own);
+      bind_and_listen(listener.get(), address_);
+      return SocketAddress::local_of(listener.get()).text();
     });
+    Call call;
     agree(rendezvous, [&]() -> std::string {
       if (!connects) return {};
-      connect_to(fd.get(), addresses[static_cast<std::size_t>(peer)]);
+      call = call_to(addresses[static_cast<std::size_t>(peer)], options);
+      fd = dial(call, kConnectLimitNs);
       return {};
     });
     agree(rendezvous, [&]() -> std::string {
+      if (connects) fd = enter(call, std::move(fd), kConnectLimitNs);
       if (!listens) return {};
       fd = accept_from(listener.get());
       // Inherited from the listener, and only root may bind a socket to a device a second time.
@@ -191,13 +194,22 @@ class TcpTransport : public Transport {
     return address;
   }
 
+  UniqueFd socket_with(const TcpOptions& options) const {
+    UniqueFd fd = make_socket(address_.family());
+    apply_tcp_options(fd.get(), options);
+    return fd;
+  }
+
   // From the own data address, so that the bytes leave where they were asked to.
-  void connect_to(int fd, const std::string& address) const {
-    if (::bind(fd, address_.get(), address_.length) != 0) {
-      throw system_failure("bind to " + address_.text());
-    }
-    connect_within(fd, SocketAddress::parse(address), kConnectLimitNs);
-    send_greeting(fd, token_, kPurpose);
+  Call call_to(const std::string& address, const TcpOptions& options) const {
+    const auto make_bound_socket = [this, options] {
+      UniqueFd fd = socket_with(options);
+      if (::bind(fd.get(), address_.get(), address_.length) != 0) {
+        throw system_failure("bind to " + address_.text());
+      }
+      return fd;
+    };
+    return {make_bound_socket, SocketAddress::parse(address), token_, kPurpose};
   }
 
   UniqueFd accept_from(int listener) {

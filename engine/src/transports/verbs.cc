@@ -1,5 +1,6 @@
 // RDMA through libibverbs: reliable connections over InfiniBand, RoCE, iWARP and their software
 // forms (rdma_rxe, siw).
+#include "../loaded_library.h"
 #include "../verbs/endpoint.h"
 
 #ifdef FABRISCOPE_WITH_VERBS
@@ -52,9 +53,12 @@ class VerbsTransport : public Transport {
 }  // namespace
 }  // namespace fabriscope
 
-FABRISCOPE_REGISTER(transport_registry, "verbs", [](const fabriscope::Settings& settings) {
-  return std::make_unique<fabriscope::VerbsTransport>(settings);
-})
+FABRISCOPE_REGISTER(
+    transport_registry, "verbs",
+    [](const fabriscope::Settings& settings) {
+      return std::make_unique<fabriscope::VerbsTransport>(settings);
+    },
+    "", fabriscope::why_missing<fabriscope::VerbsLibrary>)
 
 #else
 
@@ -62,7 +66,6 @@ FABRISCOPE_REGISTER(transport_registry, "verbs", [](const fabriscope::Settings& 
 
 FABRISCOPE_REGISTER(
     transport_registry, "verbs", [](const fabriscope::Settings&) { return nullptr; },
-    "this program was built without libibverbs' headers (infiniband/verbs.h): install "
-    "libibverbs-dev and build it again")
+    "this program was built without it (FABRISCOPE_VERBS=OFF): build it again with that ON")
 
 #endif

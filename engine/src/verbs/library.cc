@@ -27,8 +27,6 @@ const VerbsLibrary& VerbsLibrary::get() {
   return library;
 }
 
-#ifdef FABRISCOPE_WITH_RDMA_CM
-
 namespace {
 
 RdmaCmLibrary load_rdma_cm() {
@@ -46,8 +44,6 @@ const RdmaCmLibrary& RdmaCmLibrary::get() {
   static const RdmaCmLibrary library = load_rdma_cm();
   return library;
 }
-
-#endif
 
 }  // namespace fabriscope
 

@@ -1,15 +1,12 @@
-// libibverbs and librdmacm, loaded when they are first needed: the engine builds without their
-// headers and runs without them, and then says so.
+// libibverbs and librdmacm, loaded when they are first needed: their headers come with us
+// (engine/third_party), and the engine runs without the libraries and then says so.
 #pragma once
 
-#if !defined(FABRISCOPE_WITHOUT_VERBS) && __has_include(<infiniband/verbs.h>)
+#ifndef FABRISCOPE_WITHOUT_VERBS
 #define FABRISCOPE_WITH_VERBS 1
 
 #include <infiniband/verbs.h>
-#if __has_include(<rdma/rdma_cma.h>)
-#define FABRISCOPE_WITH_RDMA_CM 1
 #include <rdma/rdma_cma.h>
-#endif
 
 #include <memory>
 #include <string>
@@ -53,8 +50,6 @@ struct VerbsLibrary {
   static const VerbsLibrary& get();
 };
 
-#ifdef FABRISCOPE_WITH_RDMA_CM
-
 // Connects where a device cannot be connected by hand: iWARP.
 #define FABRISCOPE_RDMA_CM_CALLS(X)                    \
   X(create_event_channel, rdma_create_event_channel)   \
@@ -82,7 +77,6 @@ struct RdmaCmLibrary {
   static const RdmaCmLibrary& get();
 };
 
-#endif
 #undef FABRISCOPE_DECLARE
 
 // Something of the library's, given back by its own function.

@@ -2,23 +2,6 @@
 
 #ifdef FABRISCOPE_WITH_VERBS
 
-#include "fabriscope/error.h"
-
-#ifndef FABRISCOPE_WITH_RDMA_CM
-
-namespace fabriscope {
-
-std::unique_ptr<ManagedId> make_managed_id() {
-  throw CaseError(
-      "this engine was built without librdmacm (rdma/rdma_cma.h), which iWARP and "
-      "connection=manager "
-      "need: install librdmacm-dev and build it again");
-}
-
-}  // namespace fabriscope
-
-#else
-
 #include <fcntl.h>
 #include <poll.h>
 
@@ -28,6 +11,7 @@ std::unique_ptr<ManagedId> make_managed_id() {
 
 #include "../interrupt.h"
 #include "../net/socket.h"
+#include "fabriscope/error.h"
 
 namespace fabriscope {
 namespace {
@@ -181,5 +165,4 @@ std::unique_ptr<ManagedId> make_managed_id() { return std::make_unique<RdmaCmId>
 
 }  // namespace fabriscope
 
-#endif
 #endif

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.measurement import RANK_OPERATION, RANK_START, SampleBlock
 
 FORMAT = "fabriscope-engine"
@@ -17,7 +19,11 @@ NEWEST_VERSION = 1
 PHASES = {"warmup": "warmup", "measured": "measure"}
 """The engine's word for a phase, and ours."""
 
+MOST_INT32 = 2**31 - 1
+"""What the store's columns of rounds, bursts and ranks hold."""
 _NOTES_KEPT = 20
+_NOTE_CHARACTERS = 1000
+_PAIR = re.compile(r"[0-9]{1,9}>[0-9]{1,9}")
 
 
 @dataclass
@@ -36,14 +42,17 @@ class GroupAccount:
     said: dict[str, Any] = field(default_factory=dict)
     """What the benchmark itself told, of the last burst: for the overlap `pure_ns` and `compute_ns`."""
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Foreign, operation_count: int) -> None:
         """Take a measured block's account."""
-        self.operation_count += len(record["durations_ns"]) * int(record["operations_per_sample"])
-        self.late_operation_count += int(record.get("late_operation_count", 0))
-        if "clock_error_ns" in record:
-            self.clock_error_ns = max(self.clock_error_ns or 0, int(record["clock_error_ns"]))
-        self.slowest_ranks.update(int(rank) for rank in record.get("slowest_ranks", ()))
-        self.said |= record.get("details", {})
+        self.operation_count += operation_count
+        if (late := record.get("late_operation_count")) is not None:
+            self.late_operation_count += late.whole()
+        if (error := record.get("clock_error_ns")) is not None:
+            self.clock_error_ns = max(self.clock_error_ns or 0, error.whole())
+        if (slowest := record.get("slowest_ranks")) is not None:
+            self.slowest_ranks.update(slowest.wholes(most=MOST_INT32))
+        if (details := record.get("details")) is not None:
+            self.said |= details.mapping()
 
     def plain(self) -> dict[str, Any]:
         """Return it for the store."""
@@ -65,6 +74,8 @@ class Stream:
     footer: Mapping[str, Any] | None = None
     endpoints: list[Mapping[str, Any]] = field(default_factory=list)
     blocks: list[SampleBlock] = field(default_factory=list)
+    bursts: set[tuple[object, ...]] = field(default_factory=set)
+    """What names each block but those of single ranks: none may stand twice."""
     case_failures: dict[str, str] = field(default_factory=dict)
     launch_failures: list[str] = field(default_factory=list)
     last_failed_case_id: str | None = None
@@ -99,120 +110,147 @@ class Stream:
 def read_stream(stdout: bytes, case_ids: set[str]) -> Stream:
     """Return the engine's stream; raises ParseError for a newer version or a record of an unexpected shape."""
     stream = Stream()
-    for line_number, record in _records(stdout, stream):
-        try:
-            _take(record, stream, case_ids)
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise ParseError(
-                f"a record {str(record.get('type'))!r} of unexpected shape: {type(error).__name__}: {error}",
-                where=f"engine output, line {line_number}",
-            ) from error
+    for record in _records(stdout, stream):
+        _take(record, stream, case_ids)
     return stream
 
 
-def _records(stdout: bytes, stream: Stream) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(stdout: bytes, stream: Stream) -> Iterator[Foreign]:
     lines = stdout.split(b"\n")
     for line_number, line in enumerate(lines, start=1):
         text = line.decode("utf-8", "replace")
         # A library's half line may stand before a record, where it wrote no line end of its own.
         start = text.find('{"type":')
-        try:
-            record = json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else None
-        except json.JSONDecodeError:
-            record = None
-        if record is None and text and line_number == len(lines):
+        end = _end_of_record(text, start)
+        if end is None and text and line_number == len(lines):
             stream.is_torn = True
-        if start > 0 or (record is None and text.strip()):
-            stream.notes.append(text[:start] if record is not None else text)
-        if record is not None:
-            yield line_number, record
+        if start > 0 or (end is None and text.strip()):
+            stream.notes.append((text if end is None else text[:start])[:_NOTE_CHARACTERS])
+        if end is not None:
+            yield Foreign.json(text[start:end], f"engine output, line {line_number}")
 
 
-def _take(record: dict[str, Any], stream: Stream, case_ids: set[str]) -> None:
-    kind = record["type"]
+def _end_of_record(text: str, start: int) -> int | None:
+    """Return where a record ends that begins at `start`; None where there is no whole one."""
+    if start < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
+    kind = record.at("type").value
     if kind == "header":
-        _check_version(record)
-        stream.header = record
+        _take_header(record, stream)
     elif kind == "block":
-        stream.blocks.append(_block(record, case_ids))
-        if "timing" in record and record["phase"] == "measured":
-            stream.groups.setdefault(record["case"], GroupAccount(record["timing"])).add(record)
+        block = _block(record, case_ids)
+        burst = (block.case_id, block.phase, block.round, block.burst, block.start_ns)
+        if burst in stream.bursts:
+            raise ParseError(f"the burst {block.burst} of case {block.case_id} stands twice", where=record.where)
+        stream.bursts.add(burst)
+        stream.blocks.append(block)
+        timing = record.get("timing")
+        if timing is not None and block.phase == "measure":
+            account = stream.groups.setdefault(block.case_id, GroupAccount(timing.text()))
+            account.add(record, len(block.values) * block.operations_per_sample)
     elif kind == "rank_block":
+        if not stream.blocks:
+            raise ParseError("a rank's share stands before the block that it is of", where=record.where)
         stream.blocks += _rank_blocks(record, stream.blocks[-1], case_ids)
     elif kind == "clock_model":
-        stream.clock_models.append({name: value for name, value in record.items() if name != "type"})
+        stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
     elif kind == "failure":
-        _take_failure(stream, record.get("case"), str(record["reason"]), case_ids)
+        case = record.get("case")
+        case_id = None if case is None else _case_of(case, case_ids)
+        _take_failure(stream, case_id, record.at("reason").text())
     elif kind == "verification":
-        if not record["ok"]:
-            reason = record.get("reason", "what arrived is not what was sent")
-            _take_failure(stream, record["case"], f"payload verification failed: {reason}", case_ids)
+        case_id = _case_of(record.at("case"), case_ids)
+        if not record.at("ok").flag():
+            reason = record.get("reason")
+            why = reason.text() if reason else "what arrived is not what was sent"
+            _take_failure(stream, case_id, f"payload verification failed: {why}")
     elif kind == "endpoint":
-        stream.endpoints.append(record)
+        stream.endpoints.append(record.mapping())
     elif kind == "footer":
-        stream.footer = record
+        _take_footer(record, stream)
 
 
-def _check_version(record: Mapping[str, Any]) -> None:
-    if record["format"] != FORMAT:
-        raise ValueError(f"the format is {record['format']!r}, not {FORMAT!r}")
-    if record["version"] > NEWEST_VERSION:
+def _take_header(record: Foreign, stream: Stream) -> None:
+    if record.at("format").value != FORMAT:
+        raise ParseError(f"the format is {shown(record.value['format'])}, not {FORMAT!r}", where=record.where)
+    version = record.at("version").whole(least=1)
+    if version > NEWEST_VERSION:
         raise ParseError(
-            f"the engine speaks version {record['version']}, and we read up to {NEWEST_VERSION}",
-            where="engine output",
+            f"the engine speaks version {version}, and we read up to {NEWEST_VERSION}",
+            where=record.where,
             fix="use the engine that came with this fabriscope",
         )
+    if (ranks := record.get("ranks")) is not None:
+        for rank in ranks.items():
+            rank.at("rank").whole(most=MOST_INT32)
+            rank.at("host").text()
+    for path in (("record_cost_ns",), ("clock", "cost_ns")):
+        if (cost := record.get(*path)) is not None:
+            cost.number(least=0)
+    stream.header = record.mapping()
 
 
-def _block(record: Mapping[str, Any], case_ids: set[str]) -> SampleBlock:
+def _take_footer(record: Foreign, stream: Stream) -> None:
+    record.at("status").text()
+    if (sent := record.get("sent_payload_bytes")) is not None:
+        for pair, size in sent.members():
+            size.whole()
+            if not _PAIR.fullmatch(pair):
+                raise ParseError(f"sent_payload_bytes is of {shown(pair)}, and should be of `0>1`", where=record.where)
+    if (count := record.get("sent_messages")) is not None:
+        count.whole()
+    stream.footer = record.mapping()
+
+
+def _block(record: Foreign, case_ids: set[str]) -> SampleBlock:
     return SampleBlock(
-        case_id=_case_of(record, case_ids),
-        values=_durations(record, "durations_ns"),
-        operations_per_sample=int(record["operations_per_sample"]),
-        start_ns=int(record["start_ns"]),
+        case_id=_case_of(record.at("case"), case_ids),
+        values=record.at("durations_ns").wholes(),
+        operations_per_sample=record.at("operations_per_sample").whole(least=1, most=MOST_INT32),
+        start_ns=record.at("start_ns").whole(least=-MOST_INT),
         **_place_of(record),
     )
 
 
-def _rank_blocks(record: Mapping[str, Any], of: SampleBlock, case_ids: set[str]) -> Iterator[SampleBlock]:
+def _rank_blocks(record: Foreign, of: SampleBlock, case_ids: set[str]) -> Iterator[SampleBlock]:
     """Yield the share of one rank in the burst of the block before: when it began, and how long it was inside."""
     for member, quantity in (("start_offsets_ns", RANK_START), ("durations_ns", RANK_OPERATION)):
-        if member in record:
+        if (values := record.get(member)) is not None:
             yield SampleBlock(
-                case_id=_case_of(record, case_ids),
-                values=_durations(record, member),
+                case_id=_case_of(record.at("case"), case_ids),
+                values=values.wholes(),
                 quantity=quantity,
                 operations_per_sample=of.operations_per_sample,
                 start_ns=of.start_ns,
-                rank=int(record["rank"]),
+                rank=record.at("rank").whole(most=MOST_INT32),
                 **_place_of(record),
             )
 
 
-def _case_of(record: Mapping[str, Any], case_ids: set[str]) -> str:
-    if record["case"] not in case_ids:
-        raise ValueError(f"the case {record['case']!r} was not asked for")
-    return str(record["case"])
+def _case_of(part: Foreign, case_ids: set[str]) -> str:
+    if part.text() not in case_ids:
+        raise ParseError(f"the case {shown(part.value)} was not asked for", where=part.where)
+    return part.text()
 
 
-def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    if record["phase"] not in PHASES:
-        raise ValueError(f"the phase {record['phase']!r} is none of {', '.join(PHASES)}")
-    return {"phase": PHASES[record["phase"]], "round": int(record["round"]), "burst": int(record["burst"])}
+def _place_of(record: Foreign) -> dict[str, Any]:
+    phase = record.at("phase").text()
+    if phase not in PHASES:
+        raise ParseError(f"the phase {shown(phase)} is none of {', '.join(PHASES)}", where=record.where)
+    place = {name: record.at(name).whole(most=MOST_INT32) for name in ("round", "burst")}
+    return {"phase": PHASES[phase], **place}
 
 
-def _durations(record: Mapping[str, Any], member: str) -> tuple[int, ...]:
-    values = record[member]
-    if not all(isinstance(value, int) and value >= 0 for value in values):
-        raise ValueError(f"{member} must be whole numbers, none negative")
-    return tuple(values)
-
-
-def _take_failure(stream: Stream, case_id: str | None, reason: str, case_ids: set[str]) -> None:
+def _take_failure(stream: Stream, case_id: str | None, reason: str) -> None:
     if case_id is None:
         stream.launch_failures.append(reason)
         return
-    if case_id not in case_ids:
-        raise ValueError(f"the case {case_id!r} was not asked for")
     stream.case_failures.setdefault(case_id, reason)
     stream.last_failed_case_id = case_id

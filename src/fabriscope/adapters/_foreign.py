@@ -21,6 +21,8 @@ LAUNCH_COUNT = 100
 
 _STDERR_LINES_KEPT = 5
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_REASON_CHARACTERS = 300
+"""Of a line that a program said, in the reason of a failed case."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,11 @@ def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
     return context.tcp_port + launch.launch_id % LAUNCH_COUNT * TCP_PORT_COUNT
 
 
+def has_crashed(outcome: Outcome) -> bool:
+    """Return whether a program ended by itself and badly: what it printed before is not trusted."""
+    return outcome.exit_status not in (0, None)
+
+
 def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = ()) -> str:
     """Return how a program ended and what it said last, for the reason of a failed case.
 
@@ -129,7 +136,7 @@ def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = (
     else:
         how = f"ended with exit status {outcome.exit_status}"
     said = text_of(outcome.stderr) or text_of(outcome.stdout)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip()[:_REASON_CHARACTERS] for line in said.splitlines() if line.strip()]
     return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
 
 
@@ -141,14 +148,6 @@ def finer(time: float, rate: float, product: float) -> tuple[float, float]:
     if rate > time:
         return product / rate, rate
     return time, product / time if time > 0 else 0.0
-
-
-def number(text: str, what: str, where: str) -> float:
-    """Return a number that a program printed; raises ParseError."""
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ParseError(f"{what} should be a number and is {text!r}", where=where) from error
 
 
 def cases_of(launch: Launch, benchmark: str) -> dict[int, Case]:

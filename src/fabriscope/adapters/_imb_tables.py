@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fabriscope.adapters._foreign import number
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS, ROOTED
 from fabriscope.model.case import Case
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number, whole
 
 MPI1, NBC, RMA = "IMB-MPI1", "IMB-NBC", "IMB-RMA"
 PROGRAMS = (MPI1, NBC, RMA)
@@ -20,6 +20,8 @@ RANK_TIMES = {"t_avg[usec]": "mean", "t_min[usec]": "least_rank_mean", "t_max[us
 """Column to the end of its metric's id: each rank's mean over its operations, then the mean, the least or the most of
 the ranks."""
 BYTES_PER_MBYTE = 10**6
+STEP = 0.01
+"""Of the digits that IMB prints."""
 ALONE, TOGETHER = "NON-AGGREGATE", "AGGREGATE"
 """IMB-RMA's modes: every operation is complete before the next one begins, or all are completed at the end."""
 
@@ -136,7 +138,10 @@ def rows(text: str, program: str) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield the table and the named numbers of every row; raises ParseError for other columns."""
     table: str | None = None
     columns: tuple[str, ...] | None = None
-    for line in text[: text.rfind("\n") + 1].splitlines():  # a last line without its end may lack digits too
+    lines_of: dict[tuple[str, float], int] = {}
+    for line_number, line in enumerate(
+        text[: text.rfind("\n") + 1].splitlines(), start=1
+    ):  # a last line without its end may lack digits too
         head, mode = _HEAD.fullmatch(line), _MODE.fullmatch(line)
         words = line.split()
         if head:
@@ -150,4 +155,21 @@ def rows(text: str, program: str) -> Iterator[tuple[str, dict[str, float]]]:
         elif columns is not None and words:
             if len(words) != len(columns) or words[0].startswith("#"):
                 continue  # "time-out", a death in the middle of a row, or what the MPI library says in between
-            yield str(table), {name: number(word, name, program) for name, word in zip(columns, words, strict=True)}
+            where = f"{program}, line {line_number}"
+            row = {name: _value(name, word, where) for name, word in zip(columns, words, strict=True)}
+            first = lines_of.setdefault((str(table), row.get(SIZE, 0)), line_number)
+            if first != line_number:
+                raise ParseError(f"{table} of {row.get(SIZE, 0):.0f} B stands in line {first} already", where=where)
+            _check_order(str(table), row, where)
+            yield str(table), row
+
+
+def _value(name: str, word: str, where: str) -> float:
+    return whole(word, name, where) if name in (SIZE, REPETITIONS) else number(word, name, where, least=0)
+
+
+def _check_order(table: str, row: dict[str, float], where: str) -> None:
+    """Raise ParseError where the mean of the ranks is not between their least and their most."""
+    least, most, mean = (row.get(name, 0.0) for name in _TIMES)
+    if not least - STEP <= mean <= most + STEP:
+        raise ParseError(f"{table} has a mean of {mean} usec between {least} and {most} usec", where=where)

@@ -27,6 +27,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 SPEC_VERSION = 1
+MOST_STREAM_BYTES = 1 << 30
+"""Of samples, as text: as many as the memory for them may hold, of many ranks."""
 MOST_PLAIN_BYTES = 32_768
 """A spec that would be longer says its cases in series: mpirun hands on some 60 kB of standard input and no more."""
 TOKEN_VARIABLE = "FABRISCOPE_TOKEN"  # noqa: S105 - the variable's name, not a secret
@@ -53,11 +55,27 @@ class EngineAdapter:
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
             words = (program, "--transport", "mpi", "--rendezvous", "mpi", "--rank-count", str(len(entry.hosts)))
             job = (*words, "--spec", "-")
-            return (Command(job, entry.hosts[0], stdin=spec, rank_hosts=entry.hosts, last_line=FOOTER_PATTERN),)
+            return (
+                Command(
+                    job,
+                    entry.hosts[0],
+                    stdin=spec,
+                    rank_hosts=entry.hosts,
+                    last_line=FOOTER_PATTERN,
+                    most_output_bytes=MOST_STREAM_BYTES,
+                ),
+            )
         program = _required(context.engine, "fabriscope-engine")
         if entry.layer == "null":
             argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))
-            return (Command((*argv, "--die-with-parent", "--spec", "-"), entry.hosts[0], stdin=spec),)
+            return (
+                Command(
+                    (*argv, "--die-with-parent", "--spec", "-"),
+                    entry.hosts[0],
+                    stdin=spec,
+                    most_output_bytes=MOST_STREAM_BYTES,
+                ),
+            )
         return _peer_commands(launch, context, program, spec)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
@@ -113,6 +131,7 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
                 env={TOKEN_VARIABLE: context.token},
                 stdin=spec if rank == 0 else None,
                 ready_pattern=LISTENING_PATTERN if rank == 0 else None,
+                most_output_bytes=MOST_STREAM_BYTES,
             )
         )
     return tuple(commands)

@@ -13,15 +13,22 @@ A stream has no window and no answer, so its rate is another metric than our ban
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from fabriscope.adapters._foreign import TCP_PORT_COUNT, Readings, SocketSupport, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import (
+    TCP_PORT_COUNT,
+    Readings,
+    SocketSupport,
+    ending,
+    first_tcp_port,
+    has_crashed,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.foreign import Foreign, shown
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LARGEST_MESSAGE_BYTES = 1 << 20
@@ -29,11 +36,8 @@ LARGEST_MESSAGE_BYTES = 1 << 20
 OMITTED_S = 1
 
 SOCKETS = SocketSupport("iperf3", buffers=True, congestion_control=True, interface=True)
-FIELDS = {
-    "bytes": ("end", "sum_received", "bytes"),
-    "seconds": ("end", "sum_received", "seconds"),
-    "bits_per_second": ("end", "sum_received", "bits_per_second"),
-}
+ASKED = {"protocol": "TCP", "num_streams": 1}
+"""What its report repeats of the test that was asked for, beside the size of a block."""
 KEPT = {
     "version": ("start", "version"),
     "send_buffer_bytes": ("start", "sndbuf_actual"),
@@ -44,6 +48,7 @@ KEPT = {
 }
 """What it says of itself, kept beside the result."""
 RATE_TOLERANCE = 0.001
+LONGEST_COMPLAINT = 300
 
 
 class Iperf3Adapter:
@@ -105,33 +110,36 @@ def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, se
 def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
     text = text_of(outcome.stdout) if outcome is not None else ""
     try:
-        report = json.loads(text)
-    except json.JSONDecodeError:
+        report = Foreign.json(text, "iperf3")
+    except ParseError:
         readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3', started)}")
         return
-    if "error" in report:
-        readings.fail((case,), f"iperf3 says: {report['error']}")
+    problem = report.get("error")
+    if problem is not None:
+        readings.fail((case,), f"iperf3 says: {problem.text()[:LONGEST_COMPLAINT]}")
         return
-    values = {name: _at(report, path) for name, path in FIELDS.items()}
-    if not all(isinstance(value, int | float) for value in values.values()):
-        raise ParseError(f"the receiver's sum is {values}", where="iperf3")
-    if not values["seconds"] > 0:
-        raise ParseError(f"the receiver's time is {values['seconds']} s", where="iperf3")
-    rate = values["bytes"] / values["seconds"]
-    if abs(rate - values["bits_per_second"] / 8) > RATE_TOLERANCE * rate:
-        raise ParseError(f"{values['bits_per_second']} bit/s are not {rate} B/s", where="iperf3")
-    readings.details[case.case_id] = {name: _at(report, path) for name, path in KEPT.items()}
+    if outcome is None or has_crashed(outcome):
+        readings.fail((case,), f"no result of this case: {ending(outcome, 'iperf3', started)}")
+        return
+    _check_asked(case, report)
+    total = report.at("end", "sum_received")
+    size_bytes, seconds = total.at("bytes").whole(), total.at("seconds").number()
+    if not seconds > 0:
+        raise ParseError(f"the receiver's time is {seconds} s", where="iperf3")
+    rate, bits_per_s = size_bytes / seconds, total.at("bits_per_second").number()
+    if abs(rate - bits_per_s / 8) > RATE_TOLERANCE * rate:
+        raise ParseError(f"{bits_per_s} bit/s are not {rate} B/s", where="iperf3")
+    kept = {name: report.get(*path) for name, path in KEPT.items()}
+    readings.details[case.case_id] = {name: part.value if part else None for name, part in kept.items()}
     readings.take(case, "stream_bandwidth_bytes_per_s", rate)
 
 
-def _at(report: Mapping[str, Any], path: Sequence[str]) -> Any:
-    """Return the value at a path of names, None where it is absent."""
-    value: Any = report
-    for name in path:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(name)
-    return value
+def _check_asked(case: Case, report: Foreign) -> None:
+    """Raise ParseError where the report says that it is of another test than the case's; older ones say nothing."""
+    for name, asked in {**ASKED, "blksize": case.message_size_bytes}.items():
+        part = report.get("start", "test_start", name)
+        if part is not None and part.value != asked:
+            raise ParseError(f"its {name} is {shown(part.value)}, and {asked} was asked for", where="iperf3")
 
 
 ADAPTER = Iperf3Adapter()

@@ -24,13 +24,13 @@ from fabriscope.adapters._foreign import (
     ending,
     finer,
     first_tcp_port,
-    number,
     text_of,
 )
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number, whole
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 TRIAL_COUNT = 3
@@ -50,7 +50,7 @@ MPI_PROGRAMS = {"openmpi4": "NPopenmpi", "openmpi5": "NPopenmpi", "mpich": "NPmp
 
 _ROW = re.compile(
     r"\s*(?P<index>\d+):\s+(?P<message_size_bytes>\d+) bytes\s+(?P<repeats>\d+) times -->"
-    r"\s+(?P<rate_mbps>\S+) Mbps in\s+(?P<latency_us>\S+) usec"
+    r"\s+(?P<rate_mbps>\S+) Mbps in\s+(?P<latency_us>\S+) usec\s*"
 )
 _ROW_START = re.compile(r"\s*\d+:\s+(?P<message_size_bytes>\d+) bytes")
 _BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<receive>\d+) bytes")
@@ -94,7 +94,9 @@ class NetpipeAdapter:
                 readings.skip(case, reason)
         sender = _sender(launch, outcomes)
         if sender is not None:
-            _read(text_of(sender.stderr) + text_of(sender.stdout), left, readings)
+            # Without perturbations (-p 0) the n-th row has the n-th size of the sweep.
+            swept = visited_sizes(*_ends([*left.values()])) if left and "-p" in sender.command.argv else ()
+            _read(text_of(sender.stderr) + text_of(sender.stdout), left, swept, readings)
         return readings.parsed(f"no result of this size: {ending(sender, 'NetPIPE', outcomes)}")
 
 
@@ -168,24 +170,32 @@ def _sender(launch: Launch, outcomes: Sequence[Outcome]) -> Outcome | None:
     return outcomes[place] if len(outcomes) > place else None
 
 
-def _read(text: str, cases: Mapping[int, Case], readings: Readings) -> None:
+def _read(text: str, cases: Mapping[int, Case], swept: Sequence[int], readings: Readings) -> None:
     repeats = {}
+    row_count, size_before = 0, 0
     buffers = _BUFFERS.search(text)
     if buffers:
-        readings.details["send_buffer_bytes"] = int(buffers["send"])
-        readings.details["receive_buffer_bytes"] = int(buffers["receive"])
-    for line in text.splitlines():
+        readings.details["send_buffer_bytes"] = whole(buffers["send"], "the send buffer", "NetPIPE")
+        readings.details["receive_buffer_bytes"] = whole(buffers["receive"], "the receive buffer", "NetPIPE")
+    for line_number, line in enumerate(text.splitlines(), start=1):
         row = _ROW.fullmatch(line)
         if row is None:
             if _ROW_START.match(line):
                 break  # it died in this size
             continue
-        size = int(row["message_size_bytes"])
-        latency_us = number(row["latency_us"], "usec", "NetPIPE")
-        rate_mbps = number(row["rate_mbps"], "Mbps", "NetPIPE")
-        _check_units(size, latency_us, rate_mbps)
+        where = f"NetPIPE, line {line_number}"
+        size = whole(row["message_size_bytes"], "the size", where, least=1)
+        if whole(row["index"], "the row", where) != row_count or size <= size_before:
+            before = f"row {row_count - 1} of {size_before} B" if row_count else "the first row"
+            raise ParseError(f"row {row['index']} of {size} B stands after {before}", where=where)
+        if swept and swept[row_count : row_count + 1] != (size,):
+            raise ParseError(f"row {row_count} is of {size} B, which its sweep does not visit there", where=where)
+        row_count, size_before = row_count + 1, size
+        latency_us = number(row["latency_us"], "usec", where, least=0)
+        rate_mbps = number(row["rate_mbps"], "Mbps", where, least=0)
+        _check_units(size, latency_us, rate_mbps, where)
         if size in cases:
-            repeats[size] = int(row["repeats"])
+            repeats[size] = whole(row["repeats"], "times", where)
             latency_us, rate_mbps = finer(latency_us, rate_mbps, size * 8e6 / BITS_PER_MBPS)
             readings.take(cases[size], "latency_ns_least_mean", latency_us * 1e3)
             rate = rate_mbps * BITS_PER_MBPS / 8
@@ -193,14 +203,12 @@ def _read(text: str, cases: Mapping[int, Case], readings: Readings) -> None:
     readings.details["round_trips_per_trial"] = repeats
 
 
-def _check_units(size: int, latency_us: float, rate_mbps: float) -> None:
+def _check_units(size: int, latency_us: float, rate_mbps: float, where: str) -> None:
     """Raise ParseError unless rate and time say the same, to the digits that are printed."""
     least = size * 8e6 / (latency_us + TIME_STEP_US) / BITS_PER_MBPS - RATE_STEP_MBPS
     most = size * 8e6 / max(latency_us - TIME_STEP_US, 1e-9) / BITS_PER_MBPS + RATE_STEP_MBPS
     if not least <= rate_mbps <= most:
-        raise ParseError(
-            f"{size} B in {latency_us} usec are not {rate_mbps} Mbps of 2^20 bits per second", where="NetPIPE"
-        )
+        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbps} Mbps of 2^20 bits per second", where=where)
 
 
 ADAPTER = NetpipeAdapter()

@@ -19,12 +19,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, number, text_of
+from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.foreign import number, whole
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_ITERATIONS = 100
@@ -83,14 +84,24 @@ _BANDWIDTH_STEP = 0.005
 _MESSAGES_STEP = 0.5
 """Half of the last digit printed: of the bandwidth in its unit, of the messages per second."""
 _RATE_TOLERANCE = 1e-3
-_COLUMNS = {"#bytes": "MsgSize", "#iterations": "n_iterations", "BW peak": "BW_peak", "BW average": "BW_average"}
+_US_PER_UNIT = {"usec": 1.0, "nsec": 1e-3}
+"""Of a latency's column; in cycles (`-C`) it is refused, since nobody tells how long one is."""
+_COLUMNS = {
+    "#bytes": "MsgSize",
+    "#iterations": "n_iterations",
+    "BW peak": "BW_peak",
+    "BW average": "BW_average",
+    "Message rate": "MsgRate",
+}
 """What the report calls the columns that have another name there."""
 _REPORTED = ("MsgSize", "n_iterations", "BW_average", "MsgRate", "t_min", "t_max", "t_typical", "t_avg", "t_stdev")
-_AVERAGE = re.compile(r"BW average\[(?P<unit>[^\]]+)\]")
-_HEADS = re.compile(r"#\w+|(?:BW |[\d.]+% )?\w+\[[^\]]*\]")
-_NUMBERS = re.compile(r"\s*\d+\s+\d+(\s+(?:[-+.\deE]+|-?nan|-?inf))+\s*")
+_HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
+_NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
+_NO_NUMBERS = ("nan", "-nan", "inf", "-inf")
+"""What it prints where it did not find the processor's clock."""
 _REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
-_MEMBER = re.compile(r'"?([\w.]+)"?\s*:\s*"?([^\s",]+)"?,?')
+_MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
+_LONGEST_LINE = 1000
 
 
 class PerftestAdapter:
@@ -186,32 +197,61 @@ def _ends(case: Case, fabric: Fabric | None, host: str) -> tuple[str, ...]:
 
 
 def _row(text: str) -> Mapping[str, float] | None:
-    """Return the last result, by the names that the text's columns and the report's members share; None without one.
+    """Return the result, by the names that the text's columns and the report's members share; None without one.
 
-    A bandwidth has `bytes_per_unit` besides, NaN where nobody says its unit.
+    The text goes first, since it states its units. A bandwidth has `bytes_per_unit` besides, NaN where nobody does.
     """
-    rows = [*_text_rows(text), *_report_rows(text)]
-    return rows[-1] if rows else None
+    rows = list(_text_rows(text)) or list(_report_rows(text))
+    if len(rows) > 1:
+        raise ParseError(f"{len(rows)} results stand in the output of one test", where="perftest")
+    return rows[0] if rows else None
 
 
 def _text_rows(text: str) -> Iterator[Mapping[str, float]]:
     heads: list[str] = []
-    unit = ""
-    for line in text.splitlines():
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > _LONGEST_LINE:
+            continue
         if "#bytes" in line:
             heads = _HEADS.findall(line)
-            average = _AVERAGE.search(line)
-            unit = average["unit"] if average else ""
         elif heads and _NUMBERS.fullmatch(line) and len(line.split()) == len(heads):
-            stems = [head.partition("[")[0] for head in heads]
-            values = {_COLUMNS.get(stem, stem): value for stem, value in zip(stems, line.split(), strict=True)}
-            row = {name: number(value, name, "perftest") for name, value in values.items()}
-            yield {**row, "bytes_per_unit": _bytes_per(unit)} if unit else row
+            yield _row_of(heads, line.split(), f"perftest, line {line_number}")
 
 
-def _bytes_per(unit: str) -> float:
+def _row_of(heads: Sequence[str], words: Sequence[str], where: str) -> Mapping[str, float]:
+    """Return a row by names: latencies in microseconds, rates in the unit that its head states."""
+    row: dict[str, float] = {}
+    for head, word in zip(heads, words, strict=True):
+        stem, _, unit = head.rstrip("]").partition("[")
+        name = _COLUMNS.get(stem, stem)
+        if name in row:
+            raise ParseError(f"the column {stem} stands twice", where=where)
+        row[name] = _value(name, word, where) * _scale(name, unit, where)
+        if name == "BW_average":
+            row["bytes_per_unit"] = _bytes_per(unit, where)
+    return row
+
+
+def _value(name: str, word: str, where: str) -> float:
+    if name in ("MsgSize", "n_iterations"):
+        return whole(word, name, where)
+    return float(word) if word in _NO_NUMBERS else number(word, name, where)
+
+
+def _scale(name: str, unit: str, where: str) -> float:
+    """Return what a column's numbers are multiplied by; raises ParseError for a unit that is not known."""
+    if name.startswith("t_"):
+        if unit not in _US_PER_UNIT:
+            raise ParseError(f"{name} is in {unit or 'no unit'}, which is not known", where=where)
+        return _US_PER_UNIT[unit]
+    if name == "MsgRate" and unit != "Mpps":
+        raise ParseError(f"the rate of messages is in {unit or 'no unit'}, which is not known", where=where)
+    return 1.0
+
+
+def _bytes_per(unit: str, where: str) -> float:
     if unit not in _BYTES_PER_UNIT:
-        raise ParseError(f"the bandwidth is in {unit}, which is not known", where="perftest")
+        raise ParseError(f"the bandwidth is in {unit or 'no unit'}, which is not known", where=where)
     return _BYTES_PER_UNIT[unit]
 
 
@@ -219,12 +259,14 @@ def _report_rows(text: str) -> Iterator[Mapping[str, float]]:
     """Yield what stands in reports (`--out_json_file`), which with 6.06 is no JSON, as its names have no quotes."""
     for results in _REPORT.findall(text):
         members = dict(_MEMBER.findall(results))
-        row = {name: number(value, name, "perftest") for name, value in members.items() if name in _REPORTED}
+        row = {name: _value(name, value, "perftest") for name, value in members.items() if name in _REPORTED}
         if "MsgSize" in row:
             yield {**row, "bytes_per_unit": math.nan} if "BW_average" in row else row
 
 
 def _read(case: Case, row: Mapping[str, float], readings: Readings) -> None:
+    if "MsgSize" not in row:
+        raise ParseError("its result does not say of which size it is (#bytes)", where="perftest")
     if row["MsgSize"] != case.message_size_bytes:
         asked = case.message_size_bytes
         raise ParseError(f"{row['MsgSize']:.0f} B were measured, and {asked} B asked for", where="perftest")
@@ -244,7 +286,7 @@ def _read(case: Case, row: Mapping[str, float], readings: Readings) -> None:
         )
         return
     readings.take(case, test.median, row["t_typical"] * 1e3)
-    if test.mean:
+    if test.mean and "t_avg" in row:
         readings.take(case, test.mean, row["t_avg"] * 1e3)
 
 
@@ -253,6 +295,8 @@ def _bytes_per_s(row: Mapping[str, float]) -> float:
 
     Which unit a report is in only its messages can tell.
     """
+    if not math.isfinite(row.get("MsgRate", math.nan)):
+        raise ParseError("its result has no rate of messages, which the bandwidth is checked by", where="perftest")
     counted, count_step = row["MsgRate"] * 1e6 * row["MsgSize"], _MESSAGES_STEP * row["MsgSize"]
     units = [row["bytes_per_unit"]] if math.isfinite(row["bytes_per_unit"]) else sorted(set(_BYTES_PER_UNIT.values()))
     for unit in units:

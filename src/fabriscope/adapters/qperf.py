@@ -21,11 +21,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, number, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, has_crashed, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 SOCKETS = SocketSupport("qperf", nodelay=(False,))
@@ -40,7 +41,7 @@ UNITS = {
 """The rows that are read, each with the one unit in which it is understood."""
 NEEDED = {"tcp_lat": ("latency", "msg_size"), "tcp_bw": ("bw", "msg_size")}
 
-_HEAD = re.compile(r"(?P<test>tcp_lat|tcp_bw|[a-z_]+):\s*")
+_HEAD = re.compile(r"(?P<test>[a-z_]+):\s*")
 _ROW = re.compile(r"\s+(?P<name>\w+)\s+=\s+(?P<value>\S+)\s*(?P<unit>.*?)\s*")
 
 
@@ -76,6 +77,8 @@ class QperfAdapter:
                 readings.skip(case, _problem(case) or "")
         client = outcomes[1] if len(outcomes) > 1 else None
         sections = list(_sections(text_of(client.stdout))) if client is not None else []
+        if client is not None and has_crashed(client):
+            sections = sections[: len(cases) - 1]  # it died in the last one, or after it
         for case, (test, rows) in zip(cases, sections, strict=False):
             _read(case, test, rows, readings)
         return readings.parsed(f"no result of this case: {ending(client, 'qperf', outcomes)}")
@@ -104,6 +107,8 @@ def _sections(text: str) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
                 yield test, rows
             test, rows = head["test"], {}
         elif row and test is not None:
+            if row["name"] in rows:
+                raise ParseError(f"{row['name']} stands twice in the result of {test}", where="qperf")
             rows[row["name"]] = (row["value"], row["unit"])
     if test is not None:
         yield test, rows
@@ -119,7 +124,7 @@ def _read(case: Case, test: str, rows: Mapping[str, tuple[str, str]], readings: 
         value, unit = rows[name]
         if unit != UNITS[name]:
             raise ParseError(f"{name} is in {unit or 'no unit'}, not in {UNITS[name] or 'no unit'}", where="qperf")
-        values[name] = number(value, name, "qperf")
+        values[name] = number(value, name, "qperf", least=0)
     if values["msg_size"] != case.message_size_bytes:
         asked = case.message_size_bytes
         raise ParseError(f"{values['msg_size']:.0f} B were measured, and {asked} B asked for", where="qperf")
@@ -127,6 +132,8 @@ def _read(case: Case, test: str, rows: Mapping[str, tuple[str, str]], readings: 
     if test == "tcp_bw":
         readings.take(case, "stream_bandwidth_bytes_per_s", values["bw"])
         return
+    if not values["latency"] > 0:
+        raise ParseError(f"the latency of {case.message_size_bytes} B is {values['latency']} ns", where="qperf")
     readings.take(case, "latency_ns_mean", values["latency"])
     readings.take(case, "ping_pong_bandwidth_bytes_per_s_mean", case.message_size_bytes * 1e9 / values["latency"])
 

@@ -18,11 +18,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, by_socket, ending, first_tcp_port, number, text_of
+from fabriscope.adapters._foreign import (
+    Readings,
+    SocketSupport,
+    by_socket,
+    ending,
+    first_tcp_port,
+    has_crashed,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number
 from fabriscope.model.measurement import Launch, ParsedLaunch
 
 LEAST_MESSAGE_BYTES = 14
@@ -40,9 +49,10 @@ _NUMBER = r"\s*(\S+?)(?=[;\s)\]]|$)"
 PING_PONG_FIELDS = {
     "message_count": re.compile(r"\[Valid Duration\].*ReceivedMessages=" + _NUMBER),
     "latency_us_mean": re.compile(r"avg-latency=" + _NUMBER),
-    "latency_us": re.compile(r"percentile 50\.000 =" + _NUMBER),
-    "latency_us_p99": re.compile(r"percentile 99\.000 =" + _NUMBER),
-    "latency_us_least": re.compile(r"<MIN> observation =" + _NUMBER),  # stands last: what is above is whole
+    "summary_us": re.compile(r"Summary: Latency is" + _NUMBER + " usec"),  # the one line that states the unit
+    "latency_us": re.compile(r"---> percentile 50\.000 =" + _NUMBER),
+    "latency_us_p99": re.compile(r"---> percentile 99\.000 =" + _NUMBER),
+    "latency_us_least": re.compile(r"---> <MIN> observation =" + _NUMBER),  # stands last: what is above is whole
     "lost": re.compile(r"dropped messages =" + _NUMBER),
     "repeated": re.compile(r"duplicated messages =" + _NUMBER),
 }
@@ -117,12 +127,18 @@ def _options(socket: SocketOptions, nagle_by_default: bool) -> tuple[str, ...]:
 def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
     text = text_of(outcome.stdout) if outcome is not None else ""
     declared = PING_PONG_FIELDS if case.benchmark == "ping_pong" else THROUGHPUT_FIELDS
-    found = {name: match[1] for name, pattern in declared.items() if (match := pattern.search(text))}
+    found = {name: said for name, pattern in declared.items() if (said := pattern.findall(text))}
     if set(found) != set(declared):
         missing = next(name for name in declared if name not in found)
         readings.fail((case,), f"no {missing} in its output: {ending(outcome, 'sockperf', started)}")
         return
-    values = {name: number(value, name, "sockperf") for name, value in found.items()}
+    if outcome is None or has_crashed(outcome):
+        readings.fail((case,), f"no result of this case: {ending(outcome, 'sockperf', started)}")
+        return
+    twice = next((name for name, said in found.items() if len(said) > 1), None)
+    if twice is not None:
+        raise ParseError(f"{twice} stands {len(found[twice])} times in the output of one client", where="sockperf")
+    values = {name: number(said[0], name, "sockperf", least=0) for name, said in found.items()}
     version = _VERSION.search(text)
     readings.details["version"] = version[1] if version else None
     readings.details[case.case_id] = values
@@ -130,6 +146,7 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
         if values["lost"] or values["repeated"]:
             readings.fail((case,), f"{values['lost']:.0f} messages were lost and {values['repeated']:.0f} repeated")
             return
+        _check_latencies(values)
         readings.take(case, "latency_ns", values["latency_us"] * 1e3)
         readings.take(case, "latency_ns_mean", values["latency_us_mean"] * 1e3)
         readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / values["latency_us"])
@@ -137,8 +154,20 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
         readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, values))
 
 
+def _check_latencies(values: dict[str, float]) -> None:
+    """Raise ParseError for latencies that contradict each other, or of which none is more than nothing."""
+    if values["summary_us"] != values["latency_us_mean"]:
+        both = f"{values['latency_us_mean']} and, in usec, {values['summary_us']}"
+        raise ParseError(f"its mean latency is {both}", where="sockperf")
+    if not 0 < values["latency_us_least"] <= values["latency_us"] <= values["latency_us_p99"]:
+        three = ", ".join(f"{values[name]}" for name in ("latency_us_least", "latency_us", "latency_us_p99"))
+        raise ParseError(f"the least, the median and the 99th percentile are {three} usec", where="sockperf")
+
+
 def _sent_bytes_per_s(case: Case, values: dict[str, float]) -> float:
     """Return messages times size over the time; raises ParseError if "MBps" is not that in units of 2^20 bytes."""
+    if not values["duration_s"] > 0:
+        raise ParseError(f"its messages were sent in {values['duration_s']} s", where="sockperf")
     sent = values["message_count"] * case.message_size_bytes / values["duration_s"]
     printed = values["rate_mib_per_s"] * (1 << 20)
     if abs(printed - sent) > RATE_TOLERANCE * sent:

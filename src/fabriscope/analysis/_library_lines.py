@@ -206,7 +206,7 @@ def _nccl_networks(said: list[str], devices: dict[str, dict[str, tuple[str, str]
     chosen = [(match["net"], line) for line in said if (match := _NCCL_NETWORK.search(line))]
     if not chosen and devices:  # before 2.5 the list itself is the choice, InfiniBand's if there is one
         net = "IB" if "IB" in devices else next(iter(devices))
-        chosen = [(net, next(line for line in said if line.startswith(f"NET/{net}")))]
+        chosen = [(net, next((line for line in said if f"NET/{net}" in line), ""))]
     for net, line in chosen:
         for transport, name in devices.get(net, {"0": (_nccl_transport(net), "")}).values():
             yield Claim("NCCL", BETWEEN, transport, name, line)

@@ -75,7 +75,7 @@ def up(
     rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
     wired = fabrics_of(fabrics or (DEFAULT_FABRIC,))
     spec = LabSpec(every, wired, guests=with_kernel, rdma=rdma, cpu_shares=shares_of(shares))
-    built = lab.up(spec, name=name, persistent=True)
+    built = lab.up(spec, name=name, persistent=True, notice=_warn)
     click.echo(
         f"{built.name} stands: {','.join(filter(None, (hosts, guests))) or DEFAULT_HOSTS} on {', '.join(spec.fabrics)}"
     )
@@ -91,7 +91,7 @@ def status(as_json: bool, counters: bool) -> None:
     """List the labs that stand, and what dead ones left behind."""
     from fabriscope import lab
 
-    records = list(lab.recorded())
+    records = list(lab.recorded(_warn))
     standing = [record for record in records if not record.is_left_over and record.is_complete]
     left_overs = [record.name for record in records if record.is_left_over]
     labs = [_described(record, with_counters=counters) for record in standing]
@@ -113,20 +113,27 @@ def status(as_json: bool, counters: bool) -> None:
 @click.argument("host")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoReturn:
-    """Run COMMAND on HOST, in the current folder; without one, a shell. Ends with the command's own status."""
+    """Run COMMAND on HOST, in the current folder; without one, a shell. Ends with the command's own status.
+
+    An mpirun there reaches the lab's other hosts without further words.
+    """
     from fabriscope import lab
+    from fabriscope.launch import environment
     from fabriscope.model.errors import LabError
 
     words = [word for index, word in enumerate(command) if index > 0 or word != "--"]
     words = words or [os.environ.get("SHELL", "/bin/sh")]
-    access = lab.find(lab_name).host(host).access
+    built = lab.find(lab_name)
+    chosen = built.check_host(host)
+    access = chosen.access
     # Ctrl-C is for the command alone: nsenter waits for it, and would leave it behind.
     signals = (signal.SIGINT, signal.SIGQUIT)
     for one in signals:
         signal.signal(one, signal.SIG_IGN)
     default = "--default-signal=" + ",".join(one.name.removeprefix("SIG") for one in signals)
     try:
-        os.execvp(access[0], [*access, "env", default, *words])  # noqa: S606 - the command's terminal and status are ours
+        more = environment.in_lab(str(built.remote_shell), chosen.management_interface, os.environ)
+        os.execvpe(access[0], [*access, "env", default, *words], {**os.environ, **more})  # noqa: S606 - its terminal and status are ours
     except OSError as error:
         raise LabError(f"{access[0]} cannot be started: {error.strerror}", where=host) from error
 
@@ -181,20 +188,27 @@ def down(name: str | None, every: bool) -> None:
 
     if name is not None and every:
         raise click.UsageError("give a name, or --all")
-    removed = lab.remove_left_overs()
+    removed = lab.remove_left_overs(_warn)
     for left_over in removed:
         click.echo(f"removed what was left of {left_over}")
     if name in removed:
         return
     standing = [record for record in lab.recorded() if record.owner is None]
     chosen = standing if every or not (name or standing) else [lab.find(name).state]
+    stuck: list[str] = []
     for record in chosen:
         if record.owner is not None:
             raise LabError(
                 f"it belongs to process {record.owner.pid}, which still runs", where=record.name, fix="end that one"
             )
-        record.remove()
+        try:
+            record.remove()
+        except LabError as error:  # the others can go all the same
+            stuck.append(error.sentence())
+            continue
         click.echo(f"removed {record.name}")
+    if stuck:
+        raise LabError("\n".join(stuck))
     if not chosen and not removed:
         click.echo("no lab stands")
 
@@ -243,12 +257,17 @@ def presets(as_json: bool) -> None:
         click.echo(f"{'':{width}}  {numbers_of(asdict(spec))}")
 
 
+def _warn(sentence: str) -> None:
+    click.echo(f"fabriscope: {sentence}", err=True)
+
+
 def _described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
     from fabriscope import lab
 
-    details = record.details
-    described = {
+    details, built = record.details, lab.find(record.name)
+    described: dict[str, Any] = {
         "name": record.name,
+        "broken": built.broken_parts(),
         "since_unix_s": details.get("since_unix_s"),
         "owner_pid": record.owner.pid if record.owner else None,
         "remote_shell": details["remote_shell"],
@@ -256,7 +275,7 @@ def _described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
         "fabrics": details["fabrics"],
     }
     if with_counters:
-        described["ports"] = lab.find(record.name).counters().get("ports", [])
+        described["ports"] = [] if "switch" in described["broken"] else built.counters().get("ports", [])
     return described
 
 
@@ -264,7 +283,12 @@ def _show(one: dict[str, Any]) -> None:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["since_unix_s"]))
     owner = f"process {one['owner_pid']}" if one["owner_pid"] else "`lab up`"
     click.secho(one["name"], bold=True, nl=False)
+    if one["broken"]:
+        click.secho("  broken", fg="red", nl=False)
     click.echo(f"  since {since}, of {owner}; stand-in for ssh: {one['remote_shell']}")
+    for part, how in one["broken"].items():
+        who = part if part in ("keeper", "switch") else f"host {part}"
+        click.echo(f"  {who}: {how} -- `fabriscope lab down {one['name']}`, then build it again")
     for name, fabric in one["fabrics"].items():
         click.echo(f"  {fabric['interface']}  {name} ({fabric['attachment']}): {numbers_of(fabric['switch'])}")
     for name, addresses in one["hosts"].items():

@@ -27,7 +27,7 @@ def check(plan: Path, as_json: bool) -> None:
     cores = site.cores_per_host()
     schedule = plans.expand(checked, fabrics, cores)
     run.check_specs(checked, schedule)
-    expected = {launch.launch_id: plans.expected_ns(launch, fabrics, checked.guests) for launch in schedule.launches}
+    expected = plans.expected_by_launch(schedule.launches, fabrics, checked.guests)
     is_adaptive = checked.section.until == "decided"
     counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9

@@ -60,18 +60,23 @@ class FormatChoice(click.ParamType):  # type: ignore[type-arg]
 def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...], out: Path | None, show: bool) -> None:
     """Write a report of RUN, a run folder; by default one HTML file that needs nothing else."""
     from fabriscope import store
-    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.evaluation import evaluating
+    from fabriscope.model.errors import FabriscopeError, printable
     from fabriscope.registry import discover
     from fabriscope.reports.base import Options
 
-    data = store.open_run(run).read()
     folder = out or run / "report"
     reports = discover("reports", "REPORT")
+    options = Options(tuple(dict.fromkeys(figure_formats)))
     paths: list[Path] = []
+    data = store.open_run(run).read()
+    for note in data.notes:
+        click.echo(printable(note), err=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in dict.fromkeys(formats):
-            paths += reports.get(name).render(data, folder, Options(tuple(dict.fromkeys(figure_formats))))
+            with evaluating(run):
+                paths += reports.get(name).render(data, folder, options)
     except OSError as error:
         raise FabriscopeError(f"the report cannot be written: {error.strerror}", where=str(folder)) from error
     for path in paths:

@@ -20,10 +20,17 @@ EXIT_AFTER_SIGNAL = 128
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run folder.")
 @click.option("--keep-failed", is_flag=True, help="With --resume: do not make failed launches again.")
+@click.option("--redo-damaged", is_flag=True, help="With --resume: make launches again whose files were damaged.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Say what happens as JSON lines.")
 def COMMAND(  # noqa: N802 - the registry's constant
-    plan: Path | None, output: Path | None, resume: Path | None, keep_failed: bool, quiet: bool, as_json: bool
+    plan: Path | None,
+    output: Path | None,
+    resume: Path | None,
+    keep_failed: bool,
+    redo_damaged: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Measure PLAN into a new run folder, or go on with an old one (--resume).
 
@@ -35,8 +42,9 @@ def COMMAND(  # noqa: N802 - the registry's constant
         raise click.UsageError("give a plan, or --resume RUN")
     if resume is not None and output is not None:
         raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
-    if keep_failed and resume is None:
-        raise click.UsageError("--keep-failed belongs to --resume")
+    for name, is_given in (("--keep-failed", keep_failed), ("--redo-damaged", redo_damaged)):
+        if is_given and resume is None:
+            raise click.UsageError(f"{name} belongs to --resume")
     from fabriscope import plan as plans
     from fabriscope import run
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
@@ -44,7 +52,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
     progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
     cancel = _Cancel()
     if resume is not None:
-        summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed)
+        summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
     else:
         assert plan is not None  # noqa: S101 - checked above
         checked = plans.load(plan, run.vocabulary())

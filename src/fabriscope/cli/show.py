@@ -30,13 +30,24 @@ LEFT_COLUMNS = 2
 def show(run: Path, as_json: bool) -> None:
     """Show the essentials of RUN, a run folder: the answer, the summary table, failures."""
     from fabriscope import store
+    from fabriscope.evaluation import evaluating
     from fabriscope.reports._essence import essence_of
 
-    essence = essence_of(store.open_run(run).read())
-    if as_json:
-        click.echo(json.dumps(_as_json(essence), indent=1, allow_nan=False))
-        return
-    _print(essence)
+    with evaluating(run):
+        essence = essence_of(store.open_run(run).read())
+        if as_json:
+            click.echo(json.dumps(_as_json(essence), indent=1, allow_nan=False))
+            return
+        _print(essence)
+
+
+def escape(text: str) -> str:
+    """Return a text of the run as the terminal is to show it: no markup in it, and nothing that a terminal obeys."""
+    from rich.markup import escape as escape_markup
+
+    from fabriscope.model.errors import printable
+
+    return escape_markup(printable(text))
 
 
 def _as_json(essence: Essence) -> dict[str, Any]:
@@ -46,6 +57,7 @@ def _as_json(essence: Essence) -> dict[str, Any]:
         "run_id": essence.run.manifest.get("run_id"),
         "path": essence.run.path,
         "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
+        "left_out": essence.run.notes,
         "answer": essence.answer,
         "control": None if essence.control is None else {"failed": essence.control.is_failed, **vars(essence.control)},
         "summary": essence.summary.to_dicts(),
@@ -62,7 +74,6 @@ def _as_json(essence: Essence) -> dict[str, Any]:
 
 def _print(essence: Essence) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     from fabriscope.reports import _facts, _tables
@@ -72,6 +83,8 @@ def _print(essence: Essence) -> None:
     for name, value in _facts.run_table(essence):
         console.print(f"  [dim]{name}:[/dim] {escape(value)}")
     console.print()
+    for note in essence.run.notes:
+        console.print(f"[bold]left out:[/bold] {escape(note)}")
     for sentence in essence.answer:
         console.print(f"- {escape(sentence)}")
     rows = _tables.summary_rows(essence)
@@ -97,7 +110,6 @@ def _print(essence: Essence) -> None:
 
 def _print_fits(console: Console, essence: Essence) -> None:
     """Print time over size of each curve between hosts, in words."""
-    from rich.markup import escape
 
     from fabriscope.analysis.comparisons import IDENTITY
     from fabriscope.analysis.fits import fit_words
@@ -111,7 +123,6 @@ def _print_fits(console: Console, essence: Essence) -> None:
 
 def _print_transport(console: Console, rows: list[dict[str, str]]) -> None:
     """Print what carried the bytes of each entry, the refuted and undecided ones with the reason."""
-    from rich.markup import escape
 
     if rows:
         console.print("\n[bold]What carried the bytes[/bold]")
@@ -123,7 +134,6 @@ def _print_transport(console: Console, rows: list[dict[str, str]]) -> None:
 
 def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:
     """Print how far the numbers can be trusted: all grades, and the worst curves with their reasons."""
-    from rich.markup import escape
 
     from fabriscope.analysis.trust import MEANINGS
 
@@ -139,7 +149,6 @@ def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:
 
 
 def _print_groups(console: Console, rows: list[dict[str, str]]) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     for placement in dict.fromkeys(row["placement"] for row in rows):

@@ -146,7 +146,7 @@ def _expected_s(plan: Plan) -> int:
 
     fabrics = site.planned_fabrics(plan)
     schedule = plans.expand(plan, fabrics)
-    expected_ns = sum(plans.expected_ns(launch, fabrics) for launch in schedule.launches)
+    expected_ns = sum(plans.expected_by_launch(schedule.launches, fabrics).values())
     expected_ns += plans.most_added_ns(plan.section, schedule, fabrics)
     return LEAST_DURATION_S + 60 * math.ceil(2 * expected_ns / 60e9)
 

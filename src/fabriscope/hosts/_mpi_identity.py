@@ -59,7 +59,7 @@ def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
     intel = re.search(r"Intel\(R\) MPI Library.*?Version (\S+)", mpirun_version)
     if intel:
         return Identity("intelmpi", intel[1])
-    open_mpi = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)(\.\S+)?", mpirun_version)
+    open_mpi = re.search(r"\((?:Open MPI|OpenRTE)\) ([0-9]{1,3})(\.\S{1,40})?(?!\S)", mpirun_version)
     if open_mpi:
         version = open_mpi[1] + (open_mpi[2] or "")
         if int(open_mpi[1]) < 4:
@@ -68,7 +68,9 @@ def identify(mpirun_version: str, mpichversion: str = "") -> Identity | None:
     hydra = re.search(r"HYDRA build details:.*?Version:\s+(\S+)", mpirun_version, re.DOTALL)
     if hydra is None:
         return None
-    mvapich = re.search(r"^\s*MVAPICH(2?)\S*(?: Version:)?\s+(\d\S*)", mpichversion, re.MULTILINE)
+    mvapich = re.search(
+        r"^\s*MVAPICH(2?)\S*(?: Version:)?\s+([0-9]{1,3}(?:\.\S{0,40})?)(?!\S)", mpichversion, re.MULTILINE
+    )
     if mvapich:
         # 3.0 is the first without the 2 in its name, and the first on ch4.
         kind = "mvapich2" if mvapich[1] or int(mvapich[2].split(".")[0]) < 3 else "mvapich"

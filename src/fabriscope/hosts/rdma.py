@@ -6,13 +6,14 @@ Pure functions over what a host's files and programs said (`facts/rdma.py` names
 from __future__ import annotations
 
 import ipaddress
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriscope.hosts.facts._reading import Reading
-from fabriscope.model.errors import HostError
+from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.fabric import RdmaPort
+from fabriscope.model.foreign import Foreign
 
 DEVICES = "/sys/class/infiniband"
 _FIRST_GIDS = ("[0-9]", "[1-3][0-9]")
@@ -22,6 +23,7 @@ GID_GLOBS = tuple(
     for folder in ("gids", "gid_attrs/types", "gid_attrs/ndevs")
     for number in _FIRST_GIDS
 )
+_PORT = re.compile(r"[0-9]{1,3}")
 _ROCE_V2 = "RoCE v2"
 _IB_MTUS = (4096, 2048, 1024, 512, 256)
 _ROCE_HEADERS_BYTES = 80
@@ -57,7 +59,7 @@ def gids(reading: Reading, device: str, hca_port: int) -> list[Gid]:
     found = []
     for index in range(40):
         gid = reading.files.get(f"{folder}/gids/{index}", "").strip()
-        if not gid or not gid.replace(":", "").strip("0"):
+        if not gid or not gid.replace(":", "").strip("0") or not _is_gid(gid):
             continue
         kind = reading.files.get(f"{folder}/gid_attrs/types/{index}", "").strip()
         interface = reading.files.get(f"{folder}/gid_attrs/ndevs/{index}", "").strip()
@@ -65,13 +67,21 @@ def gids(reading: Reading, device: str, hca_port: int) -> list[Gid]:
     return found
 
 
+def _is_gid(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def link_netdevs(reading: Reading) -> dict[tuple[str, int], str]:
     """Return device and port to network interface, as `rdma link` tells them."""
     text, _ = reading.output("rdma -j link show")
     try:
-        listed = json.loads(text or "[]")
-        return {(one["ifname"], int(one["port"])): one["netdev"] for one in listed if "netdev" in one}
-    except (ValueError, KeyError, TypeError):
+        links = [one for one in Foreign.json(text or "[]", "rdma link").items() if "netdev" in one.mapping()]
+        return {(one.at("ifname").text(), one.at("port").whole()): one.at("netdev").text() for one in links}
+    except ParseError:
         return {}
 
 
@@ -123,6 +133,8 @@ def _ports(reading: Reading, interface: str, transport: str) -> list[tuple[str, 
     found = []
     for device in reading.names_under(DEVICES):
         for name in reading.names_under(f"{DEVICES}/{device}/ports"):
+            if not _PORT.fullmatch(name):
+                continue
             hca_port = int(name)
             of_gids = {one.interface for one in gids(reading, device, hca_port)}
             is_over = interface in {named.get((device, hca_port)), *of_gids}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -107,8 +108,37 @@ class Lab:
                 text = connection.makefile("rb").read()
         except OSError as error:
             raise LabError(f"the switch does not answer: {error}", where=self.name) from error
-        answer: dict[str, Any] = json.loads(text)
+        try:
+            answer: dict[str, Any] = json.loads(text)
+        except ValueError:
+            raise LabError(f"the switch's answer is not whole: {text[-80:]!r}", where=self.name) from None
         return answer
+
+    def broken_parts(self) -> dict[str, str]:
+        """Return what of the lab has died, as `keeper`, `switch` or a host's name, and how that shows."""
+        if self.state.keeper.has_ended_with_all_below():
+            return {"keeper": f"its keeper, process {self.state.keeper.pid}, has ended, and everything with it"}
+        details = self.state.details
+        broken = dict.fromkeys(_gone(self.state), "its process has ended")
+        for name, lines in guests.dead(self.state.folder, list(details["guests"])).items():
+            broken[name] = f"its kernel has ended ({lines})"
+        if details["switch_arguments"]:
+            try:
+                self.counters()
+            except LabError as error:
+                broken["switch"] = error.what
+        return broken
+
+    def check_host(self, name: str) -> Host:
+        """Return the host of that name, on which programs can be started; raises LabError where it is gone."""
+        host = self.host(name)
+        if name in _gone(self.state):
+            raise LabError(
+                f"host {name} is gone: its process has ended",
+                where=f"lab {self.name}",
+                fix=f"`fabriscope lab down {self.name}`, then build it again",
+            )
+        return host
 
     def change(self, fabric: str, values: Mapping[str, Any], hosts: Sequence[str] = ()) -> None:
         """Change what is wrong on purpose with a fabric, or with the links of some hosts of it, from now on.
@@ -140,7 +170,7 @@ class Lab:
             argv = [*self.keeper_words, "sh", "-c", _SWEEP_SCRIPT, "sh", *its_own]
         try:
             subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_READY_TIMEOUT_S, check=False)
-        except subprocess.TimeoutExpired:
+        except (OSError, subprocess.TimeoutExpired):
             raise LabError("its processes cannot be ended", where=f"host {host_name}") from None
 
     def consoles(self) -> dict[str, str]:
@@ -186,33 +216,58 @@ class Lab:
             object.__setattr__(self, "owner_pipe", None)
 
 
-def up(spec: LabSpec, *, name: str | None = None, persistent: bool = False) -> Lab:
+@contextlib.contextmanager
+def _failures_named() -> Iterator[None]:
+    """Raise what the system refuses while a lab is built as a LabError."""
+    try:
+        yield
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        raise LabError(
+            f"the lab cannot be built: {error.strerror or error}{place}", fix="mend that, and go on"
+        ) from error
+
+
+@_failures_named()
+def up(
+    spec: LabSpec, *, name: str | None = None, persistent: bool = False, notice: Callable[[str], None] | None = None
+) -> Lab:
     """Build a lab and return it; what labs of dead owners left behind is removed first.
 
-    A lab that is not persistent dies with this process, however that ends. Raises LabError or ToolMissing; then
-    nothing is left.
+    A lab that is not persistent dies with this process, however that ends. `notice` is told of left-overs that cannot
+    be removed, a sentence each. Raises LabError or ToolMissing; then nothing is left.
     """
     name = name or f"lab-{secrets.token_hex(4)}"
     _check(spec, name)
     check_system_programs()
-    state.remove_left_overs()
-    folder = state.new_folder(name)
+    state.remove_left_overs(notice)
+    folder, us = state.new_folder(name), state.process_id(os.getpid())
     read_end, write_end = (None, None) if persistent else os.pipe()
+
+    # Until it stands, every lab is ours: if we are killed meanwhile, it is a left-over.
+    def record(keeper_pid: int) -> state.LabState:
+        unfinished = state.LabState(name, folder, us, state.process_id(keeper_pid), {})
+        unfinished.write()
+        return unfinished
+
     try:
-        keeper = namespaces.start_keeper(read_end)
+        keeper = namespaces.start_keeper(read_end, record)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     finally:
         if read_end is not None:
             os.close(read_end)
-    # Until it stands, every lab is ours: if we are killed meanwhile, it is a left-over.
-    record = state.LabState(name, folder, state.process_id(os.getpid()), state.process_id(keeper.pid), {})
     try:
-        record.write()
-        return _furnish(spec, keeper, record, write_end)
+        unfinished = record(keeper.pid)
     except BaseException:
-        record.remove()
+        keeper.process.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    try:
+        return _furnish(spec, keeper, unfinished, write_end)
+    except BaseException:
+        unfinished.remove()
         if write_end is not None:
             os.close(write_end)
         raise
@@ -232,6 +287,11 @@ def find(name: str | None = None) -> Lab:
     details = record.details
     hosts = tuple(_host(**{**host, "addresses": dict(host["addresses"])}) for host in details["hosts"])
     return Lab(name, hosts, Path(details["remote_shell"]), record, tuple(details["keeper_words"]))
+
+
+def _gone(record: state.LabState) -> list[str]:
+    """Return the hosts whose processes have ended."""
+    return namespaces.missing_hosts(record.keeper.pid, record.details["pids"])
 
 
 def _check(spec: LabSpec, name: str) -> None:

@@ -8,11 +8,12 @@ stand-in for ssh can enter one from the other.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,14 +76,23 @@ def run_in(words: Sequence[str], script: str, *arguments: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
+    except OSError as error:
+        raise LabError(f"a step of the set-up cannot be started: {error.strerror or error}", where="lab") from error
     if done.returncode != 0:
         evidence = done.stderr.strip().splitlines()[-3:] or [f"exit status {done.returncode}"]
         raise LabError(f"a step of the set-up failed: {'; '.join(evidence)}", where="lab")
     return done.stdout
 
 
-def start_keeper(owner_pipe: int | None) -> Keeper:
-    """Start the keeper; it ends when the other end of `owner_pipe` closes. Raises LabError."""
+# Becomes unshare once it is told that it may: by then it is recorded, so that nothing can be left that nobody knows.
+_START_SCRIPT = 'read -r go && exec "$@" </dev/null'
+
+
+def start_keeper(owner_pipe: int | None, record: Callable[[int], object]) -> Keeper:
+    """Start the keeper; it ends when the other end of `owner_pipe` closes. Raises LabError.
+
+    `record` is told of its parent, before that has done anything: with it the keeper ends too.
+    """
     is_root = os.geteuid() == 0
     argv = ["unshare"] if is_root else ["unshare", "--user", "--map-root-user"]
     argv += ["--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc", "--"]
@@ -90,14 +100,18 @@ def start_keeper(owner_pipe: int | None) -> Keeper:
     if owner_pipe is not None:
         argv += ["--owner-pipe", str(owner_pipe)]
     process = subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
+        ["/bin/sh", "-c", _START_SCRIPT, "sh", *argv],
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
         pass_fds=[owner_pipe] if owner_pipe is not None else [],
     )
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
     try:
+        record(process.pid)
+        with contextlib.suppress(BrokenPipeError), process.stdin:  # it has ended: below, its last words say why
+            process.stdin.write(b"go\n")
         return Keeper(_keeper_pid(process), is_root, process)
     except BaseException:
         process.kill()  # the keeper goes with it
@@ -109,8 +123,7 @@ def _keeper_pid(process: subprocess.Popen[bytes]) -> int:
     deadline = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            assert process.stderr is not None  # noqa: S101 - it is a pipe
-            reason = process.stderr.read().decode(errors="replace").strip()
+            reason = _last_words(process)
             raise LabError(
                 f"this kernel does not let us make namespaces: {reason}",
                 fix="run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1,"
@@ -123,14 +136,24 @@ def _keeper_pid(process: subprocess.Popen[bytes]) -> int:
     raise LabError("the lab's keeper did not start in time")
 
 
+def _last_words(process: subprocess.Popen[bytes]) -> str:
+    """Return what a process that has ended wrote as its errors; what it started may keep them open."""
+    words: bytes | None
+    process.stdin = None  # closed already; communicate() would flush it
+    try:
+        words = process.communicate(timeout=1.0)[1]
+    except subprocess.TimeoutExpired as error:
+        words = error.stderr
+    return (words or b"it says nothing").decode(errors="replace").strip()
+
+
 def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str, int]:
     """Start one process for each host; return host name to process id inside the lab. Raises LabError."""
     printed = keeper.run(_HOSTS_SCRIPT, str(folder), str(native_program(_INIT_NAME)), *names)
     pids = {name: int(pid) for name, pid in (line.split() for line in printed.splitlines())}
     deadline = time.monotonic() + _START_TIMEOUT_S
     while True:
-        furnished = {_inner_pid(pid) for pid in _children(keeper.pid) if _command_name(pid) == _INIT_NAME}
-        missing = [name for name, pid in pids.items() if pid not in furnished]
+        missing = missing_hosts(keeper.pid, pids)
         if not missing:
             return pids
         if time.monotonic() > deadline:
@@ -138,6 +161,12 @@ def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str,
             log = (folder / f"{name}.log").read_text().strip()
             raise LabError(f"host {name} did not start: {log or 'no reason given'}")
         time.sleep(0.002)
+
+
+def missing_hosts(keeper_pid: int, pids: Mapping[str, int]) -> list[str]:
+    """Return the hosts whose processes do not run below the keeper."""
+    standing = {_inner_pid(pid) for pid in _children(keeper_pid) if _command_name(pid) == _INIT_NAME and _runs(pid)}
+    return [name for name, pid in pids.items() if pid not in standing]
 
 
 def host_words(keeper: Keeper, inner_pid: int) -> list[str]:
@@ -197,6 +226,14 @@ def _children(pid: int) -> list[int]:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process has not ended; a zombie has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def _command_name(pid: int) -> str:

@@ -8,8 +8,10 @@ with the data, which is physics, but no test of the switch.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import statistics
 import subprocess
 import sys
@@ -48,6 +50,7 @@ _OWN_COUNT = 20
 _PASSES = 4
 _PASS_S = 0.1
 _PROBE_TIMEOUT_S = 60.0
+_END_PATIENCE_S = 5.0
 _PROBE = Path(__file__).with_name("_probe.py")
 
 
@@ -305,7 +308,8 @@ class _Probe:
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        if self._process.stdout.readline() != "ready\n":
+        ready, _, _ = select.select([self._process.stdout], [], [], _PROBE_TIMEOUT_S)
+        if not ready or self._process.stdout.readline() != "ready\n":
             self._fail()
 
     def __enter__(self) -> Self:
@@ -325,14 +329,19 @@ class _Probe:
         return json.loads(out)
 
     def _fail(self) -> None:
-        _, said = self._process.communicate(timeout=_PROBE_TIMEOUT_S)
+        try:
+            _, said = self._process.communicate(timeout=_PROBE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            said = "it did not end"
+            self.end()
         raise LabError(f"the self-test's {self._name} failed: {(said.strip().splitlines() or ['it says nothing'])[-1]}")
 
     def end(self) -> None:
         """End the probe if it still runs (what it left on its host goes with the lab)."""
         if self._process.poll() is None:
             self._process.kill()
-            self._process.communicate()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # what it started keeps its output open
+                self._process.communicate(timeout=_END_PATIENCE_S)
 
 
 def _size(size_bytes: int) -> str:

@@ -3,51 +3,55 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
 import signal
-import tempfile
+import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from fabriscope.lab import cpu_share
+from fabriscope.lab.processes import ProcessId, process_id
+from fabriscope.model import folders
 from fabriscope.model.errors import LabError
 
+__all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "remove_left_overs", "state_root"]
+
 STATE_FILE = "state.json"
+_MAX_RECORD_BYTES = 16 << 20
 _GONE_TIMEOUT_S = 10.0
+_REAPED_TIMEOUT_S = 5.0
+"""By then whoever reaps at all has reaped what ended."""
+_LEFT_OVERS_TIMEOUT_S = 2.0
+"""All left-overs together get this long to end; what does not is reported, and hinders nobody."""
+_MAX_SOCKET_CHARACTERS = 107 - len("/_switch.sock")
 
-
-@dataclass(frozen=True)
-class ProcessId:
-    """A process that cannot be mistaken for a later one of the same number."""
-
-    pid: int
-    start_ticks: int
-    """Start time in clock ticks since boot, field 22 of /proc/PID/stat."""
-
-    def is_alive(self) -> bool:
-        """Return whether this very process still runs (a zombie does not)."""
-        return _start_ticks(self.pid) == self.start_ticks
-
-
-def process_id(pid: int) -> ProcessId:
-    """Return the identity of a running process; raises LabError if it is gone."""
-    start_ticks = _start_ticks(pid)
-    if start_ticks is None:
-        raise LabError(f"process {pid} of the lab ended at once")
-    return ProcessId(pid, start_ticks)
-
-
-def _start_ticks(pid: int) -> int | None:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+_DETAILS: dict[str, Any] = {
+    "pids": {str: int},
+    "network_namespaces": {str: str},
+    "switch_arguments": [str],
+    "keeper_words": [str],
+    "remote_shell": str,
+    "hosts": [{str: object}],
+    "guests": {str: {str: object}},
+    "agents": {str: [int]},
+    "fabrics": {str: {str: object}},
+    "since_unix_s": (int, float),
+}
+_HOST: dict[str, Any] = {
+    "name": str,
+    "access": [str],
+    "client": [str],
+    "addresses": {str: str},
+    "management_interface": str,
+    "kind": str,
+}
+"""What a complete record holds, and of which types: `[str]` is a list of strings, `{str: int}` a mapping."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,13 @@ class LabState:
     owner: ProcessId | None
     """The process that the lab must not outlive; None for one that stays (`fabriscope lab up`)."""
     keeper: ProcessId
-    """Process 1 of the lab's PID namespace: its end is the end of all."""
+    """Process 1 of the lab's PID namespace, whose end is the end of all; before it is there, what will start it."""
     details: dict[str, Any]
 
     @property
     def is_left_over(self) -> bool:
         """Return whether nobody needs the lab any more: its owner or its keeper died."""
-        return not self.keeper.is_alive() or (self.owner is not None and not self.owner.is_alive())
+        return self.keeper.has_ended_with_all_below() or (self.owner is not None and not self.owner.is_alive())
 
     @property
     def is_complete(self) -> bool:
@@ -74,68 +78,223 @@ class LabState:
 
     def write(self) -> None:
         """Record the lab."""
-        text = json.dumps({**asdict(self), "folder": str(self.folder)}, indent=1)
-        path = self.folder / STATE_FILE
-        path.with_suffix(".new").write_text(text)
-        path.with_suffix(".new").replace(path)
+        _write(self, self.folder)
 
-    def remove(self) -> None:
+    def remove(self, timeout_s: float = _GONE_TIMEOUT_S) -> None:
         """End the keeper, with it everything in the lab, and forget the lab. Raises LabError if it will not end."""
-        if self.keeper.is_alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.keeper.pid, signal.SIGKILL)
-            deadline = time.monotonic() + _GONE_TIMEOUT_S
-            while self.keeper.is_alive():
-                if time.monotonic() > deadline:
-                    raise LabError(f"the lab's keeper, process {self.keeper.pid}, does not end", where=self.name)
-                time.sleep(0.005)
+        self._end_keeper()
+        began_s = time.monotonic()
+        while self.keeper.is_alive():
+            waited_s = time.monotonic() - began_s
+            if waited_s > min(_REAPED_TIMEOUT_S, timeout_s) and self.keeper.has_ended_with_all_below():
+                break
+            if waited_s > timeout_s:
+                raise LabError(
+                    f"its keeper, process {self.keeper.pid}, does not end, though it was sent SIGKILL",
+                    where=f"lab {self.name}",
+                    fix=f"see what the kernel does with it: `cat /proc/{self.keeper.pid}/stack`; other labs go on",
+                )
+            time.sleep(0.005)
         cpu_share.remove(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def _end_keeper(self) -> None:
+        if not self.keeper.is_alive() or self.keeper == self.owner:
+            return
+        try:
+            os.kill(self.keeper.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        except PermissionError:
+            raise LabError(
+                f"its keeper, process {self.keeper.pid}, is not ours to end",
+                where=f"lab {self.name}",
+                fix=f"ask who owns it to end it, then remove {self.folder}",
+            ) from None
+
 
 def state_root() -> Path:
-    """Return the folder under which this user's labs are recorded."""
+    """Return the folder under which this user's labs are recorded; never one that somebody else could have made.
+
+    Raises LabError where this user has no place of their own.
+    """
     if os.geteuid() == 0:
         return Path("/run/fabriscope")
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and os.access(runtime, os.W_OK):
-        return Path(runtime) / "fabriscope"
-    return Path(tempfile.gettempdir()) / f"fabriscope-{os.geteuid()}"
+    for runtime in (os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{os.geteuid()}"):
+        if runtime and _is_own(runtime):
+            return Path(runtime) / "fabriscope"
+    state = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        home = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise LabError(
+            "there is no place to record a lab in", fix="set XDG_RUNTIME_DIR to a folder that only you can write"
+        ) from None
+    return home / "fabriscope" / _where_numbers_hold()
+
+
+def _is_own(folder: str) -> bool:
+    try:
+        return Path(folder).stat().st_uid == os.geteuid() and folders.problem(folder) is None
+    except OSError:
+        return False
+
+
+def _where_numbers_hold() -> str:
+    """Return a name for this boot and PID namespace: a home may be shared by machines, process numbers are not."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+    place = f"{boot}{Path('/proc/self/ns/pid').readlink()}"
+    return f"labs-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
 
 
 def new_folder(name: str) -> Path:
-    """Return a new, empty folder for a lab; raises LabError if the name is taken or the folder cannot be made."""
-    root = state_root()
-    try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if root.stat().st_uid != os.geteuid():
-            raise LabError("the folder of labs belongs to somebody else", where=str(root))
-        (root / name).mkdir(mode=0o700)
-    except FileExistsError:
+    """Return a new folder for a lab, with a record of which we are owner and, until it has one, keeper.
+
+    Raises LabError if the name is taken or the folder cannot be made.
+    """
+    root, us = state_root(), process_id(os.getpid())
+    if len(os.fsencode(root / name)) > _MAX_SOCKET_CHARACTERS:
         raise LabError(
-            f"there is a lab {name!r} already", fix="take another name, or `fabriscope lab down` it"
-        ) from None
+            "its path is too long for the switch's socket",
+            where=str(root / name),
+            fix="give the lab a shorter name, or set XDG_RUNTIME_DIR",
+        )
+    scratch = root / f".{us.pid}-{us.start_ticks}-{name}"
+    try:
+        if (why := folders.private_folder(str(root))) is not None:
+            raise _untrusted(root, why)
+        scratch.mkdir(mode=0o700)
+        try:
+            # With its record from the first moment on: a folder without one would be a left-over that nobody knows.
+            _write(LabState(name, root / name, us, us, {}), scratch)
+            scratch.rename(root / name)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
     except OSError as error:
+        if (root / name).exists():
+            raise LabError(
+                f"there is a lab {name!r} already", fix="take another name, or `fabriscope lab down` it"
+            ) from None
         raise LabError(f"the lab cannot be recorded: {error.strerror}", where=str(root / name)) from error
     return root / name
 
 
-def recorded() -> Iterator[LabState]:
-    """Yield every lab that is recorded for this user, standing or not."""
-    for path in sorted(state_root().glob(f"*/{STATE_FILE}")):
+def recorded(notice: Callable[[str], None] | None = None) -> Iterator[LabState]:
+    """Yield every lab that is recorded for this user, standing or not.
+
+    What is no record of ours is never used; `notice` is told of it, a sentence each. Raises LabError for a folder of
+    labs that others can write.
+    """
+    root = state_root()
+    try:
+        if (why := folders.problem(str(root))) is not None:
+            raise _untrusted(root, why)
+        paths = sorted(path for path in root.iterdir() if not path.name.startswith("."))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise LabError(f"the labs cannot be listed: {error.strerror}", where=str(root)) from error
+    for path in paths:
         try:
-            raw = json.loads(path.read_text())
-            owner = ProcessId(**raw["owner"]) if raw["owner"] else None
-            yield LabState(raw["name"], path.parent, owner, ProcessId(**raw["keeper"]), raw["details"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # it is being written or removed right now
+            yield _read(path)
+        except FileNotFoundError:
+            continue  # it is being removed right now
+        except (OSError, ValueError) as error:
+            if notice is not None:
+                what = f"this is no record of a lab: {error}"
+                notice(LabError(what, where=str(path), fix="remove it").sentence())
 
 
-def remove_left_overs() -> list[str]:
-    """Remove the labs whose owner died without taking them down; return their names."""
+def remove_left_overs(notice: Callable[[str], None] | None = None) -> list[str]:
+    """Remove the labs whose owner died without taking them down; return their names.
+
+    One that cannot be removed is passed by, and `notice` is told of it, a sentence each. Raises LabError as `recorded`.
+    """
     names = []
-    for state in recorded():
-        if state.is_left_over:
-            state.remove()
+    left = [state for state in recorded(notice) if state.is_left_over]
+    deadline = time.monotonic() + _LEFT_OVERS_TIMEOUT_S
+    for state in left:
+        with contextlib.suppress(LabError):  # said below
+            state._end_keeper()
+    for state in left:
+        try:
+            state.remove(max(0, deadline - time.monotonic()))
             names.append(state.name)
+        except LabError as error:
+            if notice is not None:
+                notice(error.sentence())
+    _remove_scratch()
     return names
+
+
+def _remove_scratch() -> None:
+    """Remove what was left by a process that died while it made a lab's folder."""
+    for path in state_root().glob(".*-*-*"):
+        pid, ticks, _ = path.name[1:].split("-", 2)
+        if pid.isdigit() and ticks.isdigit() and not ProcessId(int(pid), int(ticks)).is_alive():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _untrusted(root: Path, why: str) -> LabError:
+    return LabError(
+        f"labs that are recorded there are not trusted: {why}",
+        where=str(root),
+        fix="mend that, or set XDG_RUNTIME_DIR to a folder that only you can write",
+    )
+
+
+def _write(state: LabState, folder: Path) -> None:
+    text = json.dumps({**asdict(state), "folder": str(state.folder)}, indent=1)
+    path = folder / STATE_FILE
+    path.with_suffix(".new").write_text(text)
+    path.with_suffix(".new").replace(path)
+
+
+def _read(folder: Path) -> LabState:
+    """Return a lab's record; raises OSError, or ValueError with what is wrong with it."""
+    path = folder / STATE_FILE
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_mode & 0o022:
+            raise ValueError(f"{STATE_FILE} is not a file that only we can write")
+        if info.st_size > _MAX_RECORD_BYTES:
+            raise ValueError(f"{STATE_FILE} has {info.st_size} bytes")
+        try:
+            raw = json.loads(file.read(_MAX_RECORD_BYTES))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{STATE_FILE} is not JSON ({error})") from None
+    if not isinstance(raw, dict) or raw.get("name") != folder.name:
+        raise ValueError(f"{STATE_FILE} names another lab")
+    owner = _process(raw.get("owner")) if raw.get("owner") is not None else None
+    details = raw.get("details")
+    if not isinstance(details, dict):
+        raise ValueError(f"{STATE_FILE} has no `details`")
+    if details:
+        _check(details, _DETAILS)
+        for host in details["hosts"]:
+            _check(host, _HOST)
+    return LabState(raw["name"], folder, owner, _process(raw.get("keeper")), details)
+
+
+def _process(raw: Any) -> ProcessId:
+    if not isinstance(raw, dict) or not _fits(raw, {str: int}) or set(raw) != {"pid", "start_ticks"} or raw["pid"] < 1:
+        raise ValueError(f"{STATE_FILE} names a process as {raw!r}")
+    return ProcessId(raw["pid"], raw["start_ticks"])
+
+
+def _check(values: dict[str, Any], shapes: dict[str, Any]) -> None:
+    """Raise ValueError for a value that is missing or of another type."""
+    wrong = [key for key, shape in shapes.items() if not _fits(values.get(key), shape)]
+    if wrong:
+        raise ValueError(f"{STATE_FILE} lacks a usable {wrong[0]!r}")
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    """Return whether a value is of a shape: a type, types, a list of one shape, or a mapping to one shape."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(_fits(one, shape[str]) for one in value.values())
+    return isinstance(value, shape) and (shape is object or not isinstance(value, bool))

@@ -7,14 +7,20 @@ Nothing is ever ended by name: only groups that we created, and processes that c
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from fabriscope.launch.on_host import sweep
+from fabriscope.model import folders
+from fabriscope.model.errors import LaunchError
 
 # Reads `started GROUP`, `ended GROUP` and `over`. When its input ends, whatever still lives is ended, and the folder $1
 # goes. Where nobody said `over` we were killed, perhaps before a start was told: then Python ($2) looks for the mark.
@@ -33,25 +39,84 @@ if [ -n "$live" ]; then
   for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
 fi
 [ -n "$over" ] || "$2" -I -S -c "$3" "$4" "$5"
-[ -z "$1" ] || rm -rf -- "$1"
+rm -rf -- "$1"
 """
 _END_MARKED = "import runpy, sys; runpy.run_path(sys.argv[1])['end_marked'](sys.argv[2])"
 
 
-class Guard:
-    """Ends the process groups that it was told of, should we die before we say that they have ended."""
+END_PATIENCE_S = 15.0
+"""What outlives us gets this long to end once we need it no more: its work takes a second, and a grace of two."""
+KILL_PATIENCE_S = 5.0
 
-    def __init__(self, temporary: Path | None = None) -> None:
-        """Begin to watch; a temporary folder goes with us, whatever ends us."""
+
+def temporary_root() -> Path:
+    """Return the folder for temporary ones with random names: the usual one, unless others can replace what is in it.
+
+    Raises LaunchError where none will do.
+    """
+    usual = tempfile.gettempdir()
+    problems = []
+    for folder in dict.fromkeys((usual, "/tmp", "/var/tmp")):  # noqa: S108 - looked at, and only for random names
+        try:
+            why = folders.problem(folder, folders.SHARED)
+        except OSError as error:
+            why = f"{folder}: {error.strerror}"
+        if why is None:
+            return Path(folder)
+        problems.append(why)
+    raise LaunchError(
+        f"no temporary folder can be trusted: {'; '.join(problems)}",
+        fix="set TMPDIR to a folder that only you can write",
+    )
+
+
+def start_watcher(script: str, *words: str) -> subprocess.Popen[bytes]:
+    """Start a shell script that outlives us: it reads lines from us, and their end is ours."""
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", script, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+    )
+    assert watcher.stdin is not None  # noqa: S101 - it is a pipe
+    os.set_blocking(watcher.stdin.fileno(), False)  # one that is stopped reads nothing, and must not stop us
+    return watcher
+
+
+def end_watcher(watcher: subprocess.Popen[bytes]) -> bool:
+    """Close its input, and return whether it did what it is there for; one that does not end in time is killed."""
+    try:
+        watcher.communicate(timeout=END_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        watcher.kill()  # also one that is stopped
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            watcher.wait(KILL_PATIENCE_S)
+        return False
+    return watcher.returncode == 0
+
+
+class Guard:
+    """Ends the process groups that it was told of, should we die before we say that they have ended.
+
+    It has a private temporary folder for everything that a launch writes, which goes with it, whatever ends us.
+    """
+
+    def __init__(self) -> None:
+        """Begin to watch. Raises LaunchError, or OSError where the folder cannot be made."""
         self.mark = secrets.token_hex(16)
+        # Short: libraries put sockets into it, whose paths may have 107 bytes.
+        self.folder = temporary_root() / f"fabriscope-{secrets.token_hex(6)}"
+        self._groups: list[int] = []
         words = (sys.executable, _END_MARKED, sweep.__file__, self.mark)
-        self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, "fabriscope-guard", str(temporary or ""), *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._watcher = start_watcher(_WATCH, "fabriscope-guard", str(self.folder), *words)
+        try:
+            self.folder.mkdir(mode=0o700)  # now that the watcher knows of it: should we be killed here, it goes too
+        except BaseException:
+            self._tell("over")
+            end_watcher(self._watcher)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -61,18 +126,24 @@ class Guard:
     ) -> None:
         sweep.end_marked(self.mark)
         self._tell("over")
-        self._watcher.communicate()
+        if not end_watcher(self._watcher):
+            for group in self._groups:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(group, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def started(self, group: int) -> None:
         """Put a process group under guard."""
+        self._groups.append(group)
         self._tell(f"started {group}")
 
     def ended(self, group: int) -> None:
         """Take a process group from guard; called before its leader is reaped, so the number is still ours."""
+        with contextlib.suppress(ValueError):
+            self._groups.remove(group)
         self._tell(f"ended {group}")
 
     def _tell(self, line: str) -> None:
         if self._watcher.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # somebody ended the watcher; the launch goes on
+            with contextlib.suppress(OSError):  # somebody ended or stopped the watcher; the launch goes on
                 self._watcher.stdin.write(f"{line}\n".encode())
-                self._watcher.stdin.flush()

@@ -23,6 +23,8 @@ from fabriscope.model.host import Host
 
 TAIL_BYTES = 1 << 18
 """A last line is at most so long."""
+READY_BYTES = 4 << 20
+"""A line that says that a program is ready stands in so much of its output."""
 LOOK_S = 1.0
 """Between two looks for it: the program may measure meanwhile."""
 
@@ -47,7 +49,7 @@ class Process:
         guard.started(self._popen.pid)
 
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
-        return _popen(self.command, host, self._paths, self._guard.mark)
+        return _popen(self.command, host, self._paths, self._guard)
 
     def watch(self, changed: threading.Event) -> None:
         """Set `changed` when the process ends."""
@@ -56,6 +58,7 @@ class Process:
     def _wait(self, changed: threading.Event) -> None:
         # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
         with contextlib.suppress(ChildProcessError):
+            # ends: with the process; in a thread of its own, which keeps nobody from ending
             ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
             self._exit_status = ended.si_status if ended else 0  # a signal's number also tells a bad end
         self._ended_ns = time.monotonic_ns()
@@ -85,7 +88,7 @@ class Process:
     def ready_groups(self) -> Mapping[str, str] | None:
         """Return the named groups of the first line that matches ready_pattern, None while there is none."""
         pattern = re.compile(self.command.ready_pattern or "")
-        text = self._stdout().decode("utf-8", "replace")
+        text = self._stdout(READY_BYTES).decode("utf-8", "replace")
         for line in text.split("\n")[:-1]:
             match = pattern.search(line)
             if match:
@@ -108,13 +111,21 @@ class Process:
             file.seek(max(0, self._paths[0].stat().st_size - TAIL_BYTES))
             return file.read()
 
-    def _stdout(self) -> bytes:
-        return self._paths[0].read_bytes()
+    def _stdout(self, most_bytes: int) -> bytes:
+        return _begin_of(self._paths[0], most_bytes)
+
+    def overflow(self) -> str:
+        """Return what is wrong with a program that writes more than it may; empty for any other."""
+        most_bytes = self.command.most_output_bytes
+        if max(path.stat().st_size for path in self._paths) <= most_bytes:
+            return ""
+        return f"{Path(self.command.argv[0]).name} on {self.command.host} wrote more than {most_bytes >> 20} MiB"
 
     def finish(self) -> Outcome:
         """Return the outcome of a process that has ended; what it left in its group is ended."""
         self.kill()
         self._guard.ended(self._popen.pid)
+        # ends: at once, since it has ended
         exit_status = self._popen.wait() if self.has_ended.is_set() else None
         return self._outcome(None if self.was_stopped else exit_status)
 
@@ -122,23 +133,39 @@ class Process:
         return Outcome(
             command=self.command,
             exit_status=exit_status,
-            stdout=self._stdout(),
-            stderr=self._paths[1].read_bytes(),
+            stdout=self._stdout(self.command.most_output_bytes),
+            stderr=_begin_of(self._paths[1], self.command.most_output_bytes),
             started_unix_ns=self._started_unix_ns,
             elapsed_ns=self._ended_ns - self._started_ns,
             timed_out=self.timed_out,
         )
 
 
-def _popen(command: Command, host: Host, paths: tuple[Path, Path], mark: str) -> subprocess.Popen[bytes]:
+def _begin_of(path: Path, most_bytes: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most_bytes)
+
+
+def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:
     # Programs of the field translate their words; we read the English ones.
-    env = {**os.environ, "LC_ALL": "C", **host.env, **command.env, MARK_VARIABLE: mark}
+    own = {"LC_ALL": "C", **_temporary(command, host, guard)}
+    env = {**os.environ, **own, **host.env, **command.env, MARK_VARIABLE: guard.mark}
     with contextlib.ExitStack() as stack:
-        stdin = stack.enter_context(tempfile.TemporaryFile())
+        stdin = stack.enter_context(tempfile.TemporaryFile(dir=guard.folder))
         stdin.write(command.stdin or b"")
         stdin.seek(0)
         words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
         return popen((*host.access, *words), host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+
+
+def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:
+    """Return the variable by which a program keeps its temporary files where they go with the launch.
+
+    Libraries leave some when they are killed (Open MPI its session's folders). Nothing for a job that an MPI launcher
+    takes to other machines, which have no such folder, and on a guest, whose files go with it.
+    """
+    stays = host.kind == "namespace" or set(command.rank_hosts) <= {host.name}
+    return {"TMPDIR": str(guard.folder)} if stays and host.kind != "guest" else {}
 
 
 def popen(

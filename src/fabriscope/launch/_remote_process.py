@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabriscope.launch import tree
-from fabriscope.launch._process import Process, popen
+from fabriscope.launch._process import READY_BYTES, Process, popen
 from fabriscope.launch.on_host import BEGIN, order, program
 from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import on_host
@@ -45,6 +45,7 @@ class RemoteProcess(Process):
             "env": {**self._host.env, **self.command.env},
             "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
             "is_mpi": bool(self.command.rank_hosts),
+            "stays_here": set(self.command.rank_hosts) <= {self._host.name},
             "patience_s": PATIENCE_S,
         }
         with contextlib.suppress(OSError, ValueError):  # it has ended
@@ -71,8 +72,8 @@ class RemoteProcess(Process):
         self._is_asked_to_die = True
         self._words.put(_KILL)
 
-    def _stdout(self) -> bytes:
-        return super()._stdout().partition(BEGIN + b"\n")[2]
+    def _stdout(self, most_bytes: int) -> bytes:
+        return super()._stdout(most_bytes).partition(BEGIN + b"\n")[2]
 
     def _outcome(self, exit_status: int | None) -> Outcome:
         outcome = super()._outcome(exit_status)
@@ -90,7 +91,7 @@ class RemoteProcess(Process):
         return f"the connection to host {self._host.name} {how}\n".encode()
 
     def _stdout_began(self) -> bool:
-        return BEGIN + b"\n" in super()._stdout()
+        return BEGIN + b"\n" in super()._stdout(READY_BYTES)
 
 
 def _read(words: bytes) -> dict[str, Any] | None:

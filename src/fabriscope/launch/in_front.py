@@ -72,7 +72,7 @@ def run(argv: Sequence[str], env: Mapping[str, str], *, access: Sequence[str] = 
             process = _started(words, argv[0], {**os.environ, **env}, pipe)
         passing_on.to(process)
         kept = [_Copy(stream, to) for stream, to in ((process.stdout, 1), (process.stderr, 2)) if stream is not None]
-        exit_status = process.wait()
+        exit_status = process.wait()  # ends: with the user's own program, or by the signals that are passed on to it
     elapsed_ns = time.monotonic_ns() - started_ns
     said = "".join(one.text() for one in kept)
     return Ending(exit_status, started_unix_ns, elapsed_ns, bool(passing_on.came), said)

@@ -6,7 +6,6 @@ Everything that was started is ended when `run_commands` returns, and also when 
 from __future__ import annotations
 
 import math
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,6 +35,8 @@ _READY_POLL_S = 0.003
 _READY_POLL_PART = 0.05
 """A look at what a program has said comes so much later than it could: who waits for a program's last line waits while
 that program measures, on its own host perhaps, and each look costs it a processor."""
+_OUTPUT = "output"
+"""What the commands say is kept here, in the launch's own temporary folder."""
 _CANCEL_POLL_S = 0.1
 _STOP_POLL_S = 0.02
 
@@ -60,23 +61,21 @@ def run_commands(
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
-        temporary = None
-        if raw_dir is None:
-            temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
-        folder = raw_dir or temporary or Path()
+        guard = stack.enter_context(Guard())
+        folder = raw_dir or guard.folder / _OUTPUT
         folder.mkdir(parents=True, exist_ok=True)
-        guard = stack.enter_context(Guard(temporary))
         launch = _Launch(hosts, folder, guard, time.monotonic() + timeout_s, cancel or threading.Event())
         try:
             launch.start_watchers(watchers)
             launch.start(commands)
-            launch.wait()
+            launch.wait()  # ends: at the launch's deadline
         except KeyboardInterrupt:
             if cancel is None:
                 raise
             cancel.set()
         finally:
             outcomes = launch.finish()
+        launch.check()
         return outcomes
 
 
@@ -87,8 +86,9 @@ def watching(watchers: Sequence[Command], hosts: Mapping[str, Host]) -> Iterator
     For what is not launched by us. They end with the block at the latest. Raises ToolMissing or LaunchError.
     """
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fabriscope-")))
-        guard = stack.enter_context(Guard(folder))
+        guard = stack.enter_context(Guard())
+        folder = guard.folder / _OUTPUT
+        folder.mkdir()
         launch = _Launch(hosts, folder, guard, math.inf, threading.Event())
         outcomes: list[Outcome] = []
 
@@ -118,6 +118,7 @@ class _Launch:
         self._deadline_s = deadline_s
         self._cancel = cancel
         self._changed = threading.Event()
+        self._overflow = ""
 
     def start_watchers(self, commands: Sequence[Command]) -> None:
         """Start the watchers at once, and wait until those are ready that live.
@@ -166,7 +167,13 @@ class _Launch:
             process.has_ended.wait(min(max(_READY_POLL_S, _READY_POLL_PART * waited_s), _CANCEL_POLL_S))
 
     def _is_over(self) -> bool:
-        return self._cancel.is_set() or time.monotonic() >= self._deadline_s
+        self._overflow = self._overflow or next((text for one in self.processes if (text := one.overflow())), "")
+        return bool(self._overflow) or self._cancel.is_set() or time.monotonic() >= self._deadline_s
+
+    def check(self) -> None:
+        """Raise LaunchError for a program that was ended because it wrote too much."""
+        if self._overflow:
+            raise LaunchError(f"{self._overflow}: it was ended")
 
     def wait(self) -> None:
         """Return when nothing is left to wait for."""

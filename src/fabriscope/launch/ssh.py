@@ -13,15 +13,15 @@ What is left to write, the words here, a guard and a relay, is less than what wo
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from fabriscope.launch._guard import end_watcher, start_watcher, temporary_root
 from fabriscope.launch.on_host import PYTHON_WORDS
 
 COMMAND_VARIABLE = "FABRISCOPE_SSH"
@@ -87,24 +87,23 @@ class ControlFolder:
     """A private folder for the sockets of shared connections; it goes with us, whatever ends us."""
 
     def __init__(self) -> None:
-        root = tempfile.gettempdir()
-        if len(root) > _MAX_SOCKET_CHARACTERS - 40:
-            root = "/tmp"  # noqa: S108 - the folder in it is made new, and ours alone
-        self.path = Path(tempfile.mkdtemp(prefix="fabriscope-ssh-", dir=root))
+        root = temporary_root()
+        if len(str(root)) > _MAX_SOCKET_CHARACTERS - 40:
+            root = Path("/tmp")  # noqa: S108 - the folder in it has a random name, and is ours alone
+        self.path = root / f"fabriscope-ssh-{secrets.token_hex(4)}"
         script = 'while read -r _; do :; done; rm -rf -- "$1"'
-        self._keeper = subprocess.Popen(
-            ["/bin/sh", "-c", script, "fabriscope-ssh", str(self.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._keeper = start_watcher(script, "fabriscope-ssh", str(self.path))
+        try:
+            self.path.mkdir(mode=0o700)  # now that the keeper knows of it: should we be killed here, it goes too
+        except BaseException:
+            end_watcher(self._keeper)
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._keeper.communicate()
+        end_watcher(self._keeper)
         shutil.rmtree(self.path, ignore_errors=True)
 
     def of(self, ssh: Ssh) -> Ssh:

@@ -8,7 +8,6 @@ Everything ends when `close` is called or we die: every part reads its standard 
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import queue
 import subprocess
@@ -22,6 +21,8 @@ from typing import Any, Self
 from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, order, program
 from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import Ssh, on_host
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import Foreign
 
 FLAT_HOSTS = 64
 HEARTBEAT_S = 2.0
@@ -82,9 +83,13 @@ class Session:
 
     def _hear(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        for line in self._process.stdout:
-            self.words.put(json.loads(line[len(BEGIN) :]))
-        self.words.put(None)
+        try:
+            for line in self._process.stdout:
+                self.words.put(_words_of(line))
+        except ParseError:  # nothing that follows can be trusted: those that have not answered are told as silent
+            self._process.kill()
+        finally:
+            self.words.put(None)
 
     def close(self) -> None:
         """Let the job end on every host, and wait until it has."""
@@ -93,7 +98,19 @@ class Session:
             self._process.wait(_END_PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
+                self._process.wait(_END_PATIENCE_S)
+
+
+def _words_of(line: bytes) -> dict[str, Any]:
+    """Return what one host said; raises ParseError for what no relay says."""
+    words = Foreign.json(line[len(BEGIN) :], "what a host says")
+    words.at("host").text()
+    if "error" in words.mapping():
+        words.at("error").text()
+    else:
+        words.at("answer")
+    return dict(words.mapping())
 
 
 class Tree:
@@ -111,7 +128,7 @@ class Tree:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join()  # ends: closing has time limits of its own
 
     def ask(
         self,

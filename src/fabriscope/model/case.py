@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from fabriscope.model import libfabric
@@ -109,7 +110,7 @@ class Case:
     """What the benchmark itself is told: datatype, reduction, root, timing ...; names and values, as the plan gives
     them. What is absent is the benchmark's default."""
 
-    @property
+    @cached_property
     def case_id(self) -> str:
         """Return the first 12 hex digits of the SHA-256 of the case's content."""
         content = asdict(self)

@@ -25,6 +25,8 @@ class Command:
     """Ended by us once every command that is no server has ended; its exit status does not matter."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
+    most_output_bytes: int = 64 << 20
+    """A program that writes more to standard output, or to standard error, is ended, and its launch fails."""
 
 
 @dataclass(frozen=True)

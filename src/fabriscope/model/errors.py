@@ -14,6 +14,36 @@
 
 from __future__ import annotations
 
+import reprlib
+import unicodedata
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+_SHORT.maxlevel = 2
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 4
+
+
+def shown(value: object) -> str:
+    """Return a value that somebody else wrote as a sentence shows it: short, on one line, odd characters escaped."""
+    return _SHORT.repr(value)
+
+
+_SPELLED = {"\n": "\n", "\t": "\t"}
+
+
+def printable(text: str) -> str:
+    """Return a text without what a terminal would obey: escape sequences, other controls, marks of direction."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or unicodedata.category(one) == "Zs" else _SPELLED.get(one) or _escaped(one)
+        for one in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
 
 class FabriscopeError(Exception):
     """The base of the tree: one sentence for the user, with a remedy where one is known."""
@@ -30,7 +60,7 @@ class FabriscopeError(Exception):
         """Return `where: what; fix` with the absent parts left out."""
         head = f"{self.where}: " if self.where else ""
         tail = f" -- {self.fix}" if self.fix else ""
-        return f"{head}{self.what}{tail}"
+        return printable(f"{head}{self.what}{tail}")
 
 
 class PlanError(FabriscopeError):

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from fabriscope.model.errors import HostError
+import math
+import re
+
+from fabriscope.model.errors import HostError, shown
 
 FORM = "write it like node[1-4],head"
+MAX_LISTED = 8192
+"""Hosts of one list, counted before it is unfolded."""
+
+_RANGE = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*(?:/\s*([0-9]{1,18})\s*)?")
+# A host is handed to ssh, mpirun and srun as a word of its own: it must not look like an option or hold two words.
+_HOST = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:@%+-]{0,252}")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_BETWEEN = re.compile(r"[,!&^\s]+")
 
 
 def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, ...]:
@@ -13,11 +24,40 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
     `groups` says whether `@name` stands for a group of the site's; what a scheduler says knows none.
     """
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+    from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
 
+    if (count := most_hosts(text)) > MAX_LISTED:
+        number = f"up to {count} hosts, and" if math.isfinite(count) else "more hosts than can be counted, and"
+        raise HostError(f"{shown(text)} names {number} {MAX_LISTED} are the most", fix="name fewer hosts")
     try:
         hosts = tuple(NodeSet(text.strip(), resolver=None if groups else RESOLVER_NOGROUP))
-    except NodeSetException as error:
-        raise HostError(f"{text!r} is no host list: {error}", fix=fix) from error
+    except (NodeSetException, GroupResolverError, GroupSourceError, ValueError, AssertionError) as error:
+        why = str(error)[:200] or "its numbers are not understood"  # ClusterShell asserts what it takes for granted
+        raise HostError(f"{shown(text)} is no host list: {why}", fix=fix) from error
     if not hosts:
         raise HostError("the host list is empty", fix=fix)
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise HostError(f"{shown(host)} is no host's name", fix=fix)
     return hosts
+
+
+def most_hosts(text: str) -> float:
+    """Return how many hosts a list names at most, without unfolding it; inf where its numbers are beyond counting."""
+    total: float = 0
+    for name in _BETWEEN.split(_BRACKETS.sub(lambda match: f"[{_values(match[1])}]", text)):
+        total += math.prod(map(float, _BRACKETS.findall(name)))
+    return total if total > 2**53 else int(total)
+
+
+def _values(ranges: str) -> float:
+    """Return how many numbers stand in brackets: 5 for `1-4,7`."""
+    total: float = 0
+    for item in ranges.split(","):
+        match = _RANGE.fullmatch(item)
+        if match:
+            first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
+            total += max(0, last - first) // max(1, step) + 1
+        else:
+            total += math.inf if re.search(r"[0-9]{19}", item) and "-" in item else 1
+    return total

@@ -51,6 +51,9 @@ class RunData:
     counters: Callable[[str], Mapping[str, Watch]] | None = field(default=None, compare=False)
     """Reads one of the run's files of counters, nothing where it is missing; None where nobody watched."""
 
+    notes: tuple[str, ...] = ()
+    """What was left out since it is not as it was written, and why: a sentence each."""
+
     def __post_init__(self) -> None:
         """Take the records that count for all there are, where nothing else is said."""
         if not self.lines:

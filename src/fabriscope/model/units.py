@@ -2,13 +2,21 @@
 
 Inside fabriscope sizes are bytes, times are integer nanoseconds, rates are bits or bytes per second; the name
 of a variable says which. Text is turned into them here and in the adapters, and back only where a report formats.
+Each has a largest value, beyond any that means something, so that it fits into 64 bits.
 """
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from typing import TypeVar
+
+from fabriscope.model.errors import shown
 
 NS_PER_S = 10**9
+MAX_SIZE_BYTES = 2**50
+MAX_RATE_BITS_PER_S = 10**18
+MAX_DURATION_NS = 365 * 24 * 3600 * NS_PER_S
 
 _SIZE_FACTORS = {
     "": 1, "b": 1,
@@ -21,39 +29,40 @@ _DURATION_FACTORS = {
     "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }  # fmt: skip
-_NUMBER = r"\s*(\d+(?:\.\d+)?)\s*"
+_NUMBER = r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*"
 
 
 def parse_size_bytes(text: str | int) -> int:
     """Return a size in bytes from `4096`, `64KiB`, `64K` (both 2^10) or `64KB` (10^3).
 
-    Raises ValueError for anything else, fractions of a byte and negative numbers included.
+    Raises ValueError for anything else, fractions of a byte, negative and absurdly large numbers included.
     """
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a size")
     if isinstance(text, int):
         if text < 0:
-            raise ValueError(f"a size cannot be negative: {text}")
-        return text
+            raise ValueError(f"a size cannot be negative: {shown(text)}")
+        return _at_most(MAX_SIZE_BYTES, text, text, "1 PiB")
     match = re.fullmatch(_NUMBER + r"([A-Za-z]*)\s*", str(text))
     if not match or match[2].lower() not in _SIZE_FACTORS:
-        raise ValueError(f"{text!r} is not a size such as 4096, 64KiB or 1MiB")
-    size = float(match[1]) * _SIZE_FACTORS[match[2].lower()]
+        raise ValueError(f"{shown(text)} is not a size such as 4096, 64KiB or 1MiB")
+    size = Decimal(match[1]) * _SIZE_FACTORS[match[2].lower()]
     if size != int(size):
-        raise ValueError(f"{text!r} is not a whole number of bytes")
-    return int(size)
+        raise ValueError(f"{shown(text)} is not a whole number of bytes")
+    return _at_most(MAX_SIZE_BYTES, int(size), text, "1 PiB")
 
 
 def parse_rate_bits_per_s(text: str | int) -> int:
     """Return a rate in bits per second from `1Gb/s`, `100 Mbit/s`, `1Gbps` or a plain number; 0 means unlimited."""
     if isinstance(text, bool) or (isinstance(text, int) and text < 0):
-        raise ValueError(f"{text!r} is not a rate")
+        raise ValueError(f"{shown(text)} is not a rate")
     if isinstance(text, int):
-        return text
+        return _at_most(MAX_RATE_BITS_PER_S, text, text, "10^18 b/s")
     match = re.fullmatch(_NUMBER + r"([KMGTkmgt]?)(?:b/s|bit/s|bps|bit|b)?\s*", str(text))
     if not match:
-        raise ValueError(f"{text!r} is not a rate in bits such as 1Gb/s or 100Mb/s")
-    return round(float(match[1]) * _RATE_FACTORS[match[2].lower()])
+        raise ValueError(f"{shown(text)} is not a rate in bits such as 1Gb/s or 100Mb/s")
+    rate = round(Decimal(match[1]) * _RATE_FACTORS[match[2].lower()])
+    return _at_most(MAX_RATE_BITS_PER_S, rate, text, "10^18 b/s")
 
 
 def parse_duration_ns(text: str | float) -> int:
@@ -61,13 +70,13 @@ def parse_duration_ns(text: str | float) -> int:
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration")
     if isinstance(text, int | float):
-        if text < 0:
-            raise ValueError(f"a duration cannot be negative: {text}")
-        return round(text * NS_PER_S)
+        if not text >= 0:
+            raise ValueError(f"a duration cannot be negative: {shown(text)}")
+        return round(_at_most(MAX_DURATION_NS / NS_PER_S, text, text, "a year") * NS_PER_S)
     match = re.fullmatch(_NUMBER + r"([A-Za-zµ]+)\s*", str(text))
     if not match or match[2].lower() not in _DURATION_FACTORS:
-        raise ValueError(f"{text!r} is not a duration such as 5us, 200ms, 2s or 3min")
-    return round(float(match[1]) * _DURATION_FACTORS[match[2].lower()])
+        raise ValueError(f"{shown(text)} is not a duration such as 5us, 200ms, 2s or 3min")
+    return _at_most(MAX_DURATION_NS, round(Decimal(match[1]) * _DURATION_FACTORS[match[2].lower()]), text, "a year")
 
 
 def parse_share(text: str | float) -> float:
@@ -75,5 +84,14 @@ def parse_share(text: str | float) -> float:
     match = None if isinstance(text, bool) else re.fullmatch(_NUMBER + r"(%?)\s*", str(text))
     share = float(match[1]) / (100 if match[2] else 1) if match else -1.0
     if not 0 <= share <= 1:
-        raise ValueError(f"{text!r} is not a share such as 0.1% or 0.001")
+        raise ValueError(f"{shown(text)} is not a share such as 0.1% or 0.001")
     return share
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _at_most(limit: float, number: _Number, text: object, words: str) -> _Number:
+    if number > limit:
+        raise ValueError(f"{shown(text)} is more than {words}")
+    return number

@@ -2,7 +2,7 @@
 
 from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of
 from fabriscope.plan.cases import at_size
-from fabriscope.plan.duration import expected_ns, start_ns
+from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
 
@@ -14,6 +14,7 @@ __all__ = [
     "Vocabulary",
     "at_size",
     "expand",
+    "expected_by_launch",
     "expected_ns",
     "hosts_to_come",
     "load",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabriscope.model.benchmarks import BenchmarkKind, choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.ranks import Layout
-from fabriscope.plan.cases import parameter_sets, sizes_of
+from fabriscope.plan.cases import MAX_CASES, most_cases, parameter_sets, sizes_of
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import BenchmarkSection, PlanSection, VerbsSection
 
@@ -18,6 +18,7 @@ DEFAULT_QUEUE_DEPTH = 128
 
 def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for every benchmark that could not be measured as it is asked for."""
+    yield from _too_many(plan)
     for name, section in plan.benchmarks.items():
         kind = kind_of(name)
         yield from _parameters(section, kind)
@@ -38,6 +39,20 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
             yield from _pairs_on_one_host(plan, section, kind)
         if 0 in section.sizes and len(section.sizes) == 1 and "tcp" in plan.layers and not kind.needs_mpi:
             yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+
+
+def _too_many(plan: PlanSection) -> Iterator[Contradiction]:
+    counts = {name: most_cases(section, kind_of(name), plan.layers) for name, section in plan.benchmarks.items()}
+    for name, count in counts.items():
+        if count > MAX_CASES:
+            what = f"the sweeps of {name} are up to {count} cases, and {MAX_CASES} are the most"
+            yield ("benchmarks", name), what, "sweep fewer values"
+    if (total := sum(counts.values())) > MAX_CASES >= max(counts.values()):
+        yield (
+            ("benchmarks",),
+            f"all benchmarks together are up to {total} cases, and {MAX_CASES} are the most",
+            "sweep fewer values, or make two plans of it",
+        )
 
 
 def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator[Contradiction]:

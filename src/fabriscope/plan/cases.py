@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from fabriscope.model.benchmarks import (
@@ -20,6 +21,10 @@ from fabriscope.model.ranks import CYCLIC, layout_of
 from fabriscope.plan.schema import BenchmarkSection, SocketSection, VerbsSection
 
 Parameters = tuple[tuple[str, str], ...]
+
+MAX_CASES = 20_000
+"""Of one entry, and of a run."""
+_SWEPT_OF_SOCKETS = ("send_buffer", "receive_buffer", "tcp_nodelay", "busy_poll_us", "congestion_control")
 
 
 def cases(
@@ -52,6 +57,19 @@ def _cases(
             if size == 0 and entry.layer == "tcp":
                 continue
             yield Case(entry, kind.name, size, _cut_window(window, size, section), series, socket, parameters)
+
+
+def most_cases(section: BenchmarkSection, kind: BenchmarkKind, layers: Collection[str]) -> int:
+    """Return how many cases a benchmark has at most in an entry of one of these layers, without making any."""
+    of_layer = [1]
+    if "tcp" in layers:
+        socket = section.socket
+        of_layer.append(math.prod(len(getattr(socket, name)) for name in _SWEPT_OF_SOCKETS))
+    if "verbs" in layers:
+        of_layer.append(math.prod(len(values) for _, values in section.verbs))
+    own = math.prod(len(values) for name, values in section.parameters().items() if name in kind.parameters)
+    sizes = len(section.sizes) if kind.has_size and not kind.is_of_one_element else 1
+    return own * sizes * len(_windows(section, kind)) * max(of_layer)
 
 
 def sizes_of(section: BenchmarkSection, kind: BenchmarkKind, parameters: Mapping[str, str]) -> tuple[int, ...]:
@@ -131,10 +149,6 @@ def _sockets(section: SocketSection, entry: Entry, fabrics: Mapping[str, Fabric]
     if section.bind_to_interface and entry.fabric is not None:
         interface = fabrics[entry.fabric].interfaces[entry.hosts[0]]
     for send, receive, nodelay, poll, control in itertools.product(
-        section.send_buffer,
-        section.receive_buffer,
-        section.tcp_nodelay,
-        section.busy_poll_us,
-        section.congestion_control,
+        *(getattr(section, name) for name in _SWEPT_OF_SOCKETS)
     ):
         yield SocketOptions(send, receive, nodelay, poll, control, interface)

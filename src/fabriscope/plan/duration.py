@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
@@ -36,6 +37,20 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
 
 
+def expected_by_launch(
+    launches: Iterable[Launch], fabrics: Mapping[str, Fabric], guests: Collection[str] = ()
+) -> dict[int, int]:
+    """Return `expected_ns` of every launch by its id; of an entry that is launched often it is worked out once."""
+    known: dict[tuple[int, int], int] = {}
+    found = {}
+    for launch in launches:
+        key = (id(launch.cases), launch.budget_ns)
+        if key not in known:
+            known[key] = expected_ns(launch, fabrics, guests)
+        found[launch.launch_id] = known[key]
+    return found
+
+
 def start_ns(layer: str, rank_count: int) -> int:
     """Return about how long it takes to start so many ranks of a layer."""
     return (MPI_START_NS if layer == "mpi" else START_NS) + RANK_START_NS * (rank_count - 2)
@@ -58,9 +73,8 @@ def bytes_of_operation(case: Case) -> int:
     otherwise): the right order of magnitude for an estimate of time, no bound.
     """
     ranks, size = len(case.entry.hosts), case.message_size_bytes
-    layout = layout_of(case.entry.hosts)
     steps = math.ceil(math.log2(ranks))
-    per_host = layout.ranks_per_host
+    per_host = _ranks_per_host(case.entry.hosts)
     factors = {
         "ping_pong": 2,
         "multi_pair_latency": 2 * (ranks // 2),
@@ -76,3 +90,8 @@ def bytes_of_operation(case: Case) -> int:
     }
     name = case.benchmark if case.benchmark in factors else case.benchmark.removeprefix("i")
     return factors.get(name, case.window_size) * size
+
+
+@lru_cache(maxsize=8)
+def _ranks_per_host(hosts: tuple[str, ...]) -> int:
+    return layout_of(hosts).ranks_per_host

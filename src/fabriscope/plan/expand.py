@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.benchmarks import PAIRS, kind_of
 from fabriscope.model.case import Case, Entry
-from fabriscope.model.errors import PlanError
+from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.libfabric import placements_of
 from fabriscope.model.measurement import Launch
 from fabriscope.plan.carriers import carriers
-from fabriscope.plan.cases import cases
+from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts
 
@@ -22,6 +22,12 @@ FLOOR_BUDGET_NS = 200_000_000
 TYPICAL_BLOCKS = 10
 """The budget of a plan that goes on until it is decided is enough for so many blocks of all entries; what is decided
 early leaves its share to the others."""
+
+
+MAX_ENTRIES = 2000
+MAX_LAUNCHES = 100_000
+MAX_RANK_CASES = 4_000_000
+"""Cases of a run, each as often as it has ranks: the manifest names the host of every rank of every case."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +40,19 @@ class Schedule:
     @property
     def cases(self) -> dict[str, Case]:
         """Return every case of the run by its id."""
-        return {case.case_id: case for launch in self.launches for case in launch.cases}
+        of_entries = {id(launch.cases): launch.cases for launch in self.launches}
+        return {case.case_id: case for of_entry in of_entries.values() for case in of_entry}
 
 
 def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) -> Schedule:
     """Return the schedule: every block launches every entry once, in its own seeded random order.
 
     `cores` is how many cores a host has: what `half` and `all` count. Raises PlanError where a plan needs it and it
-    is not known, and for a plan that leaves nothing to measure.
+    is not known, and for a plan that leaves nothing to measure, or more than a run can be.
     """
-    entries = {entry: of_it for entry, of_it in _measured(plan, fabrics, cores) if of_it}
+    entries = _bounded(plan, _measured(plan, fabrics, cores))
     if not entries:
-        raise PlanError("nothing of this plan can be measured", where=plan.file, fix="see docs/plan.md")
+        raise PlanError("nothing of this plan can be measured", where=plan.where(), fix="see docs/plan.md")
     twinned = _twinned(plan, list(entries))
     if twinned is not None:
         twin = replace(twinned, twin=True)
@@ -57,14 +64,54 @@ def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) 
     if plan.section.floor and "engine" in plan.section.instruments:
         floor = Entry("null", None, "intra", (plan.hosts[0], plan.hosts[0]))
         entries[floor] = (Case(floor, "empty", 0), Case(floor, "ping_pong", 1))
+    _refuse_mixed_up(plan, entries)
+    if (count := plan.section.launches * len(entries)) > MAX_LAUNCHES:
+        raise _too_large(plan, f"{len(entries)} entries, {plan.section.launches} times each, are {count} launches")
     order = random.Random(plan.section.seed)  # noqa: S311 - an order of visits, no secret
     launches: list[Launch] = []
     for block in range(1, plan.section.launches + 1):
-        for entry in order.sample(list(entries), len(entries)):
+        for entry, of_entry in order.sample(list(entries.items()), len(entries)):
             seed = order.randrange(1 << 32)
             budget_ns = FLOOR_BUDGET_NS if entry.layer == "null" else launch_budget_ns
-            launches.append(Launch(len(launches) + 1, block, entry, entries[entry], seed, budget_ns))
+            launches.append(Launch(len(launches) + 1, block, entry, of_entry, seed, budget_ns))
     return Schedule(tuple(launches), tuple(entries))
+
+
+def _bounded(plan: Plan, measured: Iterator[tuple[Entry, tuple[Case, ...]]]) -> dict[Entry, tuple[Case, ...]]:
+    """Return the entries that have cases; raises PlanError as soon as a run of them would be too large."""
+    entries = {}
+    case_count = rank_case_count = 0
+    for number, (entry, of_entry) in enumerate(measured, 1):
+        case_count += len(of_entry)
+        rank_case_count += len(of_entry) * len(entry.hosts)
+        for count, most, what in (
+            (number, MAX_ENTRIES, "entries (fabrics, layers, libraries, layouts of ranks)"),
+            (case_count, MAX_CASES, "cases"),
+            (rank_case_count, MAX_RANK_CASES, "cases, counted for each of their ranks"),
+        ):
+            if count > most:
+                raise _too_large(plan, f"more than {most} {what}")
+        if of_entry:
+            entries[entry] = of_entry
+    return entries
+
+
+def _too_large(plan: Plan, what: str) -> PlanError:
+    return PlanError(
+        f"a run of this plan would be too large: {what}",
+        where=plan.where(),
+        fix="measure less, or make two plans of it",
+    )
+
+
+def _refuse_mixed_up(plan: Plan, entries: Iterable[Entry]) -> None:
+    """Raise PlanError where two entries have one name: their numbers would be taken for those of one."""
+    names: set[str] = set()
+    for entry in entries:
+        if entry.entry_id in names:
+            what = f"two entries of this plan would be called {entry.entry_id}"
+            raise PlanError(what, where=plan.where("fabrics"), fix="give the fabric or the MPI library another name")
+        names.add(entry.entry_id)
 
 
 def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[tuple[Entry, tuple[Case, ...]]]:
@@ -90,8 +137,10 @@ def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
         entry for entry in entries if wanted in (entry.entry_id, entry.fabric)
     ]  # fmt: skip
     if not fits:
-        ids = ", ".join(entry.entry_id for entry in entries)
-        raise PlanError(f"control: there is no entry {wanted!r}", where=plan.file, fix=f"choose one of {ids}")
+        ids = ", ".join(entry.entry_id for entry in entries[:20])
+        raise PlanError(
+            f"control: there is no entry {shown(wanted)}", where=plan.where("control"), fix=f"choose one of {ids}"
+        )
     return fits[0]
 
 
@@ -99,6 +148,13 @@ def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> 
     """Return the hosts of the ranks of every layout, and the patterns of the benchmarks that run there."""
     found: dict[tuple[str, ...], set[str]] = {}
     for pattern in dict.fromkeys(kind_of(name).pattern for name in plan.section.benchmarks):
-        for layout in layouts(plan.section, pattern, placement, host_count, cores):
+        try:
+            of_pattern = layouts(plan.section, pattern, placement, host_count, cores)
+        except PlanError as error:
+            key = "pairs" if pattern == PAIRS else "ranks_per_host" if plan.section.ranks_per_host else "ranks"
+            raise PlanError(error.what, where=plan.where(key), fix=error.fix) from error
+        if sum(layout.rank_count for layout in of_pattern) > MAX_RANK_CASES:
+            raise _too_large(plan, f"more than {MAX_RANK_CASES} ranks in all layouts together")
+        for layout in of_pattern:
             found.setdefault(layout.hosts(plan.hosts), set()).add(pattern)
     return {hosts: frozenset(patterns) for hosts, patterns in found.items()}

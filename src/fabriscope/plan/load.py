@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
-from fabriscope.model.errors import HostError, PlanError
+from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.libfabric import placements_of
 from fabriscope.plan import guests, paper_names, ranks, schema, values
@@ -20,6 +20,8 @@ from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
+MAX_PROBLEMS = 20
+"""Mistakes of a plan that are named at once."""
 ALLOCATION = ("@allocation", "slurm", "pbs", "lsf", "flux")
 """What stands for the hosts of the batch job that the plan runs in."""
 
@@ -36,6 +38,10 @@ class Vocabulary:
     """The hosts of the batch job that we are in, or are about to ask for; None outside of any."""
     instrument_layers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The layers that an instrument measures; one that is not named here measures every layer."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Layers that this installation's engine was built without, and what to do."""
+    missing_here: Mapping[str, str] = field(default_factory=dict)
+    """Layers whose library is not on this machine, and what to do; other hosts may have it, those of a lab do not."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,12 @@ class Plan:
     """Name to text of the files beside it that it needs."""
     instrument_layers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """As of the vocabulary."""
+    document: PlacedYaml | None = field(default=None, compare=False, repr=False)
+    """Where everything stands in the file."""
+
+    def where(self, *place: str | int) -> str:
+        """Return `file:line` of a key."""
+        return self.document.where(place) if self.document is not None else self.file
 
     @property
     def counts_cores(self) -> bool:
@@ -100,9 +112,16 @@ def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
         for place, what, fix in _contradictions(section, hosts, vocabulary)
     ]
     if problems:
-        raise PlanError("\n".join(problems))
+        raise _listing(problems)
     paper, companions = _paper(section, document)
-    return Plan(section, hosts, text, document.file, paper, companions, vocabulary.instrument_layers)
+    return Plan(section, hosts, text, document.file, paper, companions, vocabulary.instrument_layers, document)
+
+
+def _listing(problems: list[str]) -> PlanError:
+    """Return one error for several mistakes, a line each."""
+    lines = list(dict.fromkeys(problems))
+    more = [f"and {len(lines) - MAX_PROBLEMS} more mistakes"] if len(lines) > MAX_PROBLEMS else []
+    return PlanError("\n".join(lines[:MAX_PROBLEMS] + more))
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -112,8 +131,7 @@ def _validated(model: type[Model], document: PlacedYaml) -> Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        problems = [_problem(item, document, model) for item in error.errors()]
-        raise PlanError("\n".join(dict.fromkeys(problems))) from error
+        raise _listing([_problem(item, document, model) for item in error.errors(include_url=False)]) from error
 
 
 def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str, Any] | None, dict[str, str]]:
@@ -124,7 +142,7 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     paper = _validated(PaperSection, paper_document)
     wrong = [PlanError(what, where=paper_document.file).sentence() for what in paper_names.problems(paper)]
     if wrong:
-        raise PlanError("\n".join(wrong))
+        raise _listing(wrong)
     try:
         resolved = paper_names.resolve(paper, section.paper.here)
     except ValueError as error:
@@ -206,13 +224,11 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     for name in plan.benchmarks:
         if name not in words.benchmarks:
-            yield ("benchmarks", name), f"there is no benchmark {name!r}", _nearest(name, words.benchmarks)
-    for index, name in enumerate(plan.layers):
-        if name not in words.layers:
-            yield ("layers", index), f"there is no layer {name!r}", _nearest(name, words.layers)
+            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", _nearest(name, words.benchmarks)
+    yield from _unknown_layers(plan, words)
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:
-            yield ("instruments", index), f"there is no instrument {name!r}", _nearest(name, words.instruments)
+            yield ("instruments", index), f"there is no instrument {shown(name)}", _nearest(name, words.instruments)
         elif not (known := words.instrument_layers.get(name, frozenset(plan.layers))) & set(plan.layers):
             yield (
                 ("instruments", index),
@@ -223,9 +239,22 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
         if fabric.lab is not None and fabric.lab.preset not in words.presets:
             yield (
                 ("fabrics", name, "lab"),
-                f"there is no lab preset {fabric.lab.preset!r}",
+                f"there is no lab preset {shown(fabric.lab.preset)}",
                 _nearest(fabric.lab.preset, words.presets),
             )
+
+
+def _unknown_layers(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
+    in_lab = any(fabric.lab is not None for fabric in plan.fabrics.values())
+    for index, name in enumerate(plan.layers):
+        place: Place = ("layers", index)
+        if name in words.left_out:
+            what = f"the engine of this installation has no layer {name}: {words.left_out[name]}"
+            yield place, what, "install fabriscope again, or leave the layer out"
+        elif name not in words.layers:
+            yield place, f"there is no layer {shown(name)}", _nearest(name, words.layers)
+        elif in_lab and name in words.missing_here:
+            yield place, f"the layer {name} does not work here: {words.missing_here[name]}", "install that package"
 
 
 def _unknown_fabrics(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
@@ -237,7 +266,7 @@ def _unknown_fabrics(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str
         places += [(("mpi", number, "fabrics", index), name) for index, name in enumerate(stack.fabrics or ())]
     for place, name in places:
         if name not in known:
-            yield place, f"there is no fabric {name!r} in this plan", _nearest(name, known)
+            yield place, f"there is no fabric {shown(name)} in this plan", _nearest(name, known)
     if plan.intra_fabrics and "intra" not in plan.placements:
         yield ("intra_fabrics",), "intra_fabrics is of use inside a host only", "add intra to placements"
 
@@ -281,28 +310,36 @@ def _problem(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseMode
 
 
 def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tuple[str, str | None]:
-    key = ".".join(str(part) for part in place)
+    key = ".".join(str(part) for part in place if part != "[key]")
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"there is no key {str(place[-1])!r} here", _nearest(str(place[-1]), known) if known else None
+        return f"there is no key {shown(str(place[-1]))} here", _nearest(str(place[-1]), known) if known else None
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
     if isinstance(context.get("error"), values.NotPossible):
         choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
-        return f"{key}: {context['error'].value!r} is not possible", f"choose {', '.join(choices)}"
+        return f"{key}: {shown(context['error'].value)} is not possible", f"choose {', '.join(choices)}"
     if kind == "value_error":
         return f"{key}: {context['error']}", None
     if kind == "literal_error":
-        return f"{key}: {item['input']!r} is not possible", f"choose {context['expected']}"
+        return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
     if kind in ("dict_type", "model_type"):
-        return f"{key}: a mapping is expected, not {item['input']!r}", "write `key: value` lines, indented below it"
-    if kind == "string_pattern_mismatch":
         return (
-            f"{key}: {item['input']!r} has characters that a name cannot have",
+            f"{key}: a mapping is expected, not {shown(item['input'])}",
+            "write `key: value` lines, indented below it",
+        )
+    if kind == "string_pattern_mismatch":
+        if key == "paper.file":
+            return (
+                f"{key}: {shown(item['input'])} is no name of a YAML file beside the plan",
+                "name it, for example, x.yaml",
+            )
+        return (
+            f"{key}: {shown(item['input'])} has characters that a name cannot have, or is too long",
             "use letters, digits, '.', '_' and '-'",
         )
     message = str(item["msg"])
-    return f"{key}: {message[0].lower()}{message[1:]}, not {item['input']!r}", None
+    return f"{key}: {message[0].lower()}{message[1:]}, not {shown(item['input'])}", None
 
 
 def _known_keys(place: Place) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from fabriscope.model.errors import shown
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
 from fabriscope.plan.schema import Section, Selection
 
@@ -26,6 +27,12 @@ WORDS: dict[str, dict[str, Any]] = {
     "steady": {"kind": "steady"},
 }
 """Expectations that are one word, as analysis/claims.py reads them."""
+_KEYS_OF_KINDS = {
+    **dict.fromkeys(("direction", "monotonic"), ("sign",)),
+    **dict.fromkeys(("equal", "widens", "steady"), ()),
+    **dict.fromkeys(("ratio", "difference", "value", "share"), ("low", "high")),
+    **dict.fromkeys(("dip", "best"), ("at",)),
+}
 KEYS = ("lower_by", "higher_by", "ratio", "value", "share", "dip", "best")
 ANYWHERE = "anywhere"
 TAKES = ("largest", "least", "mean")
@@ -34,7 +41,7 @@ TAKES = ("largest", "least", "mean")
 def _words(value: Any) -> tuple[str, ...]:
     items = value.split() if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-        raise ValueError(f"{value!r} is not a curve such as `myrinet MPI`")
+        raise ValueError(f"{shown(value)} is not a curve such as `myrinet MPI`")
     return tuple(items)
 
 
@@ -50,13 +57,13 @@ def parse_amount(value: Any) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     text = str(value).strip()
-    if re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+    if re.fullmatch(r"-?[0-9]{1,24}(?:\.[0-9]{1,24})?", text):
         return float(text)
     if text.endswith(("b/s", "bit/s")):
         return parse_rate_bits_per_s(text) / 8
     if text[-1:] in ("B", "b"):
         return float(parse_size_bytes(text))
-    if text.endswith("%"):
+    if re.fullmatch(r"-?[0-9]{1,24}(?:\.[0-9]{1,24})? *%", text):
         return float(text[:-1]) / 100
     return float(parse_duration_ns(text))
 
@@ -77,12 +84,12 @@ def _ends(value: Any) -> tuple[float | None, float | None] | None:
 def parse_expectation(value: Any) -> dict[str, Any]:
     """Return an expectation as analysis/claims.py reads it: `kind` and its numbers, in stored units."""
     if isinstance(value, Mapping) and "kind" in value:
-        return dict(value)
+        return _stored(value)
     if isinstance(value, str) and value in WORDS:
         return dict(WORDS[value])
     if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in KEYS:
         raise ValueError(
-            f"{value!r} is no expectation; write {', '.join(WORDS)}, or one of {', '.join(KEYS)} with a value"
+            f"{shown(value)} is no expectation; write {', '.join(WORDS)}, or one of {', '.join(KEYS)} with a value"
         )
     key, what = next(iter(value.items()))
     if key in ("lower_by", "higher_by"):
@@ -95,6 +102,20 @@ def parse_expectation(value: Any) -> dict[str, Any]:
     if ends is None:
         raise ValueError(f"{key} needs a range such as 9..11")
     return {"kind": key, "low": ends[0], "high": ends[1]}
+
+
+def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an expectation that is written as a run folder has it; raises ValueError for any other mapping."""
+    kind = value["kind"]
+    keys = _KEYS_OF_KINDS.get(kind) if isinstance(kind, str) else None
+    if keys is None or set(value) != {"kind", *keys}:
+        raise ValueError(f"{shown(dict(value))} is no expectation")
+    for key in keys:
+        number = value[key]
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if (key == "sign" and number not in (-1, 1)) or not (is_number or (number is None and key != "sign")):
+            raise ValueError(f"{shown(number)} is no {key} of an expectation")
+    return dict(value)
 
 
 def _by(text: str, sign: int) -> dict[str, Any]:
@@ -112,7 +133,7 @@ def _margin(value: Any) -> float | None:
 
 def _take(value: Any) -> Any:
     if value not in (*TAKES, "none", None):
-        raise ValueError(f"{value!r} is not possible; choose {', '.join(TAKES)}, or none")
+        raise ValueError(f"{shown(value)} is not possible; choose {', '.join(TAKES)}, or none")
     return None if value == "none" else value
 
 

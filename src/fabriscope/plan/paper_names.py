@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabriscope.model.errors import shown
 from fabriscope.model.metrics import METRICS, metrics_of
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
@@ -69,6 +71,9 @@ def _table(paper: PaperSection, here: Here, table: TableSection) -> dict[str, An
     ]
     rows = []
     for row in table.rows:
+        if len(row) != len(table.keys) + len(table.columns):
+            width = len(table.keys) + len(table.columns)
+            raise ValueError(f"a row of the table {shown(table.id)} has {len(row)} cells, and the table {width}")
         words = tuple(str(cell) for cell in row[: len(table.keys)])
         cells = [
             {"paper": value, **_curve(paper, here, words, column)}
@@ -139,6 +144,10 @@ def _plain(key: str, value: Any) -> Any:
     return parse_size_bytes(value) if key.endswith("_bytes") and isinstance(value, str) else value
 
 
+MOST_NEAR = 5
+"""Known metrics that are named where one is unknown."""
+
+
 def problems(paper: PaperSection) -> Iterator[str]:
     """Yield what is wrong with a paper's data beyond its form, a sentence each."""
     claims = [(one.id, claim, one.draw) for one in paper.figures for claim in one.claims]
@@ -147,7 +156,11 @@ def problems(paper: PaperSection) -> Iterator[str]:
         metric = _picked(claim, draw)["metric_id"]
         if metric not in METRICS:
             said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
-            yield f"{place}: the claim {claim.say!r} names {said}; known: {', '.join(METRICS)}"
+            near = ", ".join(
+                difflib.get_close_matches(str(metric), METRICS, n=MOST_NEAR, cutoff=0.3) or [*METRICS][:MOST_NEAR]
+            )
+            known = f"of the {len(METRICS)} that are known: {near}"
+            yield f"{place}: the claim {claim.say!r} names {said}; {known}"
         wants_other = claim.expect["kind"] in NEEDS_OTHER
         if wants_other != bool(claim.than):
             yield f"{place}: the claim {claim.say!r} {'needs' if wants_other else 'has no use for'} the key `than`"

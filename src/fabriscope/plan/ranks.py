@@ -9,6 +9,9 @@ from fabriscope.model.errors import PlanError
 from fabriscope.model.ranks import BLOCK, Layout
 from fabriscope.plan.schema import PlanSection
 
+MAX_LAYOUTS = 500
+MAX_ALL_RANKS = 65_536
+"""Of a layout: `all` and `half` count what no list of the plan bounds."""
 Contradiction = tuple[tuple[str | int, ...], str, str]
 
 
@@ -25,6 +28,11 @@ def layouts(section: PlanSection, pattern: str, placement: str, host_count: int,
         found = [Layout(count, count) for count in _rank_counts(section, 1, cores)]
     else:
         found = list(_group_layouts(section, host_count, cores))
+    for layout in found:
+        if layout.rank_count > MAX_ALL_RANKS:
+            raise PlanError(
+                f"{layout.rank_count} ranks are more than {MAX_ALL_RANKS}", fix="choose fewer ranks or hosts"
+            )
     return list(dict.fromkeys(found))
 
 
@@ -89,10 +97,18 @@ def contradictions(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contr
     ):
         if key in given and pattern not in patterns:
             yield (key,), f"{key} is for {who}, and the plan measures none", f"add such a benchmark, or remove {key}"
+    yield from _too_many(section)
     if "arrangement" in given and not patterns & {GROUP, PAIRS}:
         yield ("arrangement",), "two ranks have only one arrangement", "remove it, or add a collective"
     if GROUP in patterns and "inter" in section.placements and len(hosts) > 1:
         yield from _counts_that_do_not_fit(section, len(hosts))
+
+
+def _too_many(section: PlanSection) -> Iterator[Contradiction]:
+    of_groups = len(_wanted(section)) * max(1, len(section.ranks_per_host))
+    for key, count in (("ranks", of_groups), ("pairs", len(section.pairs))):
+        if (whole := count * len(section.arrangement)) > MAX_LAYOUTS:
+            yield (key,), f"{key} asks for {whole} layouts, and {MAX_LAYOUTS} are the most", "write fewer counts"
 
 
 def _counts_that_do_not_fit(section: PlanSection, host_count: int) -> Iterator[Contradiction]:

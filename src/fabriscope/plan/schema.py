@@ -11,11 +11,16 @@ from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.sizes import parse_sizes
 from fabriscope.plan.values import (
+    COMPANION_PATTERN,
+    MAX_CORES,
+    MAX_OPTION,
     Arrangements,
     Binding,
     CoreCounts,
     DurationNs,
     HostList,
+    InterfaceName,
+    Label,
     Parameter,
     RankCounts,
     RateBitsPerS,
@@ -28,21 +33,27 @@ from fabriscope.plan.values import (
     SweptAckTimeout,
     SweptBool,
     SweptCompletion,
+    SweptCongestionControl,
     SweptInline,
     SweptMicroseconds,
     SweptRequests,
-    SweptSize,
-    SweptText,
+    SweptSocketBuffer,
     SweptWindow,
+    VariableName,
+    VariableValue,
+    Words,
     as_list,
     guest_lists,
     or_host_list,
     or_name,
     parameter_field,
+    unique,
 )
 
 MOST_LAUNCHES = 50
 """Of a plan that goes on until it is decided and does not say how far."""
+MAX_FABRICS = 64
+"""And MPI libraries, of a plan."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
 
@@ -56,11 +67,11 @@ class Section(BaseModel):
 class SocketSection(Section):
     """TCP socket options; a list of values is swept. `default` leaves the system's own value."""
 
-    send_buffer: SweptSize = Field((None,), description="SO_SNDBUF in bytes")
-    receive_buffer: SweptSize = Field((None,), description="SO_RCVBUF in bytes")
+    send_buffer: SweptSocketBuffer = Field((None,), description="SO_SNDBUF in bytes")
+    receive_buffer: SweptSocketBuffer = Field((None,), description="SO_RCVBUF in bytes")
     tcp_nodelay: SweptBool = Field((True,), description="false leaves Nagle's algorithm on")
     busy_poll_us: SweptMicroseconds = Field((None,), description="SO_BUSY_POLL in microseconds")
-    congestion_control: SweptText = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
+    congestion_control: SweptCongestionControl = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter", "intra"), description="where they are set; elsewhere the system's own values are measured"
     )
@@ -114,13 +125,17 @@ class LabFabricSection(Section):
     delay: DurationNs | None = Field(None, description="propagation delay from host to host")
     buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop)")
     rx_coalesce_time: DurationNs | None = Field(None, description="a received frame waits at most so long for company")
-    rx_coalesce_frames: Annotated[int, Field(ge=1)] | None = Field(None, description="so many are delivered at once")
+    rx_coalesce_frames: Annotated[int, Field(ge=1, le=MAX_OPTION)] | None = Field(
+        None, description="so many are delivered at once"
+    )
     mtu: SizeBytes | None = Field(None, description="largest IP packet")
     on_full: Literal["drop", "pause"] | None = Field(
         None, description="a full output drops what comes, or pauses the senders before (802.3x)"
     )
     loss: Share | None = Field(None, description="chance of each frame to be lost")
-    drop_every: Annotated[int, Field(ge=0)] | None = Field(None, description="every so many-th frame of a port is lost")
+    drop_every: Annotated[int, Field(ge=0, le=MAX_OPTION)] | None = Field(
+        None, description="every so many-th frame of a port is lost"
+    )
     reorder: Share | None = Field(None, description="chance of each frame to be held back, so that others overtake it")
     reorder_delay: DurationNs | None = Field(None, description="for so long")
     flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
@@ -138,7 +153,7 @@ class FabricSection(Section):
     lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric), or_name] | None = Field(
         None, description="emulated switch: a preset's name, or a preset with changes"
     )
-    interface: str | dict[str, str] | None = Field(
+    interface: InterfaceName | dict[str, InterfaceName] | None = Field(
         None, description="network interface on every host, or one for each host name"
     )
     line_rate: RateBitsPerS | None = Field(
@@ -165,7 +180,7 @@ Guests = Annotated[dict[str, GuestSection], BeforeValidator(guest_lists), or_hos
 class MpiSection(Section):
     """One MPI library: found by name, or at a place."""
 
-    name: str = Field(
+    name: Label = Field(
         description="as `fabriscope mpi list` shows it (module:openmpi/5.0 and spack:openmpi@5 too),"
         " or a name of your own together with path or library"
     )
@@ -173,7 +188,7 @@ class MpiSection(Section):
     library: str | None = Field(
         None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
-    env: dict[str, str] = Field({}, description="environment variables that it is started with")
+    env: dict[VariableName, VariableValue] = Field({}, description="environment variables that it is started with")
     bind: Binding = Field(
         None,
         description="bind every rank to a core, socket or numa node in turn, or to none;"
@@ -201,7 +216,7 @@ class StandInSection(Section):
 class PaperUseSection(Section):
     """The paper that a plan re-runs; docs/papers.md."""
 
-    file: str = Field(description="file of the paper's data, beside the plan", pattern=r"^[^/]+$")
+    file: str = Field(description="file of the paper's data, beside the plan", pattern=COMPANION_PATTERN)
     here: dict[str, StandInSection] = Field({}, description="the paper's names to what stands for them here")
     setup: dict[str, str] = Field({}, description="what the report tells of this set-up beside the paper's")
 
@@ -222,8 +237,10 @@ def _named(item: Any) -> Any:
 class SshSection(Section):
     """How hosts other than this machine are reached; the user's ssh configuration says the rest."""
 
-    command: str = Field("ssh", description="from this machine; $FABRISCOPE_SSH wins", min_length=1)
-    between_hosts: str = Field("ssh", description="from host to host, for MPI's launchers and for relays", min_length=1)
+    command: Words = Field("ssh", description="from this machine; $FABRISCOPE_SSH wins", min_length=1)
+    between_hosts: Words = Field(
+        "ssh", description="from host to host, for MPI's launchers and for relays", min_length=1
+    )
 
 
 def _ssh(value: Any) -> Any:
@@ -239,7 +256,7 @@ class SubmitSection(Section):
     nodes: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="hosts to ask for; 1 unless the plan's hosts are those of the job"
     )
-    cores_per_node: Annotated[int, Field(ge=1)] | None = Field(
+    cores_per_node: Annotated[int, Field(ge=1, le=MAX_CORES)] | None = Field(
         None, description="cores to ask for on each host, where asking for the whole host is not enough (PBS)"
     )
     queue: SchedulerWord | None = Field(None, description="queue or partition")
@@ -252,11 +269,15 @@ class SubmitSection(Section):
     )
 
 
+def _unique(value: Any) -> Any:
+    return unique(value) if isinstance(value, list) else value
+
+
 class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
     version: Literal[1] = Field(1, description="version of the plan's format")
-    name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     description: str = Field("", description="stands under the report's title")
     hosts: HostList = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
@@ -268,20 +289,22 @@ class PlanSection(Section):
     ssh: Annotated[SshSection, BeforeValidator(_ssh), or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
     )
-    fabrics: dict[str, FabricSection] = Field({}, description="what is compared between hosts: name to fabric")
-    layers: tuple[str, ...] = Field(
+    fabrics: dict[Label, FabricSection] = Field(
+        {}, description="what is compared between hosts: name to fabric", max_length=MAX_FABRICS
+    )
+    layers: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
         ("tcp",),
         description="software layers to measure: tcp, mpi, shm, verbs, libfabric by a provider (libfabric-tcp),"
         " or another transport of the engine",
         min_length=1,
     )
     mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi)] = Field(
-        (), description="MPI libraries for the layer mpi"
+        (), description="MPI libraries for the layer mpi", max_length=MAX_FABRICS
     )
-    placements: tuple[Literal["inter", "intra"], ...] = Field(
+    placements: Annotated[tuple[Literal["inter", "intra"], ...], BeforeValidator(_unique)] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )
-    intra_fabrics: tuple[str, ...] = Field(
+    intra_fabrics: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
         (),
         description="inside one host, also over TCP to the host's own address on these fabrics"
         " (tcp, mpi, libfabric-tcp)",
@@ -299,7 +322,7 @@ class PlanSection(Section):
     arrangement: Arrangements = Field(
         ("block",), description="neighbouring ranks on one host (block), or round the hosts in turn (cyclic), or both"
     )
-    instruments: tuple[str, ...] = Field(
+    instruments: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
     benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)

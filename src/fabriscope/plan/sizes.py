@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fabriscope.model.errors import shown
 from fabriscope.model.units import parse_size_bytes
 
 MAX_MESSAGE_SIZE_BYTES = 1 << 30
+MAX_PERTURBATION_BYTES = 1 << 20
 
 
 def parse_sizes(value: Any) -> tuple[int, ...]:
@@ -24,7 +26,7 @@ def parse_sizes(value: Any) -> tuple[int, ...]:
     if isinstance(value, str | int) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"{value!r} is not a sweep such as 1..1MiB or [64, 1KiB]")
+        raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB or [64, 1KiB]")
     return tuple(sorted({_checked(item) for item in value}))
 
 
@@ -34,7 +36,7 @@ def _range(value: dict[str, Any]) -> tuple[int, ...]:
         raise ValueError("a sweep as a mapping has the keys from, to and, if wanted, perturbation")
     first, last = _checked(value["from"]), _checked(value["to"])
     if first > last:
-        raise ValueError(f"the sweep runs backwards: from {value['from']} to {value['to']}")
+        raise ValueError(f"the sweep runs backwards: from {shown(value['from'])} to {shown(value['to'])}")
     sizes = {first, last}
     power = 1
     while power <= last:
@@ -42,6 +44,8 @@ def _range(value: dict[str, Any]) -> tuple[int, ...]:
             sizes.add(power)
         power *= 2
     perturbation = _checked(value.get("perturbation", 0))
+    if perturbation > MAX_PERTURBATION_BYTES:
+        raise ValueError(f"a perturbation of {perturbation} bytes is more than 1MiB")
     around = {size + step for size in sizes for step in (-perturbation, perturbation)}
     lowest = min(first, 1)
     return tuple(sorted(size for size in sizes | around if size >= lowest))
@@ -50,5 +54,5 @@ def _range(value: dict[str, Any]) -> tuple[int, ...]:
 def _checked(value: Any) -> int:
     size = parse_size_bytes(value)
     if size > MAX_MESSAGE_SIZE_BYTES:
-        raise ValueError(f"{value} is larger than the largest message, 1GiB")
+        raise ValueError(f"{shown(value)} is larger than the largest message, 1GiB")
     return size

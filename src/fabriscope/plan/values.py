@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import core_schema
 
 from fabriscope.model.benchmarks import PARAMETERS
+from fabriscope.model.errors import shown
 from fabriscope.model.mpi import BINDING_UNITS
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
 from fabriscope.plan.sizes import parse_sizes
 
 MAX_RANKS = 4096
+MAX_CORES = 1 << 20
+"""Of a host; more than the kernel knows."""
+MAX_OPTION = 2**31 - 1
+"""Socket options are of C's int."""
 MAX_INLINE_BYTES = 1024
 MAX_REQUESTS = 16384
 """What the engine takes (engine/src/verbs/options.cc)."""
@@ -48,8 +56,19 @@ def as_list(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
 
 
+def unique(value: Any) -> Any:
+    """Return a list, or a value alone, with what stands in it twice left out; what is no word or number stays."""
+    items = as_list(value)
+    return list(
+        {(type(item), item if isinstance(item, str | int | float) else id(item)): item for item in items}.values()
+    )
+
+
 def _host_list(value: Any) -> str:
-    return ",".join(map(str, as_list(value)))
+    items = as_list(value)
+    if any(isinstance(item, bool) or not isinstance(item, str | int) for item in items):
+        raise ValueError(f"{shown(value)} is no host list; write it like node[1-4],head")
+    return ",".join(map(str, items))
 
 
 HostList = Annotated[str, BeforeValidator(_host_list), WithJsonSchema(_HOSTS_SCHEMA)]
@@ -64,7 +83,10 @@ def guest_lists(value: Any) -> Any:
 
 
 def _default_as_none(value: Any) -> Any:
-    return [None if item == "default" else item for item in as_list(value)]
+    items = unique(value)
+    if not items:
+        raise ValueError("the list is empty")
+    return [None if item == "default" else item for item in items]
 
 
 def _swept(item_schema: dict[str, Any]) -> Any:
@@ -72,10 +94,20 @@ def _swept(item_schema: dict[str, Any]) -> Any:
     return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
 
 
-SweptSize = Annotated[tuple[SizeBytes | None, ...], BeforeValidator(_default_as_none), _swept(_SIZE_SCHEMA)]
-SweptText = Annotated[tuple[str | None, ...], BeforeValidator(_default_as_none), _swept({"type": "string"})]
+SweptSocketBuffer = Annotated[
+    tuple[Annotated[SizeBytes, Field(le=MAX_OPTION)] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept(_SIZE_SCHEMA),
+]
+SweptCongestionControl = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,15}$")] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept({"type": "string"}),
+]
 SweptMicroseconds = Annotated[
-    tuple[Annotated[int, Field(ge=0)] | None, ...], BeforeValidator(_default_as_none), _swept({"type": "integer"})
+    tuple[Annotated[int, Field(ge=0, le=MAX_OPTION)] | None, ...],
+    BeforeValidator(_default_as_none),
+    _swept({"type": "integer"}),
 ]
 SweptInline = Annotated[
     tuple[Annotated[SizeBytes, Field(le=MAX_INLINE_BYTES)] | None, ...],
@@ -99,12 +131,14 @@ SweptCompletion = Annotated[
 ]
 SweptBool = Annotated[
     tuple[bool, ...],
-    BeforeValidator(as_list),
+    BeforeValidator(unique),
+    Field(min_length=1),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),
 ]
 SweptWindow = Annotated[
     tuple[Annotated[int, Field(ge=1, le=4096)], ...],
-    BeforeValidator(as_list),
+    BeforeValidator(unique),
+    Field(min_length=1),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
 ]
 
@@ -113,11 +147,13 @@ def _counts(least: int, *words: str) -> BeforeValidator:
     """Return the check of a count or a list of counts, each of which may be one of some words instead."""
 
     def parse(value: Any) -> tuple[int | str, ...]:
-        items = tuple(dict.fromkeys(as_list(value)))
+        items = tuple(unique(value))
         for item in items:
             is_count = isinstance(item, int) and not isinstance(item, bool) and least <= item <= MAX_RANKS
             if not is_count and item not in words:
-                raise ValueError(f"{item!r} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}")
+                raise ValueError(
+                    f"{shown(item)} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}"
+                )
         if not items:
             raise ValueError("the list is empty")
         return items
@@ -170,7 +206,8 @@ RankCounts = Annotated[tuple[int | str, ...], _counts(2, "all"), _counts_schema(
 CoreCounts = Annotated[tuple[int | str, ...], _counts(1, "half", "all"), _counts_schema(1, "half", "all")]
 Arrangements = Annotated[
     tuple[Literal["block", "cyclic"], ...],
-    BeforeValidator(as_list),
+    BeforeValidator(unique),
+    Field(min_length=1),
     WithJsonSchema(
         {"anyOf": [{"enum": ["block", "cyclic"]}, {"type": "array", "items": {"enum": ["block", "cyclic"]}}]}
     ),
@@ -181,9 +218,54 @@ Arrangements = Annotated[
 SchedulerWord = Annotated[
     str,
     BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
-    Field(pattern=r"^[A-Za-z0-9_@%+=:,./-]+$"),
+    Field(pattern=r"^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$", max_length=1000),
 ]
-SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
+
+
+def _matching(pattern: str, what: str) -> Callable[[str], str]:
+    """Return the check of a text that becomes a word of a command line, of a label, or of a file's name."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{shown(text)} is no {what}")
+        return text
+
+    return check
+
+
+def _ssh_words(text: str) -> str:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{shown(text)} cannot be split into words: {error}") from error
+    if not words:
+        raise ValueError("it names no program")
+    return text
+
+
+Label = Annotated[
+    str,
+    AfterValidator(
+        _matching(
+            r"\w[^/\\\x00-\x1f\x7f-\x9f]{0,79}",
+            "name: write at most 80 letters, digits, '.', '_' and '-', a letter or digit first",
+        )
+    ),
+]
+"""Of a fabric or an MPI library: it is a part of an entry's id, which reports and `compare --left` name."""
+InterfaceName = Annotated[
+    str, AfterValidator(_matching(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"))
+]
+VariableName = Annotated[
+    str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "environment variable's name, such as UCX_TLS"))
+]
+VariableValue = Annotated[
+    str, AfterValidator(_matching(r"[^\n\r]*", "environment variable's value, which is one line"))
+]
+Words = Annotated[str, AfterValidator(_ssh_words)]
+COMPANION_PATTERN = r"^[A-Za-z0-9_][^/\\]{0,99}\.ya?ml$"
+"""Of the name of a file beside the plan; the run folder keeps it too, where no file of its own but the plan ends so."""
 
 
 class _OrName:
@@ -212,8 +294,8 @@ def _bind(value: Any) -> Any:
     if value in BINDING_UNITS:
         return value
     items = tuple(as_list(value))
-    if not items or any(not isinstance(item, int) or isinstance(item, bool) or item < 0 for item in items):
-        raise ValueError(f"{value!r} is neither {', '.join(BINDING_UNITS[:-1])} or none nor a list of processors")
+    if not items or any(type(item) is not int or not 0 <= item < MAX_CORES for item in items):
+        raise ValueError(f"{shown(value)} is neither {', '.join(BINDING_UNITS[:-1])} or none nor a list of processors")
     return items
 
 

@@ -11,6 +11,15 @@ from fabriscope.model.run_data import RunData
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file of a report in one step; a link that stands under its name is replaced, not followed."""
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.unlink(missing_ok=True)
+    with temporary.open("xb") as stream:
+        stream.write(content)
+    temporary.replace(path)
+
+
 @dataclass(frozen=True)
 class Options:
     """What a user can choose about a report."""

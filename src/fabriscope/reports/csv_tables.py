@@ -10,7 +10,9 @@ from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of
 from fabriscope.reports._pairs import worst_pairs
-from fabriscope.reports.base import Options, Report
+from fabriscope.reports.base import Options, Report, write_file
+
+_FORMULA = r"^[=+\-@\t\r\n]"
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - tables have no options
@@ -18,7 +20,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
     paths = []
     for name, text in table_texts(essence_of(run)).items():
         paths.append(out / f"{name}.csv")
-        paths[-1].write_text(text, encoding="utf-8")
+        write_file(paths[-1], text.encode())
     return paths
 
 
@@ -39,7 +41,16 @@ def table_texts(essence: Essence) -> dict[str, str]:
             {"name": list(stated := made_of(essence.run)), "value": [str(value) for value in stated.values()]}
         ),
     }
-    return {name: frame.write_csv() for name, frame in tables.items()}
+    return {name: _disarmed(frame).write_csv() for name, frame in tables.items()}
+
+
+def _disarmed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with an apostrophe before text that a spreadsheet would run as a formula.
+
+    OWASP, "CSV Injection": text that begins with = + - @, a tabulator or a new line. Numbers stay numbers.
+    """
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep())
 
 
 REPORT = Report("csv", "estimates, launch values, summary, comparisons, ranges and failures as CSV files", render)

@@ -12,7 +12,7 @@ from fabriscope.reports._charts import draw
 from fabriscope.reports._essence import essence_of
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
-from fabriscope.reports.base import Options, Report
+from fabriscope.reports.base import Options, Report, write_file
 
 PNG_SCALE = 2
 
@@ -26,7 +26,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:
         text = json.dumps(draw(figure, style, for_page=False).spec)
         for suffix in options.figure_formats:
             paths.append(out / f"{figure.figure_id}.{suffix}")
-            paths[-1].write_bytes(_converted(text, suffix))
+            write_file(paths[-1], _converted(text, suffix))
     return paths
 
 

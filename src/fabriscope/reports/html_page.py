@@ -27,7 +27,7 @@ from fabriscope.reports._pairs import pair_rows
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures
 from fabriscope.reports._style import Style, style_of
-from fabriscope.reports.base import Options, Report
+from fabriscope.reports.base import Options, Report, write_file
 
 PAGE_NAME = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,7 +42,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
     path = out / PAGE_NAME
     library = _bundle_of(bundle)
     page = page.replace(digest_mark(mark), hashlib.sha256(library.encode()).hexdigest())
-    path.write_text(page.replace(mark, library, 1), encoding="utf-8")
+    write_file(path, page.replace(mark, library, 1).encode())
     return [path]
 
 
@@ -60,6 +60,7 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
     return environment.get_template("report.html.j2").render(
         title=manifest["name"],
         description=plan.get("description") or "",
+        left_out=essence.run.notes,
         answer=essence.answer,
         paper=paper_view(essence),
         paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(essence)},
@@ -128,7 +129,7 @@ def _bundle_of(process: subprocess.Popen[str]) -> str:
         text, complaint = process.communicate(timeout=BUNDLE_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.communicate()
+        process.communicate()  # ends: it was killed, and starts no others that could keep its output open
         raise FabriscopeError("building the figures' script library took too long", fix="try again") from None
     if process.returncode != 0:
         last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.analysis.trust import MEANINGS
+from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of_line
 from fabriscope.reports._pairs import pair_rows
 from fabriscope.reports._paper import paper_view
-from fabriscope.reports.base import Options, Report
+from fabriscope.reports.base import Options, Report, write_file
 
 PAGE_NAME = "report.md"
 SUMMARY = {
@@ -49,23 +50,26 @@ TRANSPORT = {
     "what": "what", "placement": "placement", "asked": "asked for", "carried": "carried by", "found": "payload found",
     "error": "closure error", "badge": "verdict", "launches": "launches", "because": "because",
 }  # fmt: skip
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "\\[", "]": "\\]", "`": "\\`"})
 FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reason")
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
     """Write report.md and return it."""
     path = out / PAGE_NAME
-    path.write_text(page_text(essence_of(run)), encoding="utf-8")
+    write_file(path, page_text(essence_of(run)).encode())
     return [path]
 
 
 def page_text(essence: Essence) -> str:
     """Return the page."""
     manifest = essence.run.manifest
-    parts = [f"# {_cell(manifest['name'])}", str((manifest.get("plan") or {}).get("description") or "")]
+    parts = [f"# {_cell(manifest['name'])}", _text((manifest.get("plan") or {}).get("description") or "")]
     paper = _paper_parts(paper_view(essence))
     besides = ["## What the run says besides"] if paper else []
-    parts += [essence.answer[0], *paper, *besides, "\n".join(f"- {sentence}" for sentence in essence.answer[1:])]
+    left_out = "\n".join(f"- Left out: {_cell(note)}" for note in essence.run.notes)
+    sentences = [_text(sentence) for sentence in essence.answer]
+    parts += [sentences[0], left_out, *paper, *besides, "\n".join(f"- {sentence}" for sentence in sentences[1:])]
     parts += ["## Set-up", _table(("", ""), _facts.run_table(essence))]
     fabrics = _facts.fabric_table(essence.run)
     if fabrics:
@@ -77,7 +81,7 @@ def page_text(essence: Essence) -> str:
     if shared:
         parts += ["## Many ranks", _named_table(_watched(GROUPS, essence), shared)]
     for group in _tables.range_groups(essence):
-        parts += [f"## {group['title']}", _verdicts(group)]
+        parts += [f"## {_cell(group['title'])}", _verdicts(group)]
     floor = _facts.floor_table(essence)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
@@ -97,7 +101,7 @@ def page_text(essence: Essence) -> str:
         parts += ["## How far each number can be trusted", f"{meanings}.", _table(list(TRUST.values()), rows)]
     failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
-    parts.append(made_of_line(essence.run))
+    parts.append(_text(made_of_line(essence.run)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -115,6 +119,7 @@ def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
     if paper is None:
         return []
     about = f"*{paper['title']}*{', ' if paper['citation'] else ''}{paper['citation']}. {paper['question']}"
+    about = _text(about)
     claims = [[row[name] for name in ("figure", "say", "verdict", "evidence", "paper")] for row in paper["claims"]]
     parts = ["## The paper, re-run", about, "### Claim by claim"]
     parts.append(_table(("in", "the paper says", "here", "what was measured here", "the paper's numbers"), claims))
@@ -128,7 +133,7 @@ def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
         for row in table["rows"]:
             cells = [[cell["paper"], cell["here"], cell["interval"] or cell["problem"]] for cell in row["cells"]]
             rows.append([*row["names"], *(text for cell in cells for text in cell)])
-        parts += [f"### {table['title']}", _table(head, rows)]
+        parts += [f"### {_cell(table['title'])}", _table(head, rows)]
     return parts
 
 
@@ -147,7 +152,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    return _text(value).replace("|", "\\|").replace("\n", " ")
+
+
+def _text(value: object) -> str:
+    """Return a text of the run so that it is no more than text: no HTML, no link, no picture, no control character."""
+    return printable(str(value)).translate(_ESCAPED)
 
 
 REPORT = Report("markdown", "the essentials with tables", render)

@@ -1,8 +1,9 @@
 """The run's folder: append-only, readable for years. `docs/run-folder.md` describes every file in it."""
 
 from fabriscope.store.additions import SINCE_VERSION, planned
+from fabriscope.store.files import PLAN_NAME
 from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of
-from fabriscope.store.run_folder import PLAN_NAME, RunFolder, create, open_run, refuse_impossible
+from fabriscope.store.run_folder import RunFolder, create, open_run, refuse_impossible
 
 __all__ = [
     "FORMAT",

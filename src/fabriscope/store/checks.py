@@ -6,23 +6,28 @@ Folders of versions that wrote no seal are checked for what they must have, and 
 from __future__ import annotations
 
 import contextlib
-import gzip
-import json
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.run_data import ADDED, launch_name
-from fabriscope.store import marks, samples, seal
-from fabriscope.store.files import to_json
+from fabriscope.store import inside, journal, marks, samples, seal
+from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
+from fabriscope.store.journal import JOURNAL_NAME
 from fabriscope.store.manifest import MANIFEST_NAME
-from fabriscope.store.run_folder import COUNTERS_NAME, JOURNAL_NAME, RAW_NAME, SAMPLES_NAME
 
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
-DAMAGED = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zlib.error)
+DAMAGED = (OSError, StoreError, ValueError, KeyError, TypeError, AttributeError)
+MOST_RAW_BYTES = 2**31
+"""Of what one process said, unpacked."""
+SEALED_SINCE = {
+    "versions": ("engine_sha256",),
+    "journal": ("counters", "idle_counters", "attempt"),
+}
+"""What was first written by versions that sealed every run: where it stands, there was a seal."""
 
 
 class Folder:
@@ -33,18 +38,22 @@ class Folder:
         self._findings: list[Finding] = []
         self._notes: list[str] = []
         self._file_count = 0
+        self._torn = b""
         self._lines: list[tuple[int, bytes, dict[str, Any] | None]] = []
 
-    def check(self) -> Account:
-        """Return what was found."""
+    def check(self, *, with_launches: bool = True) -> Account:
+        """Return what was found; without the files of launches what the rest says of itself."""
         self._read_journal()
         stated = self._seal()
+        self._check_torn(stated)
         is_sealed = stated is not None or any(seal.chain_of(line or {}) for _, _, line in self._lines)
         self._check_chain(stated)
-        for number, _, line in self._lines:
+        for number, _, line in self._lines if with_launches else ():
             self._check_files_of(number, line or {})
-        self._check_strays(stated)
+        if with_launches:
+            self._check_strays(stated)
         if not is_sealed:
+            self._check_age()
             self._notes.append(
                 "the run was written by a version that kept no digests: what was changed since cannot be told, "
                 "only what contradicts something else"
@@ -57,32 +66,55 @@ class Folder:
 
     def _read_journal(self) -> None:
         """Read the journal's lines, a torn last one left out; `None` for a line that is no record."""
-        path = self._path / JOURNAL_NAME
-        content = path.read_bytes() if path.is_file() else b""
-        *whole, rest = content.split(b"\n")
-        if rest:
+        content = b""
+        try:
+            content = inside.read_bytes(self._path, JOURNAL_NAME)
+        except inside.MissingFile:
+            pass
+        except StoreError as error:
+            self._find(JOURNAL_NAME, "", error.what)
+        *whole, self._torn = content.split(b"\n")
+        for number, raw in enumerate(whole, start=1):
+            line = journal.line_of(number, raw)
+            if line.record is None:
+                self._find(JOURNAL_NAME, f"line {number}", f"it is damaged: {line.problem}")
+            self._lines.append((number, raw, line.record))
+
+    def _check_torn(self, stated: Mapping[str, Any] | None) -> None:
+        """A torn last line is what a killed process leaves; a run that has ended has none."""
+        if not self._torn:
+            return
+        if stated and stated.get("ended"):
+            self._find(JOURNAL_NAME, f"line {len(self._lines) + 1}", "it was added after the run had ended")
+        else:
             self._notes.append("the journal's last line is torn: the process ended while it was written")
-        for number, line in enumerate(whole, start=1):
-            record = None
-            with contextlib.suppress(ValueError):
-                record = json.loads(line)
-            if not isinstance(record, dict) or not isinstance(record.get("launch_id", record.get(ADDED)), int):
-                record = None
-                self._find(JOURNAL_NAME, f"line {number}", "it is damaged: no record can be read from it")
-            self._lines.append((number, line, record))
+
+    def _check_age(self) -> None:
+        """Find what only versions that always seal have written, in a folder without any seal."""
+        with contextlib.suppress(*DAMAGED):
+            contents = inside.parse(inside.read_bytes(self._path, MANIFEST_NAME))
+            versions = contents["versions"]
+            newer = [f"{MANIFEST_NAME}, versions.{name}" for name in SEALED_SINCE["versions"] if name in versions]
+            lines = (line for _, _, line in self._lines if line is not None and ADDED not in line)
+            newer += [f"{JOURNAL_NAME}, {name}" for line in lines for name in SEALED_SINCE["journal"] if name in line]
+            if newer:
+                what = f"{GONE}, and only versions that write one write what stands in {newer[0]}"
+                self._find(seal.SEAL_NAME, "", what)
 
     # The seal, and what was written before the first launch.
 
     def _seal(self) -> dict[str, Any] | None:
-        path = self._path / seal.SEAL_NAME
         try:
-            content = path.read_bytes()
-        except FileNotFoundError:
+            content = inside.read_bytes(self._path, seal.SEAL_NAME)
+        except inside.MissingFile:
             if self._says_sealed() or any(seal.chain_of(line or {}) for _, _, line in self._lines):
                 self._find(seal.SEAL_NAME, "", f"{GONE}, and the run was written with one")
             return None
+        except StoreError as error:
+            self._find(seal.SEAL_NAME, "", error.what)
+            return {}
         try:
-            stated = json.loads(content)
+            stated = inside.parse(content)
             about = {name: value for name, value in stated.items() if name != seal.FIELD}
             is_spelled = content == to_json(stated, indent=1) + b"\n"
             is_whole = is_spelled and stated[seal.FIELD] == seal.sha256(to_json(about))
@@ -100,7 +132,7 @@ class Folder:
 
     def _says_sealed(self) -> bool:
         with contextlib.suppress(*DAMAGED):
-            return bool(json.loads((self._path / MANIFEST_NAME).read_bytes()).get("sealed"))
+            return bool(inside.parse(inside.read_bytes(self._path, MANIFEST_NAME)).get("sealed"))
         return False
 
     def _wrong_count(self, stated: Mapping[str, Any]) -> Iterator[str]:
@@ -113,11 +145,11 @@ class Folder:
 
     def _check_sealed_file(self, name: str, digests: Mapping[str, str]) -> str:
         """Check a file of the seal; return the field of the seal that must be wrong, where it is not the file."""
-        path = self._path / Path(name).name
-        if not path.is_file():
-            self._find(name, "", GONE)
+        try:
+            content = inside.read_bytes(self._path, name)
+        except StoreError as error:
+            self._find(name, "", error.what)
             return ""
-        content = path.read_bytes()
         self._file_count += 1
         is_manifest = name == MANIFEST_NAME
         try:
@@ -129,13 +161,13 @@ class Folder:
             return ""
         if now["sha256"] == digests["sha256"] or now["marks"] == digests["marks"]:
             field = "marks" if now["sha256"] == digests["sha256"] else "sha256"
-            if field == "sha256" and (not is_manifest or content != to_json(json.loads(content), indent=1) + b"\n"):
+            if field == "sha256" and (not is_manifest or content != to_json(inside.parse(content), indent=1) + b"\n"):
                 self._find(name, "", f"{CHANGED}, in its spaces or its spelling")
                 return ""
             return f"files.{name}.{field}"
         place = ""
         with contextlib.suppress(ValueError):
-            locate = marks.locate_field(digests["marks"], json.loads(content)) if is_manifest else None
+            locate = marks.locate_field(digests["marks"], inside.parse(content)) if is_manifest else None
             place = (locate if is_manifest else marks.locate_line(digests["marks"], content)) or ""
         self._find(name, place, CHANGED)
         return ""
@@ -165,8 +197,8 @@ class Folder:
     def _origins(self) -> set[str]:
         """Return where the chain may begin: after the lines of older versions."""
         try:
-            manifest = (self._path / MANIFEST_NAME).read_bytes()
-        except OSError:
+            manifest = inside.read_bytes(self._path, MANIFEST_NAME)
+        except StoreError:
             return set()
         older = b""
         for _, raw, line in self._lines:
@@ -212,7 +244,7 @@ class Folder:
                 return seal.chain_of(following) in {seal.chain(following, one) for one in chains}
             return False
         with contextlib.suppress(*DAMAGED):
-            return json.loads((self._path / seal.SEAL_NAME).read_bytes())["chain"] in chains
+            return inside.parse(inside.read_bytes(self._path, seal.SEAL_NAME))["chain"] in chains
         return False
 
     def _wrong_digests(self, line: Mapping[str, Any]) -> list[str]:
@@ -220,7 +252,7 @@ class Folder:
         wrong = []
         with contextlib.suppress(*DAMAGED):
             for name, digests in line[seal.FIELD]["files"].items():
-                content = (self._path / name).read_bytes()
+                content = inside.read_bytes(self._path, name)
                 now = {"sha256": seal.sha256(content), "marks": _marks_of(name, content)}
                 wrong += [f"{seal.FIELD}.files.{name}.{field}" for field in now if now[field] != digests.get(field)]
         return wrong
@@ -233,15 +265,17 @@ class Folder:
         if isinstance(files, dict):
             for name, digests in files.items():
                 self._check_file(number, str(name), digests)
-        elif line.get("samples") and not (self._path / str(line["samples"])).is_file():
-            self._find(str(line["samples"]), "", f"{GONE}, and line {number} of the journal names it")
+        for field in ("samples", "counters", "idle_counters"):
+            name = line.get(field)
+            if name and not (isinstance(files, dict) and name in files):
+                if seal.FIELD in line:
+                    self._find(JOURNAL_NAME, f"line {number}, {field}", f"it has no digest of {name}")
+                self._read(number, str(name))
 
     def _check_file(self, number: int, name: str, digests: Any) -> None:
-        path = self._path / name
-        if not path.is_file():
-            self._find(name, "", f"{GONE}, and line {number} of the journal names it")
+        content = self._read(number, name)
+        if content is None:
             return
-        content = path.read_bytes()
         self._file_count += 1
         if isinstance(digests, dict) and seal.sha256(content) == digests.get("sha256"):
             return
@@ -250,6 +284,16 @@ class Folder:
             place = _place_in(name, content, str(digests["marks"]))
         if not any(one.file == JOURNAL_NAME and name in one.place for one in self._findings):
             self._find(name, place, CHANGED)
+
+    def _read(self, number: int, name: str) -> bytes | None:
+        """Return a file that a line names; None, and a finding, where it cannot be read."""
+        try:
+            return inside.read_bytes(self._path, name)
+        except inside.MissingFile:
+            self._find(name, "", f"{GONE}, and line {number} of the journal names it")
+        except StoreError as error:
+            self._find(name, "", f"{error.what}, and line {number} of the journal names it")
+        return None
 
     def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
         """Find files of launches that no line names; one launch may have been under way when the process ended."""
@@ -271,11 +315,16 @@ class Folder:
                 self._find(name, "", "no line of the journal names this file")
 
 
-def check_folder(path: Path) -> Account:
-    """Return what differs in a run's folder from what was written; reads everything, changes nothing."""
-    if not (path / MANIFEST_NAME).is_file():
-        return Account((Finding(MANIFEST_NAME, "", GONE),))
-    return Folder(path).check()
+def check_folder(path: Path, *, with_launches: bool = True) -> Account:
+    """Return what differs in a run's folder from what was written; reads everything, changes nothing.
+
+    Without the files of launches the manifest, the plan, the journal and the seal are compared.
+    """
+    try:
+        inside.read_bytes(path, MANIFEST_NAME)
+    except StoreError as error:
+        return Account((Finding(MANIFEST_NAME, "", error.what),))
+    return Folder(path).check(with_launches=with_launches)
 
 
 def _files_of(line: Mapping[str, Any]) -> Iterator[str]:
@@ -289,11 +338,12 @@ def _files_of(line: Mapping[str, Any]) -> Iterator[str]:
 def _marks_of(name: str, content: bytes) -> str:
     if name.endswith(".parquet"):
         return marks.mark_rows(samples.decode(content))
-    return marks.mark_lines(gzip.decompress(content))
+    return marks.mark_lines(inside.unpack(content, MOST_RAW_BYTES))
 
 
 def _place_in(name: str, content: bytes, stated: str) -> str:
     """Return in words where a file was changed; raises one of DAMAGED where it cannot be read, or nothing was."""
     if name.endswith(".parquet"):
+        samples.check(content, with_rows=False)
         return marks.locate_row(stated, samples.decode(content)) or "its packing, not its content"
-    return marks.locate_line(stated, gzip.decompress(content)) or "its packing, not its content"
+    return marks.locate_line(stated, inside.unpack(content, MOST_RAW_BYTES)) or "its packing, not its content"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import json
-import zlib
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fabriscope.model.counters import Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.store import inside
 from fabriscope.store.files import to_json
 
 FORMAT = "fabriscope-counters"
@@ -29,7 +29,7 @@ def encode(watches: Mapping[str, Watch]) -> bytes:
 
 def decode(text: bytes) -> dict[str, Watch]:
     """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
-    head, *lines = [json.loads(line) for line in text.split(b"\n") if line]
+    head, *lines = [inside.parse(line) for line in text.split(b"\n") if line]
     if head["format"] != FORMAT or head["version"] > VERSION:
         raise ValueError(f"it is {head['format']} {head['version']}, and we know {FORMAT} {VERSION}")
     return {line["host"]: _watch_of(line, head["connection_fields"]) for line in lines}
@@ -43,10 +43,9 @@ def pack(text: bytes) -> bytes:
 def load(path: Path) -> dict[str, Watch]:
     """Return host to its watch as a file has them; raises StoreError."""
     try:
-        return decode(gzip.decompress(path.read_bytes()))
-    except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, zlib.error) as error:
-        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StoreError(f"the counters cannot be read: {what}", where=str(path)) from error
+        return decode(inside.unpack(inside.read_bytes(path.parent, path.name)))
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise StoreError(f"the counters cannot be read: {error}", where=str(path)) from error
 
 
 def _watch(watch: Watch) -> dict[str, Any]:
@@ -103,7 +102,40 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
     known = {field.name for field in dataclasses.fields(Watch)}
     about = {name: value for name, value in line.items() if name in known}
     about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
-    return Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
+    watch = Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
+    _check(watch)
+    return watch
+
+
+def _check(watch: Watch) -> None:
+    """Raise TypeError or ValueError for values of another type than their names promise."""
+    _must(isinstance(watch.host, str) and isinstance(watch.kernel, str), "a host's name")
+    for texts in (watch.rdma_interfaces, watch.problems):
+        _must(all(isinstance(text, str) for text in texts.values()), "a text")
+    for address in (one for every in watch.addresses.values() for one in every):
+        ipaddress.ip_address(address.partition("/")[0].partition("%")[0])
+    _must(all(isinstance(name, str) for every in watch.lower_interfaces.values() for name in every), "an interface")
+    _must(all(type(size) is int for size in watch.mtu_bytes.values()), "an MTU")
+    for reading in watch.readings:
+        _must(all(type(one) is int for one in (reading.at_ns, reading.unix_ns, reading.cost_ns)), "a time")
+        counters = [reading.protocols, *reading.interfaces.values(), *reading.rdma.values()]
+        _must(all(type(value) is int for group in counters for value in group.values()), "a counter")
+        for one in reading.connections:
+            _must(all(isinstance(text, str) for text in (one.local_address, one.remote_address, one.role)), "an end")
+            counts = (one.local_port, one.remote_port, one.sent_bytes, one.received_bytes, one.cookie)
+            _must(all(type(count) is int for count in counts), "a connection's count")
+            rest = (one.sent_segments, one.received_segments, one.retransmitted_bytes, one.pid)
+            _must(all(count is None or type(count) is int for count in rest), "a connection's count")
+        for process in reading.processes:
+            _must(type(process.pid) is int and (process.rank is None or type(process.rank) is int), "a process")
+            _must(all(type(size) is int for size in process.shared_mappings.values()), "shared memory")
+            texts_of = (process.role, process.program, *process.devices, *process.datagrams)
+            _must(all(isinstance(text, str) for text in texts_of), "a process")
+
+
+def _must(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise TypeError(f"{what} is of another type than it must be")
 
 
 def _reading_of(told: Mapping[str, Any], groups: Mapping[str, dict[str, Any]], fields: list[str]) -> Reading:

@@ -11,6 +11,12 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+PLAN_NAME = "plan.yaml"
+SAMPLES_NAME = "samples"
+RAW_NAME = "raw"
+COUNTERS_NAME = "counters"
+LOCK_NAME = ".lock"
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, wait until it is on the disk, then give it its name.
@@ -19,7 +25,9 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     temporary = path.with_name(f".{path.name}.part")
     try:
-        with temporary.open("wb") as stream:
+        temporary.unlink(missing_ok=True)  # left by a process that was killed
+        # Made anew: a link that somebody planted under this name is not followed.
+        with temporary.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

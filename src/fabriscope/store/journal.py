@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fabriscope.model.errors import StoreError
 from fabriscope.model.run_data import ADDED
+from fabriscope.store import inside, shapes
 from fabriscope.store.files import to_json
 
+JOURNAL_NAME = "journal.jsonl"
 
-def read(path: Path) -> tuple[tuple[dict[str, Any], ...], int]:
-    """Return the records in order, and the length in bytes up to which the journal is sound.
 
-    A last line that is torn (no newline, or no JSON: the machine stopped while it was written) does not count;
-    a torn line elsewhere is damage and raises StoreError.
+@dataclass(frozen=True)
+class Line:
+    """One whole line of the journal."""
+
+    number: int
+    raw: bytes
+    """Without its newline."""
+    record: dict[str, Any] | None
+    problem: str = ""
+    """Why there is no record in it."""
+
+
+def lines_of(content: bytes, before: int = 0) -> tuple[tuple[Line, ...], int]:
+    """Return the lines, and the length in bytes up to which they go; so many stand `before` them.
+
+    A last line that is torn (no newline, or no JSON: the machine stopped while it was written) does not count.
     """
+    *texts, rest = content.split(b"\n")
+    lines = [line_of(number, raw) for number, raw in enumerate(texts, start=before + 1)]
+    if not rest and lines and lines[-1].record is None and not _is_json(lines[-1].raw):
+        del lines[-1]
+    return tuple(lines), sum(len(line.raw) + 1 for line in lines)
+
+
+def content_of(folder: Path) -> bytes:
+    """Return the journal's bytes; none where no launch has ended yet. Raises StoreError if it cannot be read."""
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return (), 0
-    except OSError as error:
-        raise StoreError(f"the journal cannot be read: {error.strerror}", where=str(path)) from error
-    records: list[dict[str, Any]] = []
-    sound_bytes = 0
-    lines = [line + b"\n" for line in content.split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    lines = lines if lines[-1] else lines[:-1]
-    for number, line in enumerate(lines, start=1):
-        record = _parse(line)
-        if record is None:
-            if number == len(lines):
-                break
+        return inside.read_bytes(folder, JOURNAL_NAME)
+    except inside.MissingFile:
+        return b""
+
+
+def records_of(folder: Path, lines: Sequence[Line]) -> tuple[dict[str, Any], ...]:
+    """Return the records in order; raises StoreError for a line that is damaged."""
+    for line in lines:
+        if line.record is None:
             raise StoreError(
-                "this line of the journal is damaged",
-                where=f"{path}:{number}",
+                f"this line of the journal is damaged: {line.problem}",
+                where=f"{folder / JOURNAL_NAME}:{line.number}",
                 fix="restore the folder from a copy, or remove the line to do without that launch",
             )
-        records.append(record)
-        sound_bytes += len(line)
-    return tuple(records), sound_bytes
-
-
-def sound(path: Path) -> bytes:
-    """Return the journal's content without a torn last line."""
-    _, length = read(path)
-    return path.read_bytes()[:length] if length else b""
+    return tuple(line.record for line in lines if line.record is not None)
 
 
 def that_count(records: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
@@ -67,14 +76,13 @@ def that_count(records: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple(record for place, record in enumerate(records) if place in places)
 
 
-def append(path: Path, record: dict[str, Any]) -> None:
-    """Append one record and wait until it is on the disk; cuts a torn last line first.
+def append(path: Path, record: dict[str, Any], sound_bytes: int) -> None:
+    """Append one record behind the sound lines and wait until it is on the disk; what is torn behind them is cut.
 
     When the disk is full the journal is left as it was, and OSError is raised.
     """
-    _, sound_bytes = read(path)
     line = to_json(record) + b"\n"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         os.ftruncate(descriptor, sound_bytes)
         os.lseek(descriptor, sound_bytes, os.SEEK_SET)
@@ -88,14 +96,23 @@ def append(path: Path, record: dict[str, Any]) -> None:
         os.close(descriptor)
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
-    if not line.endswith(b"\n"):
-        return None
+def line_of(number: int, raw: bytes) -> Line:
+    """Return a line with its record, or with what is wrong with it."""
     try:
-        record = json.loads(line)
+        record = inside.parse(raw)
+        is_added = isinstance(record, dict) and ADDED in record
+        shapes.check(record, shapes.Addition if is_added else shapes.Record)
+    except ValueError as error:
+        return Line(number, raw, None, str(error))
+    return Line(number, raw, record)
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        inside.parse(raw)
     except ValueError:
-        return None
-    return record if isinstance(record, dict) and ("launch_id" in record or ADDED in record) else None
+        return False
+    return True
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

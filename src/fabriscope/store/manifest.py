@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,7 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.store import inside, shapes
 from fabriscope.store.files import plain
 
 FORMAT = "fabriscope-run"
@@ -95,11 +95,10 @@ def load(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run folder; raises StoreError for anything that we cannot rely on."""
     path = folder / MANIFEST_NAME
     try:
-        manifest = json.loads(path.read_bytes())
-    except FileNotFoundError:
+        content = inside.read_bytes(folder, MANIFEST_NAME)
+        manifest = inside.whole_characters(content, inside.parse(content))
+    except inside.MissingFile:
         raise StoreError("this is not a run folder: it has no manifest.json", where=str(folder)) from None
-    except OSError as error:
-        raise StoreError(f"the manifest cannot be read: {error.strerror}", where=str(path)) from error
     except ValueError as error:
         raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -114,9 +113,27 @@ def load(folder: Path) -> dict[str, Any]:
             fix="read it with a newer fabriscope",
         )
     for part, kind in PARTS.items():
-        if not isinstance(manifest.setdefault(part, kind()), kind):
-            raise StoreError(f"the manifest is damaged: {part!r} is not a {kind.__name__}", where=str(path))
+        manifest.setdefault(part, kind())
+    try:
+        shapes.check(manifest, shapes.Manifest)
+        _check_names(manifest)
+    except ValueError as error:
+        raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
     return manifest
+
+
+def _check_names(manifest: Mapping[str, Any]) -> None:
+    """Raise ValueError where the schedule names an entry or a case that is not there."""
+    numbers = set()
+    for index, launch in enumerate(manifest["schedule"]):
+        if launch["entry_id"] not in manifest["entries"]:
+            raise ValueError(f"schedule[{index}].entry_id is {launch['entry_id']!r}, and there is no such entry")
+        missing = next((case_id for case_id in launch["case_ids"] if case_id not in manifest["cases"]), None)
+        if missing is not None:
+            raise ValueError(f"schedule[{index}].case_ids has {missing!r}, and there is no such case")
+        if launch["launch_id"] in numbers:
+            raise ValueError(f"schedule[{index}].launch_id is {launch['launch_id']}, as of another launch")
+        numbers.add(launch["launch_id"])
 
 
 def _our_version() -> str:

@@ -8,14 +8,14 @@ idle.json.gz         likewise, what the hosts did without the program
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from fabriscope.model.errors import StoreError
+from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.proof import Observed
-from fabriscope.store import counters
+from fabriscope.store import counters, inside
 from fabriscope.store.files import to_json, write_whole
 
 FORMAT = "fabriscope-proof"
@@ -29,7 +29,9 @@ def check_new(folder: Path) -> None:
     try:
         if (folder.exists() or folder.is_symlink()) and (not folder.is_dir() or any(folder.iterdir())):
             raise StoreError("there is something already", where=str(folder), fix="name a folder that is new or empty")
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # an empty one keeps its mode
+            folder.mkdir(mode=0o700)
     except OSError as error:
         raise StoreError(f"it cannot be made: {error.strerror}", where=str(folder)) from error
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -41,6 +43,9 @@ def check_file(path: Path) -> None:
     folder = path.absolute().parent
     try:
         is_there = path.exists() or path.is_symlink()
+        is_open = path.parent in (Path("/dev/fd"), Path("/proc/self/fd"))  # as a shell's `>(jq .)`
+        if is_there and not (is_open or path.is_file() or path.is_dir() or path.is_char_device()):
+            raise StoreError("it is no file that can be written whole: a pipe, or a link to nothing", where=str(path))
         if path.is_dir() or not folder.is_dir():
             raise StoreError("it cannot be a file: it is a folder, or its folder is not there", where=str(path))
     except OSError as error:
@@ -73,17 +78,29 @@ def write(folder: Path, observed: Observed) -> None:
 def read(folder: Path) -> Observed:
     """Return what was observed; raises StoreError where there is no proof, or a damaged or newer one."""
     try:
-        about = json.loads((folder / _ABOUT).read_bytes())
-        if about.pop("format") != FORMAT:
-            raise ValueError("it is something else")
-        version = about.pop("version")
-        if version != VERSION:
-            age = "a newer" if version > VERSION else "an older"
-            raise StoreError(f"{age} fabriscope wrote it", where=str(folder), fix="use that one")
-        lists = {name: tuple(about[name]) for name in ("argv", "hosts")}
-        watches = {name: counters.load(folder / file) for name, file in _HELD_APART.items()}
-        return Observed(**{**about, **lists, **watches})
-    except FileNotFoundError as error:
+        text = inside.read_bytes(folder, _ABOUT)
+    except inside.MissingFile as error:
         raise StoreError("there is no proof", where=str(folder), fix="`fabriscope prove --output` keeps one") from error
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise StoreError(f"it is damaged: {error}", where=str(folder)) from error
+    about = Foreign.json(text, str(folder / _ABOUT), error=StoreError)
+    if about.at("format").value != FORMAT:
+        raise StoreError("it is something else", where=about.where)
+    version = about.at("version").whole()
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise StoreError(f"{age} fabriscope wrote it", where=str(folder), fix="use that one")
+    fabrics, was_asked, said = (about.get(name) for name in ("fabrics", "was_asked", "said"))
+    watches = {name: counters.load(folder / file) for name, file in _HELD_APART.items()}
+    return Observed(
+        argv=about.at("argv").texts(),
+        expected=about.at("expected").text(),
+        hosts=about.at("hosts").texts(),
+        started_unix_ns=about.at("started_unix_ns").whole(),
+        elapsed_ns=about.at("elapsed_ns").whole(),
+        exit_status=about.at("exit_status").whole(least=-MOST_INT),
+        was_signalled=about.at("was_signalled").flag(),
+        idle=watches["idle"],
+        watches=watches["watches"],
+        fabrics={name: one.text() for name, one in fabrics.members()} if fabrics else {},
+        was_asked=was_asked.flag() if was_asked else False,
+        said=said.text() if said else "",
+    )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import gzip
-import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +23,27 @@ from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData, launch_name
-from fabriscope.store import additions, counters, journal, manifest, marks, samples, seal
-from fabriscope.store.files import sync_folder, to_json, write_whole
+from fabriscope.store import additions, checks, counters, inside, journal, manifest, marks, samples, seal
+from fabriscope.store.files import (
+    COUNTERS_NAME,
+    LOCK_NAME,
+    PLAN_NAME,
+    RAW_NAME,
+    SAMPLES_NAME,
+    sync_folder,
+    to_json,
+    write_whole,
+)
+from fabriscope.store.journal import JOURNAL_NAME
+from fabriscope.store.sound import Reader
 
 if TYPE_CHECKING:
     import polars as pl
 
-PLAN_NAME = "plan.yaml"
-JOURNAL_NAME = "journal.jsonl"
-SAMPLES_NAME = "samples"
-RAW_NAME = "raw"
-COUNTERS_NAME = "counters"
 ERRORS_NAME = "errors"
-LOCK_NAME = ".lock"
+_CHANGED_MEANWHILE = (
+    "what was written to the journal is gone or was changed: something else removed it or wrote to it during the run"
+)
 
 
 def create(
@@ -42,27 +51,44 @@ def create(
 ) -> RunFolder:
     """Create the folder with its manifest, its plan, and the files that the plan names beside it; return it.
 
-    The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists and is not
-    empty, or cannot be written.
+    A folder that is made here is for its owner alone, since it holds facts of the hosts; an empty one that is there
+    keeps its mode. The format, the version, a run id and the time are filled in. Raises StoreError if the folder exists
+    and is not empty, or cannot be written.
     """
     folder = Path(path)
+    _refuse_used(folder)
+    was_there = folder.is_dir()
     try:
-        _refuse_used(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # who made it before has chosen its mode
+            folder.mkdir(mode=0o700)
         (folder / SAMPLES_NAME).mkdir()
         (folder / RAW_NAME).mkdir()
         for name, text in {**(companions or {}), PLAN_NAME: plan_text}.items():
             write_whole(folder / Path(name).name, text.encode())
         filled = manifest.complete(contents)
         content = to_json(filled, indent=1) + b"\n"
-        write_whole(folder / manifest.MANIFEST_NAME, content)
         texts = [Path(name).name for name in (*(companions or {}), PLAN_NAME)]
-        files = seal.digests_of(folder, [manifest.MANIFEST_NAME], texts)
+        files = {manifest.MANIFEST_NAME: seal.json_digests(content), **seal.digests_of(folder, [], texts)}
         seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
+        write_whole(folder / manifest.MANIFEST_NAME, content)  # the last: what has a manifest can be resumed
         sync_folder(folder.absolute().parent)
     except OSError as error:
+        _remove_begun(folder, [*(companions or {}), PLAN_NAME], was_there=was_there)
         raise _not_made(folder, error.strerror or str(error)) from error
     return open_run(folder)
+
+
+def _remove_begun(folder: Path, texts: Iterable[str], *, was_there: bool) -> None:
+    """Remove what was written into a folder that was empty, so that the same command can be given again."""
+    names = [manifest.MANIFEST_NAME, seal.SEAL_NAME, *(Path(name).name for name in texts)]
+    with contextlib.suppress(OSError):
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        for name in (SAMPLES_NAME, RAW_NAME):
+            (folder / name).rmdir()
+        if not was_there:
+            folder.rmdir()
 
 
 def refuse_impossible(path: str | Path) -> None:
@@ -80,8 +106,19 @@ def refuse_impossible(path: str | Path) -> None:
 
 
 def _refuse_used(folder: Path) -> None:
-    if folder.is_dir() and any(folder.iterdir()):
-        raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+    try:
+        about = folder.stat()
+        if not stat.S_ISDIR(about.st_mode):
+            return  # what cannot be made says so
+        if about.st_uid != os.geteuid():
+            what = "the folder belongs to another user, who could exchange what is written into it"
+            raise StoreError(what, where=str(folder), fix="choose another")
+        if any(folder.iterdir()):
+            raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _not_made(folder, error.strerror or str(error)) from error
 
 
 def _not_made(folder: Path, reason: str) -> StoreError:
@@ -104,6 +141,10 @@ class RunFolder:
         self._contents = contents
         self._is_locked = False
         self._idle: Mapping[str, Watch] = {}
+        self._reader = Reader(path)
+        self._lines: tuple[journal.Line, ...] = ()
+        self._known = b""
+        """The journal's sound bytes, of which `_lines` are the lines."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -115,8 +156,8 @@ class RunFolder:
     @property
     def has_ended(self) -> bool:
         """Return whether the seal says that no launch will follow."""
-        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-            return json.loads((self.path / seal.SEAL_NAME).read_bytes()).get("ended") is True
+        with contextlib.suppress(StoreError):
+            return seal.load(self.path)["ended"] is True
         return False
 
     @property
@@ -134,7 +175,8 @@ class RunFolder:
             yield
             return
         try:
-            descriptor = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self.path / LOCK_NAME, flags, 0o644)
         except OSError as error:
             raise _cannot_write(self.path, error) from error
         try:
@@ -144,11 +186,15 @@ class RunFolder:
                 raise StoreError(
                     "another process is writing to this run", where=str(self.path), fix="wait until it has ended"
                 ) from None
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
+            self._lines, self._known = (), b""
             self._is_locked = True
             yield
         finally:
             self._is_locked = False
-            os.close(descriptor)
+            with contextlib.suppress(OSError):  # nothing is written to it; the lock goes in any case
+                os.close(descriptor)
 
     def append(
         self,
@@ -168,7 +214,7 @@ class RunFolder:
         """
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
-            records = self._records()
+            records, sealed_files = self._records(), self._sealed_files()
             attempt = 1 + sum(known.get("launch_id") == launch_id for known in records)
             if attempt > 1 and not again:
                 raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
@@ -184,9 +230,9 @@ class RunFolder:
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
                 line |= self._write_counters(name, watches or {}, files)
                 sealed = seal.sealed(line, files, self._chain(records))
-                journal.append(self.path / JOURNAL_NAME, sealed)
+                journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
                 sync_folder(self.path)
-                self._write_seal(len(records) + 1, sealed[seal.FIELD]["chain"])
+                seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
 
@@ -199,13 +245,13 @@ class RunFolder:
         if self._contents["version"] < additions.SINCE_VERSION:
             raise StoreError("the run was begun as one to which no launches are added", where=str(self.path))
         with self.lock():
-            records = self._records()
+            records, sealed_files = self._records(), self._sealed_files()
             line = additions.line(number, launches, near, self.manifest["cases"])
             try:
                 sealed = seal.sealed(line, {}, self._chain(records))
-                journal.append(self.path / JOURNAL_NAME, sealed)
+                journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
                 sync_folder(self.path)
-                self._write_seal(len(records) + 1, sealed[seal.FIELD]["chain"])
+                seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
 
@@ -239,7 +285,7 @@ class RunFolder:
         with self.lock():
             records = self._records()
             try:
-                self._write_seal(len(records), self._chain(records), ended=True)
+                seal.write(self.path, self._sealed_files(), len(records), self._chain(records), ended=True)
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
 
@@ -247,46 +293,69 @@ class RunFolder:
         """Return launch id to the journal's record that counts, of every launch that was stored whole."""
         return {record["launch_id"]: record for record in journal.that_count(self._records())}
 
+    def damage(self, record: Mapping[str, Any]) -> list[str]:
+        """Return what is wrong with the files of a launch, its raw output too, by the record that counts."""
+        return list(self._reader.damage(record, with_raw=True))
+
     def read(self, line_count: int | None = None) -> RunData:
         """Return the run as it is now, or was after so many lines; samples are read when they are asked for.
 
-        Raises StoreError if the journal is damaged or names samples that are not there.
+        Lines and files that are not as they were written are left out, and `notes` says so. Raises StoreError if the
+        manifest was changed, or the journal cannot be read.
         """
-        lines = self._records()[:line_count]
-        records = journal.that_count(lines)
-        paths = [self.path / record["samples"] for record in records if record.get("samples")]
-        for path in paths:
-            if not path.is_file():
-                raise StoreError("the journal names these samples, but the file is missing", where=str(path))
-        contents = additions.merged(self._contents, lines)
-        return RunData(str(self.path), contents, records, samples.scan(paths), lines, self._watches)
+        notes, counted = self._reader.seal_notes(bool(self._contents.get("sealed")))
+        lines = self._journal()
+        if counted > len(lines):
+            notes.append(f"{JOURNAL_NAME}: the seal counts {counted} lines, and there are {len(lines)}")
+        sound = self._reader.sound(lines[:line_count], self._contents)
+        idle_note = self._reader.idle_note(sound.lines)
+        notes += [*sound.notes, *([idle_note] if idle_note else [])]
+        frame = samples.scan([self.path / record["samples"] for record in sound.counting if record.get("samples")])
+        contents = additions.merged(self._contents, sound.lines)
+        watches = functools.partial(self._watches, has_idle=not idle_note)
+        return RunData(str(self.path), contents, sound.counting, frame, sound.lines, watches, tuple(notes))
 
-    def _watches(self, name: str) -> dict[str, Watch]:
-        path = self.path / name
-        return counters.load(path) if path.exists() else {}
+    def _watches(self, name: str, *, has_idle: bool) -> dict[str, Watch]:
+        path = inside.path_of(self.path, name)
+        is_left_out = name == IDLE_COUNTERS and not has_idle
+        return counters.load(path) if path.exists() and not is_left_out else {}
 
     def _records(self) -> tuple[dict[str, Any], ...]:
-        return journal.read(self.path / JOURNAL_NAME)[0]
+        return journal.records_of(self.path, self._journal())
+
+    def _journal(self) -> tuple[journal.Line, ...]:
+        """Return the journal's lines; while the folder is locked it may only have grown since they were last read."""
+        content = journal.content_of(self.path)
+        if not content.startswith(self._known):
+            if self._is_locked:
+                fix = "`fabriscope verify` says what is left; start a new run"
+                raise StoreError(_CHANGED_MEANWHILE, where=str(self.path / JOURNAL_NAME), fix=fix)
+            self._lines, self._known = (), b""
+        more, length = journal.lines_of(content[len(self._known) :], len(self._lines))
+        self._lines += more
+        self._known = content[: len(self._known) + length]
+        return self._lines
 
     def _chain(self, records: Sequence[Mapping[str, Any]]) -> str:
         """Return what the next line of the journal follows on: the last line, or how the run began."""
         stated = seal.chain_of(records[-1]) if records else None
         if stated is not None:
             return stated
-        content = (self.path / manifest.MANIFEST_NAME).read_bytes()
-        return seal.origin(content, journal.sound(self.path / JOURNAL_NAME))
+        return seal.origin(inside.read_bytes(self.path, manifest.MANIFEST_NAME), self._known)
 
-    def _write_seal(self, launch_count: int, chain: str, *, ended: bool = False) -> None:
-        """Replace seal.json; the digests of what was there before the first launch stay as they were written."""
+    def _sealed_files(self) -> dict[str, dict[str, str]]:
+        """Return the digests of what was there before the first launch; they stay as they were written.
+
+        Raises StoreError where the seal is damaged, or gone from a run that was begun with one.
+        """
         try:
-            files = json.loads((self.path / seal.SEAL_NAME).read_bytes())["files"]
-        except FileNotFoundError:  # the run was begun by an older version
+            files: dict[str, dict[str, str]] = seal.load(self.path)["files"]
+        except inside.MissingFile:
+            if self._contents.get("sealed"):
+                raise
             texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
-            files = seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
-        except (ValueError, KeyError, TypeError) as error:
-            fix = "`fabriscope verify` says what else was changed"
-            raise StoreError("the seal is damaged", where=str(self.path / seal.SEAL_NAME), fix=fix) from error
-        seal.write(self.path, files, launch_count, chain, ended)
+            return seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
+        return files
 
     def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
         """Write what every process said; return the digests of the files."""
@@ -318,8 +387,12 @@ def _command(outcome: Outcome) -> dict[str, Any]:
 
 
 def _cannot_write(folder: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"cannot be written: {error.strerror or error}",
-        where=str(folder),
-        fix="what was stored before is whole; make room or mend the permissions, then resume",
-    )
+    """Return what to say when nothing more can be written: that the rest is whole only where that was found so."""
+    stored = "`fabriscope verify` says what is left"
+    with contextlib.suppress(StoreError, OSError):
+        account = checks.check_folder(folder)
+        if account.findings:
+            stored = f"nor is what was stored before whole: {account.findings[0].sentence()}"
+        elif not account.notes:
+            stored = "what was stored before is whole; make room or mend the permissions, then resume"
+    return StoreError(f"cannot be written: {error.strerror or error}", where=str(folder), fix=stored)

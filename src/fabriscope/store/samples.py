@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +82,47 @@ def decode(content: bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(io.BytesIO(content), glob=False)
+        with _silence():  # polars says on its own what it panics over
+            return pl.read_parquet(io.BytesIO(content), glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"no samples can be read from it: {error}") from error
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Let nothing be written to the process's standard error, not even by native code."""
+    before = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
+def check(content: bytes, *, with_rows: bool = True) -> None:
+    """Raise ValueError for a file that has not the columns and types of samples, or of which rows cannot be read.
+
+    Without `with_rows` the columns alone are looked at: enough where a digest says that the file is as it was written.
+    """
+    import polars as pl
+
+    try:
+        found = pl.read_parquet_schema(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise ValueError(f"no samples can be read from it: {error}") from error
+    for name, kind in schema().items():
+        if name not in found and name not in ADDED_COLUMNS:
+            raise ValueError(f"the column {name} is missing")
+        if name in found and found[name] != kind:
+            raise ValueError(f"the column {name} is of the type {found[name]}, and must be {kind}")
+    if not with_rows:
+        return
+    frame = decode(content)
+    for name in ("launch_id", "block", "case_id", "quantity", "phase", "operations_per_sample", "value"):
+        if frame[name].null_count():
+            raise ValueError(f"the column {name} has {frame[name].null_count()} rows without a value")
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:

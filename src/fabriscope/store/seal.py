@@ -9,17 +9,18 @@ A digest is no signature: who writes all of them anew can write anything.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabriscope.store import marks
+from fabriscope.model.errors import StoreError
+from fabriscope.store import inside, marks, shapes
 from fabriscope.store.files import plain, to_json, write_whole
 
 SEAL_NAME = "seal.json"
 FORMAT = "fabriscope-seal"
 VERSION = 1
+_VERIFY = "`fabriscope verify` says what else was changed"
 FIELD = "seal"
 """The field of a journal line, and in seal.json the digest of all else."""
 
@@ -36,7 +37,7 @@ def text_digests(content: bytes) -> dict[str, str]:
 
 def json_digests(content: bytes) -> dict[str, str]:
     """Return what a JSON file is known by again."""
-    return {"sha256": sha256(content), "marks": marks.mark_fields(json.loads(content))}
+    return {"sha256": sha256(content), "marks": marks.mark_fields(inside.parse(content))}
 
 
 def origin(manifest: bytes, journal: bytes) -> str:
@@ -71,6 +72,20 @@ def write(folder: Path, files: Mapping[str, Mapping[str, str]], launch_count: in
     contents |= {"launch_count": launch_count, "chain": stated, "ended": ended}
     contents[FIELD] = sha256(to_json(contents))
     write_whole(folder / SEAL_NAME, to_json(contents, indent=1) + b"\n")
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """Return what seal.json says; raises MissingFile, or StoreError where it is damaged or was changed."""
+    content = inside.read_bytes(folder, SEAL_NAME)
+    try:
+        stated: dict[str, Any] = inside.parse(content)
+        shapes.check(stated, shapes.SealFile)
+        is_whole = stated[FIELD] == sha256(to_json({name: value for name, value in stated.items() if name != FIELD}))
+    except ValueError as error:
+        raise StoreError(f"the seal is damaged: {error}", where=str(folder / SEAL_NAME), fix=_VERIFY) from error
+    if not is_whole:
+        raise StoreError("the seal was changed after it was written", where=str(folder / SEAL_NAME), fix=_VERIFY)
+    return stated
 
 
 def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, dict[str, str]]:

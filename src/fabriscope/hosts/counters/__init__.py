@@ -17,6 +17,7 @@ Only processes that began after the first reading can be the job's. See docs/cou
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,12 +28,19 @@ from typing import Any
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import OTHER, Connection, Process, Reading, Watch
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
 
 INTERVAL_S = 1.0
 READY = '\x1e{"kind":"ready"}'
 SELF_VARIABLE = "FABRISCOPE_COUNTERS"
 """By which collectors know each other: they are nobody's job."""
+MOST_COUNT = 2**64 - 1
+"""What the kernel's counters hold."""
+MOST_TCP_PORT = 65_535
+_CONNECTION_PARTS = 12
+_RANKS = ("rank", "step_rank")
 _FILES = ("_sockets", "_processes", "_devices", "_collector")
 
 
@@ -65,37 +73,64 @@ def commands(
 
 
 def parse(outcome: Outcome) -> Watch:
-    """Return what a collector said; where it could not, a watch without readings, and why."""
+    """Return what a collector said; where it could not, or is not understood, a watch without readings, and why."""
     name = outcome.command.host
-    lines = list(_lines(outcome.stdout))
-    about = next((line for line in lines if line["kind"] == "host"), {})
-    problems = {key: value for line in lines if line["kind"] == "end" for key, value in line["problems"].items()}
-    told = [line for line in lines if line["kind"] == "reading"]
+    try:
+        return _watch(name, outcome)
+    except ParseError as error:
+        return Watch(name, "", {}, {}, (), problems={"collector": str(error)})
+
+
+def _watch(name: str, outcome: Outcome) -> Watch:
+    lines = list(_lines(outcome.stdout, name))
+    about = [line for line in lines if line.at("kind").value == "host"]
+    ends = [line for line in lines if line.at("kind").value == "end"]
+    told = [line for line in lines if line.at("kind").value == "reading"]
+    if len(about) > 1:
+        raise ParseError("it says twice what the host is", where=about[1].where)
+    problems = {key: why.text() for line in ends for key, why in line.at("problems").members()}
     if not told:
         problems.setdefault("collector", _why(outcome))
-    elif not any(line["kind"] == "end" for line in lines):
+    elif not ends:
         problems["collector"] = "it was ended before it took its last reading"
+    host = about[0] if about else Foreign({}, name)
     return Watch(
         host=name,
-        kernel=about.get("boot_id", ""),
-        addresses={key: tuple(value) for key, value in about.get("addresses", {}).items()},
-        mtu_bytes=about.get("mtu_bytes", {}),
+        kernel=host.at("boot_id").text() if about else "",
+        addresses={key: _addresses(every) for key, every in _members(host, "addresses")},
+        mtu_bytes={key: size.whole() for key, size in _members(host, "mtu_bytes")},
         readings=tuple(_readings(told)),
-        rdma_interfaces=about.get("rdma_interfaces", {}),
-        lower_interfaces={upper: tuple(lower) for upper, lower in about.get("lower_interfaces", {}).items()},
+        rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
+        lower_interfaces={upper: lower.texts() for upper, lower in _members(host, "lower_interfaces")},
         problems=problems,
     )
 
 
-def _lines(stdout: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the collector's lines; what a login shell said before them, and a line that was cut off, are left out."""
-    for line in stdout.split(b"\n"):
+def _members(part: Foreign, name: str) -> Iterator[tuple[str, Foreign]]:
+    found = part.get(name)
+    return iter(()) if found is None else found.members()
+
+
+def _addresses(every: Foreign) -> tuple[str, ...]:
+    addresses = every.texts()
+    for one in addresses:
+        try:
+            ipaddress.ip_address(one.partition("/")[0].partition("%")[0])
+        except ValueError:
+            raise ParseError(f"{every.path} has {shown(one)}, which is no address", where=every.where) from None
+    return addresses
+
+
+def _lines(stdout: bytes, host: str) -> Iterator[Foreign]:
+    """Yield the collector's lines; what a login shell said before them, and a line that was cut off, are left out.
+
+    Raises ParseError for a line that is whole and no JSON: what it said would be missing.
+    """
+    *whole, last = stdout.split(b"\n")
+    for number, line in enumerate((*whole, last), start=1):
         _, found, text = line.rpartition(b"\x1e")
-        if found:
-            try:
-                yield json.loads(text)
-            except ValueError:
-                continue
+        if found and (number <= len(whole) or text.endswith(b"}")):
+            yield Foreign.json(text, f"the counters of {host}, line {number}")
 
 
 def _why(outcome: Outcome) -> str:
@@ -105,30 +140,67 @@ def _why(outcome: Outcome) -> str:
     return said[-1] if said else f"it said nothing (exit status {outcome.exit_status})"
 
 
-def _readings(told: list[dict[str, Any]]) -> Iterator[Reading]:
+def _readings(told: list[Foreign]) -> Iterator[Reading]:
     """Yield the readings; each line holds what had changed since the one before it."""
-    processes = {one["pid"]: one for line in told for one in line["processes"]}
+    processes = {row.at("pid").whole(): _process_row(row) for line in told for row in line.at("processes").items()}
     known = roles(processes)
-    listening = {port: pid for pid, one in processes.items() for port in one.get("listens", ())}
+    listening = {port: pid for pid, one in processes.items() for port in one["listens"]}
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
     alive: dict[int, Connection] = {}
+    at_ns = -1
     for line in told:
+        if line.at("at_ns").whole() < at_ns:
+            raise ParseError("it was taken before the one that stands above it", where=line.where)
+        at_ns = line.at("at_ns").whole()
         for group, values in groups.items():
-            groups[group] = _merged(values, line[group])
-        now = [_connection(row, known, listening) for row in line["connections"]]
+            changed = line.at(group)
+            groups[group] = _merged(values, _counts(changed) if group == "protocols" else _groups(changed))
+        drivers = _groups(line.at("drivers"))
+        now = [_connection(row, known, listening) for row in line.at("connections").items()]
         alive |= {one.cookie: one for one in now}
         connections = tuple(alive.values())
         alive = {cookie: one for cookie, one in alive.items() if not one.is_closed}
         yield Reading(
-            at_ns=line["at_ns"],
-            unix_ns=line["unix_ns"],
-            cost_ns=line["cost_ns"],
-            interfaces={name: {**one, **line["drivers"].get(name, {})} for name, one in groups["interfaces"].items()},
+            at_ns=at_ns,
+            unix_ns=line.at("unix_ns").whole(),
+            cost_ns=line.at("cost_ns").whole(),
+            interfaces={name: {**one, **(drivers.get(name) or {})} for name, one in groups["interfaces"].items()},
             rdma=groups["rdma"],
             protocols=groups["protocols"],
             connections=connections,
             processes=tuple(_processes(processes, known)) if line is told[-1] else (),
         )
+
+
+def _groups(part: Foreign) -> dict[str, dict[str, int] | None]:
+    """Return name to its counters; None for what has gone."""
+    return {name: None if one.value is None else _known(_counts(one)) for name, one in part.members()}
+
+
+def _counts(part: Foreign) -> dict[str, int | None]:
+    return {
+        name: None if one.value is None else one.whole(least=-MOST_INT, most=MOST_COUNT) for name, one in part.members()
+    }
+
+
+def _known(counts: dict[str, int | None]) -> dict[str, int]:
+    return {name: value for name, value in counts.items() if value is not None}
+
+
+def _process_row(row: Foreign) -> dict[str, Any]:
+    """Return a process as the collector says it, each member of its type."""
+    ranks = {name: part if part is None else part.whole() for name in _RANKS for part in [row.get(name)]}
+    return {
+        **ranks,
+        "pid": row.at("pid").whole(),
+        "parent": row.at("parent").whole(),
+        "program": row.at("program").text(),
+        "is_marked": row.at("is_marked").flag(),
+        "shared": {name: size.whole() for name, size in row.at("shared").members()},
+        "devices": row.at("devices").texts(),
+        "listens": row.at("listens").wholes(most=MOST_TCP_PORT),
+        "datagrams": row.at("datagrams").texts(),
+    }
 
 
 def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,11 +213,19 @@ def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
-def _connection(
-    row: list[Any], known: Mapping[int, tuple[str, int | None]], listening: Mapping[int, int]
-) -> Connection:
+def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], listening: Mapping[int, int]) -> Connection:
     """Return a connection; one of which no holder was seen came in for whoever listens at its port."""
-    cookie, local, local_port, remote, remote_port, sent, received, segs_out, segs_in, again, owner, is_closed = row
+    parts = row.items()
+    if len(parts) != _CONNECTION_PARTS:
+        raise ParseError(
+            f"{row.path} has {len(parts)} parts, and a connection has {_CONNECTION_PARTS}", where=row.where
+        )
+    local, remote = parts[1].text(), parts[3].text()
+    local_port, remote_port = parts[2].whole(most=MOST_TCP_PORT), parts[4].whole(most=MOST_TCP_PORT)
+    cookie, sent, received = parts[0].whole(most=MOST_COUNT), parts[5].whole(), parts[6].whole()
+    segs_out, segs_in, again = (None if part.value is None else part.whole() for part in parts[7:10])
+    owner = None if parts[10].value is None else parts[10].whole(least=-1)
+    is_closed = parts[11].whole(most=1)
     one = Connection(
         local_address=local,
         local_port=local_port,

@@ -159,7 +159,8 @@ class Processes:
         try:
             names = os.listdir(folder)
         except PermissionError:
-            self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, one.program)
+            if not is_ending(one.pid):
+                self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, one.program)
             return
         except OSError:
             return
@@ -237,6 +238,11 @@ def variables_of(pid):
     except OSError:  # it has ended, or it is another user's
         pass
     return found
+
+
+def is_ending(pid):
+    """Return whether a process has given its memory back: then its files are root's to read, whoever it belonged to."""
+    return read("/proc/%d/statm" % pid).split()[:1] in ([], ["0"])
 
 
 def parent_of(pid):

@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.hosts.facts._reading import FactGroup, Output, Reading
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import MOST_INT, Foreign, decode_json
 from fabriscope.model.host import Fact, Host
 from fabriscope.registry import discover
 
 COLLECT_TIMEOUT_S = 30.0
+_TEXTS = ("files", "links", "problems")
 
 _COLLECTOR = Path(__file__).with_name("_collector.py")
 
@@ -32,7 +35,7 @@ def collect(host: Host) -> list[Fact]:
     known = groups()
     try:
         return _facts(read(host, known), known)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+    except (OSError, subprocess.SubprocessError, ValueError, ParseError) as error:
         return [Fact(f"{group.name}.reading", None, f"the host cannot be read: {error}") for group in known]
 
 
@@ -52,7 +55,7 @@ def request(known: Iterable[FactGroup]) -> dict[str, Any]:
 
 
 def from_answer(answer: Mapping[str, Any]) -> list[Fact]:
-    """Return the facts in what the collector, asked for all groups, answered."""
+    """Return the facts in what the collector, asked for all groups, answered; raises ParseError."""
     return _facts(_reading(answer), groups())
 
 
@@ -61,13 +64,20 @@ def _facts(reading: Reading, known: Iterable[FactGroup]) -> list[Fact]:
     for group in known:
         try:
             facts += group.facts(reading)
-        except (ValueError, LookupError, AttributeError) as error:  # a kernel that writes what we have never seen
+        except (
+            ValueError,
+            LookupError,
+            AttributeError,
+            TypeError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:  # a kernel that writes what we have never seen
             facts.append(Fact(f"{group.name}.reading", None, f"unexpected text: {type(error).__name__}: {error}"))
     return facts
 
 
 def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
-    """Return what the host's files and programs said. Raises OSError, SubprocessError or ValueError."""
+    """Return what the host's files and programs said. Raises OSError, SubprocessError, ValueError or ParseError."""
     script = f"{collector()}\nmain({json.dumps(request(wanted))!r})\n"
     python = "python3" if host.is_remote else sys.executable
     done = subprocess.run(
@@ -80,13 +90,17 @@ def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         raise ValueError(f"{python} ended with exit status {done.returncode}: {said[-1]}")
-    return _reading(json.loads(done.stdout.decode().rpartition("\x1e")[2]))
+    return _reading(decode_json(done.stdout.rpartition(b"\x1e")[2], f"the facts of {host.name}"))
 
 
-def _reading(answer: Mapping[str, Any]) -> Reading:
+def _reading(answer: Any) -> Reading:
+    """Return a collector's answer; raises ParseError."""
+    part = Foreign(answer, "the facts of a host")
+    texts = {group: {key: one.text() for key, one in part.at(group).members()} for group in _TEXTS}
     return Reading(
-        files=answer["files"],
-        links=answer["links"],
-        problems=answer["problems"],
-        outputs={key: Output(**one) for key, one in answer["outputs"].items()},
+        **texts,
+        outputs={
+            key: Output(one.at("exit_status").whole(least=-MOST_INT), one.at("stdout").text(), one.at("stderr").text())
+            for key, one in part.at("outputs").members()
+        },
     )

@@ -3,6 +3,7 @@
 # mypy: ignore-errors
 # Runs on the host, fed to `python3 -I -S -`: plain Python 3.6, standard library only, nothing of ours imported.
 # Reads every file that is asked for and runs every program, all at once; what fails is told with its reason.
+import contextlib
 import glob
 import json
 import os
@@ -84,7 +85,8 @@ def run_all(commands, problems):
             stdout, stderr = process.communicate(timeout=PROGRAM_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # what it started keeps its output open
+                process.communicate(timeout=1)
             problems[key] = "it did not end within %d s" % PROGRAM_TIMEOUT_S
             continue
         outputs[key] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fabriscope.model.foreign import MOST_INT
 from fabriscope.model.host import Fact
 
 Value = str | int | float | bool
@@ -37,8 +39,8 @@ class Reading:
             return Fact(name, None, f"{path}: {self.problems.get(path, 'not there')}")
         text = self.files[path].strip()
         try:
-            return Fact(name, convert(text))
-        except (ValueError, LookupError) as error:
+            return Fact(name, _plain(convert(text), text))
+        except (ValueError, LookupError, ArithmeticError) as error:
             return Fact(name, None, f"{path} says {text[:60]!r}: {error}")
 
     def output(self, command: str) -> tuple[str, str | None]:
@@ -121,6 +123,15 @@ def looked_up(name: str, pairs: Mapping[str, str], key: str, convert: Callable[[
     if key not in pairs or pairs[key] in ("", "n/a"):
         return Fact(name, None, f"{key!r} is not told")
     try:
-        return Fact(name, convert(pairs[key]))
-    except ValueError as error:
-        return Fact(name, None, f"{key!r} is {pairs[key]!r}: {error}")
+        return Fact(name, _plain(convert(pairs[key]), pairs[key]))
+    except (ValueError, LookupError, ArithmeticError) as error:
+        return Fact(name, None, f"{key!r} is {pairs[key][:60]!r}: {error}")
+
+
+def _plain(value: Value, text: str) -> Value:
+    """Return a fact's value; raises ValueError for a number that no kernel means: inf, `1_000`, 400 digits."""
+    if isinstance(value, bool | str):
+        return value
+    if not math.isfinite(value) or abs(value) > MOST_INT or "_" in text or not text.isascii():
+        raise ValueError("it is no plain number")
+    return value

@@ -6,6 +6,8 @@ from fabriscope.hosts.facts._reading import Group, Reading, key_values, looked_u
 from fabriscope.model.host import Fact
 
 _CPU = "/sys/devices/system/cpu"
+_STATUS = "/proc/self/status"
+"""Of the reader, which is bound as our programs are."""
 _FREQUENCY = f"{_CPU}/cpu0/cpufreq"
 
 
@@ -23,6 +25,7 @@ def _facts(reading: Reading) -> list[Fact]:
         looked_up("cpu.clock_hz", first, "cpu MHz", lambda mhz: round(float(mhz) * 1e6)),
         looked_up("cpu.microcode", first, "microcode"),
         reading.fact("cpu.online", f"{_CPU}/online"),
+        looked_up("cpu.allowed", key_values(reading.files.get(_STATUS, "")), "Cpus_allowed_list"),
         reading.fact("cpu.isolated", f"{_CPU}/isolated", lambda cpus: cpus or "none"),
         reading.fact("cpu.smt", f"{_CPU}/smt/control"),
         reading.fact("cpu.governor", f"{_FREQUENCY}/scaling_governor"),
@@ -42,6 +45,7 @@ FACTS = Group(
     _facts,
     globs=(
         "/proc/cpuinfo",
+        _STATUS,
         f"{_CPU}/online",
         f"{_CPU}/isolated",
         f"{_CPU}/smt/control",

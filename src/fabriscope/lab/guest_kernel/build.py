@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from fabriscope.lab.guest_kernel import changes, source
 from fabriscope.lab.guest_kernel.kept import CONFIG, PROGRAM, RECORD, Kernel, cache_folder, recipe
 from fabriscope.lab.guest_kernel.source import Source
+from fabriscope.model import caches
 from fabriscope.model.errors import LabError, ToolMissing
 
 Notice = Callable[[str], None]
@@ -39,11 +39,16 @@ def build(given: Path | None, jobs: int, notice: Notice) -> Kernel:
     if lacking:
         raise ToolMissing("\n".join(lacking))
     root = cache_folder()
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / "lock").open("w") as lock, tempfile.TemporaryDirectory(dir=root, prefix="build-") as scratch:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    caches.check(root, LabError)
+    with (
+        caches.locked(root / "lock", BUILD_TIMEOUT_S, LabError),
+        tempfile.TemporaryDirectory(dir=root, prefix="build-") as scratch,
+    ):
         found = source.find(given, Path(scratch), notice)
         folder = root / _key(found)
+        for path in (folder, folder / RECORD, folder / PROGRAM):
+            caches.check(path, LabError)
         if (folder / RECORD).is_file():
             raw = json.loads((folder / RECORD).read_text())
             notice("it is in the cache")

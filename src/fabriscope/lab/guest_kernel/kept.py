@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.lab.guest_kernel.changes import CHANGES
-from fabriscope.model.errors import ToolMissing
+from fabriscope.model import caches
+from fabriscope.model.errors import LabError, ToolMissing
 
 KERNEL_VARIABLE = "FABRISCOPE_GUEST_KERNEL"
 CONFIG = Path(__file__).with_name("guest.config")
@@ -47,9 +48,11 @@ def recipe() -> str:
 
 
 def kept_kernels() -> list[Kernel]:
-    """Return the kernels in the cache, the last that was built first."""
+    """Return the kernels in the cache, the last that was built first. Raises LabError where others can write there."""
     found = []
     for record in cache_folder().glob(f"*/{RECORD}"):
+        for path in (record, record.with_name(PROGRAM)):
+            caches.check(path, LabError)
         try:
             raw: dict[str, Any] = json.loads(record.read_text())
             one = Kernel(path=record.with_name(PROGRAM), **raw)
@@ -63,7 +66,7 @@ def kept_kernels() -> list[Kernel]:
 def find() -> Path:
     """Return the kernel that guests boot: the one that the environment names, or the last by today's recipe.
 
-    Raises ToolMissing.
+    Raises ToolMissing, or LabError where others can write in the cache.
     """
     given = os.environ.get(KERNEL_VARIABLE)
     if given:

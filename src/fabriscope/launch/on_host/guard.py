@@ -3,20 +3,23 @@
 # mypy: ignore-errors
 # Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
 #
-# Its order: argv, env, mark, patience_s, is_mpi; the body is the program's standard input. Then single bytes: `.` we
-# are still here, `T` ask it to end, `K` end it. Their end, or silence for patience_s, means that we are gone. Standard
-# output and error are the program's own; ours are a line with BEGIN before its output, and behind its errors BEGIN and
-# a line of JSON: how it ended.
+# Its order: argv, env, mark, patience_s, is_mpi, stays_here (nothing of it runs elsewhere); the body is the program's
+# standard input. Then single bytes: `.` we are still here, `T` ask it to end, `K` end it. Their end, or silence for
+# patience_s, means that we are gone. Standard output and error are the program's own; ours are a line with BEGIN before
+# its output, and behind its errors BEGIN and a line of JSON: how it ended.
 import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
 GONE_GRACE_S = 2.0
+KILL_GRACE_S = 10.0
 
 
 class Gone(Exception):
@@ -26,6 +29,13 @@ class Gone(Exception):
 def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
+    folder = None
+    try:
+        if order["stays_here"]:  # what libraries leave when they are killed goes with the program
+            folder = env["TMPDIR"] = tempfile.mkdtemp(prefix="fabriscope-")
+    except OSError as error:
+        os.write(1, b"\x1e\n")
+        end_with(127, {"cannot_start": f"a temporary folder cannot be made: {reason_of(error)}"})
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
@@ -35,6 +45,8 @@ def guard():
             argv, stdin=subprocess.PIPE if program_input else subprocess.DEVNULL, env=env, start_new_session=True
         )
     except OSError as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
         end_with(127, {"cannot_start": f"{argv[0]}: {reason_of(error)}"})
     try:
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
@@ -45,9 +57,14 @@ def guard():
     except Gone:
         leave(child)
     signal_group(child, signal.SIGKILL)
-    status = child.wait()
+    try:
+        status = child.wait(KILL_GRACE_S)
+    except subprocess.TimeoutExpired:  # the kernel does not let it go
+        status = None
     end_marked(order["mark"])
-    end_with(status if status >= 0 else 128 - status, {"exit_status": status})
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    end_with(1 if status is None else status if status >= 0 else 128 - status, {"exit_status": status})
 
 
 def raise_gone(_number, _frame):
@@ -75,7 +92,7 @@ def hear(child, order):
 
 def tell_end(pid, told):
     # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # ends: with the program; in a thread that keeps nobody
     os.write(told, b"x")
 
 

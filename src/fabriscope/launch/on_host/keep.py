@@ -1,5 +1,5 @@
 # ruff: noqa: F821, PTH101, PTH103, PTH105, PTH111, PTH113, PTH118, PTH120, PTH123, S202
-# (The host's Python may be as old as 3.6; RUNNING is of relay.py.)
+# (The host's Python may be as old as 3.6; RUNNING and END_PATIENCE_S are of relay.py, problem of folders.py.)
 # mypy: ignore-errors
 # A relay's job: keep a program in the host's cache, or compile it there if ours does not run. Plain Python 3.6, text.
 #
@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 
 COMPILE_TIMEOUT_S = 900
 TRIAL_TIMEOUT_S = 30
 WORDS_KEPT = 400
+LOCK_POLL_S = 0.2
 
 
 def answer(request, body):
@@ -25,18 +27,35 @@ def answer(request, body):
     path = os.path.expanduser(request["path"])
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
+    why = problem(folder) or (problem(path) if os.path.lexists(path) else None)
+    if why is not None:
+        return f"{why}, so nothing is executed from there"
     with open(os.path.join(folder, "lock"), "w") as lock:  # a shared home: one host works, the others find its work
-        with contextlib.suppress(OSError):  # file systems without locks: every host works
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        if not take(lock):
+            return f"another process has held {folder}/lock for {COMPILE_TIMEOUT_S} s"
         if os.path.isfile(path) and try_it(request, path) is None:
             return None
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             output = os.path.join(scratch, "program")
-            problem = build(request, body, scratch, output) if request["argv"] else write(body, output)
-            problem = problem or try_it(request, output)
-            if problem is None:
+            reason = build(request, body, scratch, output) if request["argv"] else write(body, output)
+            reason = reason or try_it(request, output)
+            if reason is None:
                 os.replace(output, path)
-            return problem
+            return reason
+
+
+def take(lock):
+    """Return whether we have the lock, or the file system has none: then every host works."""
+    until_s = time.monotonic() + COMPILE_TIMEOUT_S
+    while time.monotonic() < until_s:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(LOCK_POLL_S)
+        except OSError:
+            return True
+    return False
 
 
 def write(body, output):
@@ -86,6 +105,7 @@ def run(argv, env, timeout_s, folder):
         words, _ = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.communicate()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # what it started may keep its output open
+            process.communicate(timeout=END_PATIENCE_S)
         return None, f"it did not end within {timeout_s} s"
     return process.returncode, words.decode("utf-8", "replace")

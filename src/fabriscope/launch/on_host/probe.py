@@ -1,5 +1,5 @@
 # ruff: noqa: F821, PTH111, PTH123
-# (The host's Python may be as old as 3.6; names of the facts' collector and of sweep.py are used.)
+# (The host's Python may be as old as 3.6; names of the facts' collector, of folders.py and of sweep.py are used.)
 # mypy: ignore-errors
 # A relay's job: what a host is, what it has, and which of our files it sees. Plain Python 3.6, sent as text.
 #
@@ -54,7 +54,9 @@ def seen(file):
     """Return whether the host sees the file at our own path (`given`), in its cache (`kept`), or not (None)."""
     if has(file["path"], file["sha256"]):
         return "given"
-    return "kept" if os.access(os.path.expanduser(file["kept_at"]), os.X_OK) else None
+    kept_at = os.path.expanduser(file["kept_at"])
+    # One that others could have put there is not taken for ours: asked to keep it there, `keep` says why it cannot.
+    return "kept" if os.access(kept_at, os.X_OK) and problem(kept_at) is None else None
 
 
 def has(path, sha256):

@@ -86,7 +86,7 @@ class Child(threading.Thread):
         self.parts = [T + P, told(own, body)]  # T and P are the text that we are
 
     def run(self):
-        SLOTS.acquire()
+        SLOTS.acquire()  # ends: with this program, whose main thread watches whether somebody still waits
         try:
             status, reason = self.hear()
         except OSError as error:
@@ -117,7 +117,7 @@ class Child(threading.Thread):
                 SLOTS.release()
         if has_slot:
             SLOTS.release()
-        status = self.process.wait()
+        status = self.process.wait()  # ends: it has closed its output; and with this program, as above
         return status, said or f"it ended with exit status {status} and said nothing"
 
     def tell(self):
@@ -132,7 +132,7 @@ class Child(threading.Thread):
 
     def beat(self):
         """Say that somebody still waits; a host that does not take its order yet holds up nobody."""
-        if self.lock.acquire(False):
+        if self.lock.acquire(False):  # ends: at once
             try:
                 if self.parts is None:
                     self.process.stdin.write(b".")

@@ -1,0 +1,215 @@
+"""What benchmark programs and our engine print, read by their adapters, against every number in the text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fuzz_targets import SAMPLES, TEST_DATA, Target
+
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.registry import discover
+
+DATA = TEST_DATA / "adapters" / "data"
+_ADAPTERS = discover("adapters", "ADAPTER")
+_TOKEN = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_CLOSE = 1e-9
+FACTORS = {
+    "iperf3": (),
+    "sockperf": (1e3,),
+    "qperf": (1.0,),
+    "netpipe": (1e3, (1 << 20) / 8),
+    "imb": (1.0, 1e3, 1e6),
+    "perftest": (1.0, 1e3, float(1 << 20), 1e9 / 8),
+}
+"""Instrument to what a printed number is multiplied by."""
+BENCHMARKS_OF = {
+    "iperf3": ("bandwidth",),
+    "sockperf": ("ping_pong", "bandwidth"),
+    "qperf": ("ping_pong", "bandwidth"),
+    "netpipe": ("ping_pong",),
+}
+
+
+def _launch(instrument: str, spec: Mapping[str, Any]) -> Launch:
+    hosts = tuple(spec.get("hosts", ("a", "b")))
+    mpi = "mpich-5" if spec["layer"] == "mpi" else None
+    entry = Entry(spec["layer"], "gige", "inter", hosts, mpi=mpi, instrument=instrument)
+    cases = (
+        Case(
+            entry,
+            **{
+                **case,
+                "socket": SocketOptions(**case.get("socket", {})),
+                "parameters": tuple((name, value) for name, value in case.get("parameters", ())),
+            },
+        )
+        for case in spec["cases"]
+    )
+    return Launch(3, 1, entry, tuple(cases), seed=42, budget_ns=2_000_000_000)
+
+
+def _outcomes(text: bytes, how: Mapping[str, Any]) -> list[Outcome]:
+    said = {"stdout": b"", "stderr": b"", how["channel"]: text}
+    program = Outcome(Command(("program",), "a"), how["exit_status"], said["stdout"], said["stderr"], 0, 0)
+    server = Outcome(Command(("program",), "b", is_server=True), None, b"", b"", 0, 0)
+    return [server, program] if how["server_first"] else [program]
+
+
+def _foreign(instrument: str) -> Target:
+    """Return an adapter as a target: every launch of its golden pairs is asked about each text."""
+    pairs = sorted((DATA / instrument).glob("*.json"))
+    specs = [json.loads(path.read_text()) for path in pairs]
+    asked = {json.dumps([spec["layer"], spec["cases"], spec.get("hosts"), spec["outcome"]]): spec for spec in specs}
+    launches = [(_launch(instrument, spec), spec["outcome"]) for spec in asked.values()]
+    adapter = _ADAPTERS.get(instrument)
+
+    def seeds() -> Iterable[bytes]:
+        yield from (path.read_bytes() for path in sorted((DATA / instrument).glob("*.txt")))
+
+    def check(text: bytes) -> bool:
+        problem: Exception | None = None
+        is_accepted = False
+        for launch, how in launches:
+            try:
+                parsed = adapter.parse(launch, _outcomes(text, how))
+            except Exception as error:
+                if problem is None or not _is_ours(error):
+                    problem = error
+                continue
+            is_accepted |= bool(parsed.blocks)
+            _check_shape(parsed, launch)
+            _check_numbers(parsed, launch, text, FACTORS[instrument])
+        if problem is not None and (not is_accepted or not _is_ours(problem)):
+            raise problem
+        return is_accepted
+
+    return Target(instrument, seeds, check)
+
+
+def _is_ours(error: Exception) -> bool:
+    from fabriscope.model.errors import FabriscopeError
+
+    return isinstance(error, FabriscopeError)
+
+
+def _check_shape(parsed: ParsedLaunch, launch: Launch) -> None:
+    known = {case.case_id for case in launch.cases}
+    assert {result.case_id for result in parsed.results} == known, "a case has no result, or a stranger has one"
+    assert {block.case_id for block in parsed.blocks} <= known, "a value of a case that was not asked for"
+    measured = {result.case_id for result in parsed.results if result.status == "ok"}
+    assert {block.case_id for block in parsed.blocks} <= measured, "a value of a case that failed"
+
+
+def _check_numbers(parsed: ParsedLaunch, launch: Launch, text: bytes, factors: Sequence[float]) -> None:
+    """Check that each value is a printed number in its unit, or follows from one by the size of its message."""
+    values = [(float(value), block.case_id) for block in parsed.blocks for value in block.values]
+    if not values:
+        return
+    numbers = {abs(float(token)) for token in set(_TOKEN.findall(text)) if len(token) < 40}
+    sizes = {case.case_id: case.message_size_bytes for case in launch.cases}
+    for value, case_id in values:
+        assert _follows(value, numbers, sizes[case_id], factors), f"{value} stands nowhere in the text"
+
+
+def _follows(value: float, numbers: Iterable[float], size: int, factors: Sequence[float]) -> bool:
+    numbers = list(numbers)
+    for number in numbers:
+        if any(_is_close(value, number * factor) for factor in factors):
+            return True
+        # bytes over the time, and the time from the rate; messages per second times their size
+        times = (1e9, 1e6, 8e6 * 1e3 / (1 << 20), 1e6 * size and 1e6)
+        if number and any(_is_close(value, size * factor / number) for factor in (*times, 1e3, 1e6)):
+            return True
+        if any(_is_close(value, number * factor * scale) for factor in (size, 1) for scale in (1e6, 1)):
+            return True
+    # a count over a time: iperf3's bytes, sockperf's messages times their size
+    return any(
+        _is_close(value * time, count * factor) for time in numbers if time for count in numbers for factor in (1, size)
+    )
+
+
+def _is_close(first: float, second: float) -> bool:
+    return abs(first - second) <= _CLOSE * abs(second)
+
+
+def _engine() -> Target:
+    """Return the engine's stream as a target; every whole number of a block must stand in the text."""
+    from dataclasses import replace
+
+    from fabriscope.adapters.engine import ADAPTER
+
+    ids = ("case0", "case1")
+
+    class Asked(Case):
+        """A case with the id that a recorded stream has."""
+
+        @property
+        def case_id(self) -> str:
+            return ids[0] if self.message_size_bytes == 8 else ids[1]
+
+    def launch_of(hosts: tuple[str, ...]) -> Launch:
+        entry = Entry("tcp", "gige", "inter" if len(set(hosts)) > 1 else "intra", hosts)
+        cases = tuple(Asked(entry, "ping_pong", size) for size in (8, 16))
+        return Launch(1, 1, entry, cases, seed=42, budget_ns=2_000_000_000)
+
+    launches = [launch_of(("a", "b")), launch_of(("a", "a"))]
+    launches.append(replace(launches[0], entry=replace(launches[0].entry, hosts=("a", "b", "c", "d"))))
+
+    def seeds() -> Iterator[bytes]:
+        for path in sorted((DATA / "engine").glob("*.stdout")):
+            text = path.read_bytes()
+            found = sorted(set(re.findall(rb'"case":"([^"]+)"', text)))
+            for place, name in enumerate(found[:2]):
+                text = text.replace(b'"' + name + b'"', b'"' + ids[place].encode() + b'"')
+            yield text
+
+    def check(text: bytes) -> bool:
+        is_accepted = False
+        problem: Exception | None = None
+        numbers = {int(token) for token in re.findall(rb"-?[0-9]{1,30}", text)}
+        for launch in launches:
+            outcome = Outcome(Command(("engine",), "a"), 0, text, b"", 0, 0)
+            try:
+                parsed = ADAPTER.parse(launch, [outcome] * len(launch.entry.hosts))
+            except Exception as error:
+                if problem is None or not _is_ours(error):
+                    problem = error
+                continue
+            is_accepted |= bool(parsed.blocks)
+            for block in parsed.blocks:
+                assert block.case_id in ids, "a value of a case that was not asked for"
+                assert {*block.values, block.operations_per_sample, block.start_ns} <= numbers, "a number from nowhere"
+        if problem is not None and (not is_accepted or not _is_ours(problem)):
+            raise problem
+        return is_accepted
+
+    return Target("engine", seeds, check)
+
+
+def _imb_tables() -> Target:
+    """Return the tables of real IMB runs, each as it was printed."""
+    from fabriscope.adapters import _imb_tables as tables
+
+    def seeds() -> Iterator[bytes]:
+        folders: tuple[Path, ...] = (SAMPLES / "imb",)
+        yield from (path.read_bytes() for folder in folders for path in sorted(folder.glob("*.txt")))
+        yield from (path.read_bytes() for path in sorted((DATA / "imb").glob("*.txt")))
+
+    def check(text: bytes) -> bool:
+        numbers = {float(token) for token in _TOKEN.findall(text) if len(token) < 40}
+        rows = list(tables.rows(text.decode("utf-8", "replace"), "IMB-MPI1"))
+        for _, row in rows:
+            assert set(row.values()) <= numbers, "a number from nowhere"
+        return bool(rows)
+
+    return Target("imb-tables", seeds, check)
+
+
+_MAKERS: tuple[Callable[[], Target], ...] = (_engine, _imb_tables)
+TARGETS = (*(_foreign(name) for name in FACTORS), *(make() for make in _MAKERS))

@@ -1,0 +1,116 @@
+// Settings, requests and frames changed at random: read or refused, and no number differs from its
+// text.
+#include <sstream>
+#include <stdexcept>
+
+#include "../../engine/tests/mutate.h"
+#include "../guest/request.h"
+#include "bench.h"
+#include "check.h"
+#include "settings.h"
+
+using fabriscope::test::fuzz_count;
+using fabriscope::test::Mutator;
+using namespace fabriscope::lab;
+
+namespace {
+
+const char* const kFabric =
+    "name=gige,rate=1000000000,delay=2000,buffer=65536,coalesce_ns=80000,coalesce_frames=15,"
+    "on_full=drop,seed=7,loss_ppb=10,drop_every=3,reorder_ppb=5,reorder_delay_ns=100,"
+    "flap_period_ns=1000,flap_down_ns=10,down=0";
+const char* const kPort =
+    "fabric=gige,host=a,kind=packet,netns=/run/netns/a,device=eth1,peer=v1,"
+    "address=02:00:00:00:00:01";
+const char* const kChange = "fabric=gige,host=a,loss_ppb=5,down=1";
+
+std::string value_of(const std::string& text, const std::string& key) {
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (word.rfind(key + "=", 0) == 0) return word.substr(key.size() + 1);
+  }
+  return "";
+}
+
+bool is_same(const std::string& digits, std::int64_t value) {
+  const std::size_t first = digits.find_first_not_of('0');
+  const std::string plain = first == std::string::npos ? "0" : digits.substr(first);
+  return digits.empty() || plain == std::to_string(value);
+}
+
+bool is_fabric_read(const std::string& text) {
+  try {
+    const Settings settings = read_settings({"--control", "x", "--fabric", text});
+    const FabricSettings& fabric = settings.fabrics.at(0);
+    CHECK_EQUAL(is_same(value_of(text, "rate"), fabric.rate_bits_per_s), true);
+    CHECK_EQUAL(is_same(value_of(text, "delay"), fabric.delay_ns), true);
+    CHECK_EQUAL(is_same(value_of(text, "buffer"), fabric.buffer_bytes), true);
+    CHECK_EQUAL(is_same(value_of(text, "coalesce_ns"), fabric.rx_coalesce_ns), true);
+    CHECK_EQUAL(is_same(value_of(text, "loss_ppb"), fabric.faults.loss_ppb), true);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+bool is_change_read(const std::string& text) {
+  try {
+    changed({}, read_change(text));
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+bool is_port_read(const std::string& text) {
+  try {
+    return read_settings({"--control", "x", "--port", text}).ports.size() == 1;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+bool is_request_read(const std::string& content) {
+  try {
+    return !fabriscope::guest::read_request(content).words.empty();
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+// Some are read and some are not, or nothing was tried.
+template <typename Read>
+void try_many(Read read, const std::vector<std::string>& texts) {
+  Mutator mutator(20, texts);
+  const std::uint64_t count = fuzz_count(2000);
+  std::uint64_t reads = 0;
+  for (std::uint64_t i = 0; i < count; ++i) reads += read(mutator.next()) ? 1 : 0;
+  CHECK_EQUAL(reads > 0, true);
+  CHECK_EQUAL(reads < count, true);
+}
+
+}  // namespace
+
+TEST(fabrics_changed_at_random) {
+  CHECK_EQUAL(is_fabric_read(kFabric), true);
+  for (const char* bad : {"name=a,rate=+5", "name=a,rate= 12", "name=a,rate=0x10",
+                          "name=a,rate=1e3", "name=a,delay=9223372036854775807",
+                          "name=a,rate=1,rate=2", "name=a\"b", "name=a,rate=-0", "name=a,rate="}) {
+    CHECK_EQUAL(!is_fabric_read(bad), true);
+  }
+  try_many(is_fabric_read, {kFabric, "name=a", "name=b,on_full=pause,buffer=10"});
+}
+
+TEST(ports_changed_at_random) { try_many(is_port_read, {kPort}); }
+TEST(changes_changed_at_random) { try_many(is_change_read, {kChange, "fabric=gige,on_full=drop"}); }
+
+TEST(requests_to_an_agent_changed_at_random) {
+  const std::string whole("/root\0002\0ls\0-l\0PATH=/bin\0", 24);
+  CHECK_EQUAL(is_request_read(whole), true);
+  for (const char* count : {"+2", " 2", "2x", "-1", "0", "18446744073709551617"}) {
+    CHECK_EQUAL(!is_request_read("/" + std::string(1, '\0') + std::string(count) +
+                                 std::string("\0ls\0-l\0", 7)),
+                true);
+  }
+  try_many(is_request_read, {whole, std::string("/\0001\0true\0", 9)});
+}

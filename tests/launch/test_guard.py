@@ -1,0 +1,154 @@
+"""What outlives us cleans up after us, and holds nobody up when it is stopped itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fabriscope.launch import _guard
+from fabriscope.launch._guard import Guard
+from fabriscope.launch.processes import run_commands, watching
+from fabriscope.launch.ssh import ControlFolder
+from fabriscope.model.command import Command
+from fabriscope.model.errors import LaunchError
+from fabriscope.model.host import Host
+
+LONG_S = 60.0
+HERE = {"here": Host("here")}
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tmp"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + LONG_S
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_stopped_guard_holds_no_launch_up(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_guard, "END_PATIENCE_S", 0.5)
+    guards: list[Guard] = []
+    made = Guard.__init__
+
+    def stopped(self: Guard) -> None:
+        made(self)
+        guards.append(self)
+        os.kill(self._watcher.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(Guard, "__init__", stopped)
+    (outcome,) = run_commands([Command(("echo", "well"), "here")], HERE, timeout_s=LONG_S)
+    assert outcome.stdout == b"well\n"
+    assert guards[0]._watcher.poll() == -signal.SIGKILL
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_a_stopped_guard_would_have_ended_is_ended(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_guard, "END_PATIENCE_S", 0.5)
+    with Guard() as guard:
+        os.kill(guard._watcher.pid, signal.SIGSTOP)
+        left = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        guard.started(left.pid)
+        for _ in range(20_000):  # more than its pipe holds: whoever is told blocks nobody
+            guard.started(2**22 + 1)
+            guard.ended(2**22 + 1)
+    assert left.wait(LONG_S) == -signal.SIGKILL
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_stopped_keeper_of_connections_holds_nobody_up(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_guard, "END_PATIENCE_S", 0.5)
+    with ControlFolder() as folder:
+        assert folder.path.stat().st_mode & 0o777 == 0o700
+        os.kill(folder._keeper.pid, signal.SIGSTOP)
+    assert folder._keeper.poll() == -signal.SIGKILL
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_a_program_leaves_in_its_temporary_folder_goes_with_the_launch(temporary: Path) -> None:
+    script = 'mkdir -p "$TMPDIR/ompi.host.0/deep"; echo "$TMPDIR"; kill -9 $$'
+    (outcome,) = run_commands([Command(("/bin/sh", "-c", script), "here")], HERE, timeout_s=LONG_S)
+    told = Path(outcome.stdout.decode().strip())
+    assert told.parent == temporary
+    assert len(str(told)) < len(str(temporary)) + 25, "sockets have short paths"
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_plan_may_name_another_temporary_folder_and_a_job_of_several_machines_has_its_own(temporary: Path) -> None:
+    say = ("/bin/sh", "-c", 'echo "$TMPDIR"')
+    named = Command(say, "here", env={"TMPDIR": "/elsewhere"})
+    far = Command(say, "here", rank_hosts=("here", "there"))
+    near = Command(say, "here", rank_hosts=("here", "here"))
+    texts = [outcome.stdout.decode().strip() for outcome in run_commands([named, far, near], HERE, timeout_s=LONG_S)]
+    assert texts[:2] == ["/elsewhere", str(temporary)]
+    assert texts[2].startswith(f"{temporary}/fabriscope-")
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from fabriscope.launch.processes import run_commands
+from fabriscope.launch.ssh import ControlFolder
+from fabriscope.model.command import Command
+from fabriscope.model.host import Host
+when, pid_file = sys.argv[1:]
+mkdir = pathlib.Path.mkdir
+def dying(self, *arguments, **named):
+    if when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    mkdir(self, *arguments, **named)
+    if when == "after":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if when == "ssh":
+        pathlib.Path.mkdir = mkdir
+        ControlFolder()
+        os.kill(os.getpid(), signal.SIGKILL)
+pathlib.Path.mkdir = dying
+script = 'mkdir "$TMPDIR/session"; echo $$ > "$0"; sleep 600'
+run_commands([Command(("/bin/sh", "-c", script, pid_file), "here")], {"here": Host("here")}, timeout_s=600)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after", "ssh", "running", "running, with its whole group"])
+def test_whenever_we_are_killed_no_temporary_folder_is_left(when: str, temporary: Path, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    with subprocess.Popen([sys.executable, "-c", KILLED, when, str(pid_file)], start_new_session=True) as ours:
+        if when.startswith("running"):
+            wait_until(lambda: pid_file.exists() and pid_file.read_text().strip())
+            assert list(temporary.iterdir())
+            (os.killpg if "group" in when else os.kill)(ours.pid, signal.SIGKILL)
+    assert ours.returncode == -signal.SIGKILL
+    wait_until(lambda: not list(temporary.iterdir()))
+    if pid_file.exists():
+        wait_until(lambda: not Path(f"/proc/{pid_file.read_text().strip()}").exists())
+
+
+def test_watchers_have_a_folder_that_goes_too(temporary: Path) -> None:
+    with watching([Command(("sleep", "600"), "here", is_server=True, ready_pattern=None)], HERE):
+        assert list(temporary.iterdir())
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_temporary_folder_in_which_others_can_replace_what_is_ours_is_not_used(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _guard.temporary_root() == temporary
+    temporary.chmod(0o777)
+    assert _guard.temporary_root() == Path("/tmp")  # noqa: S108 - compared, not used
+    monkeypatch.setattr("fabriscope.model.folders.problem", lambda folder, _kind: f"{folder} is open")
+    with pytest.raises(LaunchError, match=r"no temporary folder can be trusted: .* -- set TMPDIR to a folder"):
+        _guard.temporary_root()

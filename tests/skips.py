@@ -1,0 +1,53 @@
+"""A plug-in of pytest: where everything can be installed, nothing but missing hardware is a reason to skip a test.
+
+`FABRISCOPE_TEST_SKIPS=hardware` makes any other skip an error; scripts/test sets it for root in CI.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.needs import HARDWARE
+
+
+class Skips:
+    """Counts the tests that were skipped for want of something that can be installed."""
+
+    def __init__(self) -> None:
+        self.unexpected: list[str] = []
+
+    def _see(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if not report.skipped or hasattr(report, "wasxfail"):
+            return
+        _, _, text = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
+        reason = text.removeprefix("Skipped: ")
+        if reason not in HARDWARE:
+            self.unexpected.append(f"{report.nodeid}: {reason}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """See a test's end."""
+        self._see(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """See a module that is skipped as a whole."""
+        self._see(report)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail the session."""
+        if self.unexpected and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Name every such test."""
+        if self.unexpected:
+            terminalreporter.section(f"{len(self.unexpected)} skipped for want of what can be installed", red=True)
+            for line in self.unexpected:
+                terminalreporter.line(line)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count where that is asked for; in workers of xdist the controller counts."""
+    if os.environ.get("FABRISCOPE_TEST_SKIPS") == "hardware" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Skips(), "fabriscope-skips")

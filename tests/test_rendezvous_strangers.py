@@ -1,0 +1,16 @@
+"""Two ranks find each other and measure while strangers knock at every port of rank 0, as fast as two threads can."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks._strangers import KINDS
+from benchmarks.rendezvous_strangers import trial
+
+from fabriscope import engine_binary
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_among_strangers_completes(kind: str) -> None:
+    outcome = trial(str(engine_binary.find_engine()), kind, threads=2, pause_s=0.0, seed=1)
+    assert outcome.is_complete, outcome.reason
+    assert outcome.connections > 0
