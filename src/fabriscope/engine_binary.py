@@ -7,12 +7,16 @@ the MPI's identity: an upgraded library or compiler gets an engine of its own.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import platform
+import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +34,9 @@ COMPILE_TIMEOUT_S = 900.0
 
 _PACKAGE = Path(__file__).parent
 _ERROR_LINES = 3
+_SCRATCH = "compiling-"
+_POLL_S = 0.2
+_KILL_S = 10.0
 _LIBRARIES = ("-lrt", "-ldl", "-pthread")
 _SOURCE_SUFFIXES = (".cc", ".h")
 
@@ -137,11 +144,12 @@ def _flags(source: Path, *, with_mpi: bool) -> list[str]:
     return ["-std=c++17", "-O2", *mpi, "-I", str(source / "include"), "-isystem", str(source / "third_party/include")]
 
 
-def build_mpi_engine(stack: MpiStack) -> Path:
+def build_mpi_engine(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
     """Return the engine that was compiled with this MPI, compiling it if that was not done before.
 
     Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError
-    if the compiler fails, with its first errors and the place of its whole output, or others can write in the cache.
+    if the compiler fails, with its first errors and the place of its whole output, if others can write in the cache, or
+    once `cancel` is set.
     """
     if stack.mpicxx is None:
         raise ToolMissing(
@@ -159,7 +167,9 @@ def build_mpi_engine(stack: MpiStack) -> Path:
         return engine
     with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError):
         if not engine.is_file():
-            _compile(stack, stack.mpicxx, source, folder)
+            for left in folder.glob(f"{_SCRATCH}*"):  # of one that was killed while it compiled
+                shutil.rmtree(left, ignore_errors=True)
+            _compile(stack, stack.mpicxx, source, folder, cancel or threading.Event())
     return engine
 
 
@@ -174,18 +184,20 @@ def cache_folder() -> Path:
     return Path(cache) / "fabriscope" / "engines"
 
 
-def _compile(stack: MpiStack, mpicxx: str, source: Path, folder: Path) -> None:
+def _compile(stack: MpiStack, mpicxx: str, source: Path, folder: Path, cancel: threading.Event) -> None:
     """Compile as many units at once as there are cores, and link; the log holds every command and what it said."""
     log = folder / "build.log"
     deadline_s = time.monotonic() + COMPILE_TIMEOUT_S
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
         for name, text in units(source, str(source)).items():
             (Path(scratch) / name).write_text(text)
         steps, link = compile_steps(mpicxx, source, Path(scratch))
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s), steps))
+            said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
         if all(one.is_done for one in said):
-            said.append(_run_compiler(link, stack, Path(scratch), deadline_s))
+            said.append(_run_compiler(link, stack, Path(scratch), deadline_s, cancel))
+        if cancel.is_set():
+            raise LaunchError("it was interrupted while the engine was compiled with it", where=f"MPI {stack.name}")
         log.write_text("\n".join(one.text for one in said))
         if not said[-1].is_done or not (output := Path(scratch) / ENGINE_NAME).is_file():
             raise LaunchError(
@@ -205,24 +217,36 @@ class _Said:
     """The command, and what it said."""
 
 
-def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float) -> _Said:
+def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float, cancel: threading.Event) -> _Said:
     head = " ".join(argv) + "\n"
-    try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=_environment(stack),
-            cwd=folder,
-            timeout=max(1.0, deadline_s - time.monotonic()),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return _Said(False, f"{head}error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n")
-    except OSError as error:
-        return _Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
-    return _Said(done.returncode == 0, head + done.stdout.decode("utf-8", "replace"))
+    with tempfile.TemporaryFile(dir=folder) as output:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=_environment(stack),
+                cwd=folder,
+                start_new_session=True,  # the wrapper, the compiler and what that starts are ended together
+            )
+        except OSError as error:
+            return _Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
+        why = ""
+        while process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_S)
+            if cancel.is_set():
+                why = "error: it was interrupted\n"
+            elif time.monotonic() > deadline_s:
+                why = f"error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n"
+            if why:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait(_KILL_S)
+        output.seek(0)
+        text = head + output.read().decode("utf-8", "replace")
+    return _Said(process.returncode == 0 and not why, text + why)
 
 
 def _first_errors(said: Sequence[_Said]) -> str:

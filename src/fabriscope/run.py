@@ -84,7 +84,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
         fix = "`fabriscope submit PLAN` makes one"
         raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
     store.refuse_impossible(path)
-    with progress, sites.prepare(plan, progress.notice) as site:
+    with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:
         schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
         folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
@@ -115,7 +115,7 @@ def resume(
     plan = _on_the_same_hosts(load_plan(), folder)
     resumption.refuse_other_plan(folder, plan)
     known = {name: [Fact(**fact) for fact in host.get("facts", ())] for name, host in folder.manifest["hosts"].items()}
-    with progress, sites.prepare(plan, progress.notice, known) as site:
+    with progress, sites.prepare(plan, progress.notice, known, cancel) as site:
         schedule = _schedule(plan, site)
         if _planned(schedule) != store.planned(folder.manifest):
             raise StoreError(

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,12 @@ class Site:
 
 
 @contextlib.contextmanager
-def prepare(plan: Plan, notice: Notice, known: Mapping[str, list[Fact]] | None = None) -> Iterator[Site]:
+def prepare(
+    plan: Plan,
+    notice: Notice,
+    known: Mapping[str, list[Fact]] | None = None,
+    cancel: threading.Event | None = None,
+) -> Iterator[Site]:
     """Build what the plan runs on, and take it down again; `notice` is told what takes time.
 
     `known` are the facts of the hosts from the time when the run began, for one that goes on: then a host that cannot
@@ -73,7 +79,7 @@ def prepare(plan: Plan, notice: Notice, known: Mapping[str, list[Fact]] | None =
     mpi_engines = {}
     for name, stack in stacks.items():
         notice(f"the engine for {name} (compiled once, then kept)")
-        mpi_engines[name] = str(engine_binary.build_mpi_engine(stack))
+        mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
     if not plan.uses_lab:
         from fabriscope import real_site
 

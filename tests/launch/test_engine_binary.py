@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import subprocess
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,3 +168,37 @@ def test_who_waits_for_another_that_compiles_does_not_wait_for_ever(
     with caches.locked(engine.with_name("lock"), 1, LaunchError):  # noqa: SIM117 - one holds it, the other waits
         with pytest.raises(LaunchError, match="another process has held this lock"):
             engine_binary.build_mpi_engine(stack)
+
+
+def test_who_interrupts_a_compilation_does_not_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    mpicxx = tmp_path / "mpicxx"
+    # It says what it is; asked to compile, it begins something that takes for ever, and tells of it.
+    mpicxx.write_text(
+        '#!/bin/sh\ncase "$1" in -show|--version) echo mpicxx 1; exit ;; esac\n'
+        f"sleep 600 & echo $! >>{tmp_path}/pids; wait\n"
+    )
+    mpicxx.chmod(0o755)
+    stack = MpiStack("mine", "mpich", "1", "/x/mpirun", str(mpicxx))
+    cancel = threading.Event()
+    errors: list[BaseException] = []
+
+    def build() -> None:
+        try:
+            engine_binary.build_mpi_engine(stack, cancel)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    while not (tmp_path / "pids").exists():
+        time.sleep(0.01)
+    cancel.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert [str(error) for error in errors] == ["MPI mine: it was interrupted while the engine was compiled with it"]
+    for pid in (tmp_path / "pids").read_text().split():
+        while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+            time.sleep(0.01)
+    (folder,) = (tmp_path / "cache" / "fabriscope" / "engines").iterdir()
+    assert [path.name for path in folder.iterdir() if path.name.startswith("compiling")] == []

@@ -47,17 +47,24 @@ def COMMAND(  # noqa: N802 - the registry's constant
             raise click.UsageError(f"{name} belongs to --resume")
     from fabriscope import plan as plans
     from fabriscope import run
+    from fabriscope.model.errors import LaunchError
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
 
     progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
     cancel = _Cancel()
-    if resume is not None:
-        summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
-    else:
-        assert plan is not None  # noqa: S101 - checked above
-        checked = plans.load(plan, run.vocabulary())
-        folder = output or Path("runs") / f"{checked.section.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        summary = run.start(checked, folder, progress, cancel.event)
+    try:
+        if resume is not None:
+            summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
+        else:
+            assert plan is not None  # noqa: S101 - checked above
+            checked = plans.load(plan, run.vocabulary())
+            folder = output or Path("runs") / f"{checked.section.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+            summary = run.start(checked, folder, progress, cancel.event)
+    except LaunchError as error:  # while an engine was compiled
+        if cancel.signal_number is None:
+            raise
+        click.echo(f"fabriscope: {error}", err=True)
+        raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number) from None
     if not as_json:
         with contextlib.suppress(OSError):  # the terminal closed: the status still tells
             _say_end(summary, quiet)

@@ -114,7 +114,7 @@ def _refuse_used(folder: Path) -> None:
             raise StoreError(what, where=str(folder), fix="choose another")
         if any(folder.iterdir()):
             raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
