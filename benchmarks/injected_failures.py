@@ -40,8 +40,10 @@ from fabriscope.model.errors import FabriscopeError
 LIMIT_S = 150.0
 EXIT_PROBLEMS = 1
 KILLED = (-signal.SIGKILL, 137)
-DOCUMENTED = (0, 2, 5, 6, 7, 8, 10)
-"""Statuses of docs/exit-codes.md that a run may end with here; 1 would be a failure without a code of its own."""
+DOCUMENTED = (0, 1, 2, 5, 6, 7, 8, 10)
+"""Statuses of docs/exit-codes.md that a run may end with here."""
+MISTAKE = "an error in fabriscope itself"
+"""What a command or a launch says where nobody foresaw what happened."""
 _READY = "FABRISCOPE_INJECTED_READY"
 
 
@@ -153,7 +155,7 @@ def forked(work: Callable[[], int], said: Path) -> int:
 def problems_of_words(status: int, said: str, may_die: bool) -> Iterator[str]:
     """Yield what is wrong with how a command ended."""
     lines = [line for line in said.splitlines() if line.strip()]
-    if "Traceback" in said:
+    if "Traceback" in said or MISTAKE in said:
         yield f"a traceback: {lines[-1][:300]}"
     elif status in KILLED and may_die:
         return
@@ -280,7 +282,7 @@ class Real(_Trial):
         calls = counters.spec(failure, [names.get(one, one) for one in self.part.places])
 
         def work() -> int:
-            os.environ |= {"TMPDIR": str(temporary), "FABRISCOPE_CAMPAIGN_MARK": mark}
+            os.environ |= _environment(folder, mark)
             if self.part.program:
                 preload = {"LD_PRELOAD": self.library, "FAILING_CALLS": calls, "FAILING_PROGRAM": self.part.program}
                 os.environ |= preload
@@ -298,7 +300,7 @@ class Real(_Trial):
         )
 
         def work() -> int:
-            os.environ |= {"TMPDIR": str(folder / "tmp"), "FABRISCOPE_CAMPAIGN_MARK": mark}
+            os.environ |= _environment(folder, mark)
             return runs.command("run", *words, "-q")
 
         return forked(work, folder / "resumed")
@@ -331,6 +333,11 @@ class Real(_Trial):
             "resume_said": words[-300:],
             "problems": problems,
         }
+
+
+def _environment(folder: Path, mark: str) -> dict[str, str]:
+    state = {"TMPDIR": str(folder / "tmp"), "XDG_STATE_HOME": str(folder / "state")}
+    return {**state, "FABRISCOPE_CAMPAIGN_MARK": mark}
 
 
 def _without_path(said: str, folder: Path) -> str:
