@@ -26,8 +26,7 @@ from typing import Any
 from benchmarks import _fault_place as place
 from benchmarks._fault_case import Missed, Run
 from benchmarks._fault_kinds import Kind, kinds, seeded
-
-from fabriscope.hosts import mpi
+from benchmarks._fault_sites import stacks
 
 MAX_TRIES = 5
 EXIT_PROBLEMS = 1
@@ -39,7 +38,7 @@ def main() -> None:
     place.enter("benchmarks.fault_campaign")
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
-    known = kinds(arguments.mpi or next((one.mpirun for one in mpi.search()), None))
+    known = kinds(arguments.mpi or next((one.mpirun for one in stacks()), None))
     chosen = [known[name] for name in arguments.kinds or known]
     for number in unclaimed(arguments.count, output):
         if arguments.cases and number not in arguments.cases:
