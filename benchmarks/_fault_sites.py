@@ -74,18 +74,8 @@ floor: false
 """
 HOSTS = ("node1", "node2", "node3")
 MPI_LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
-PROGRAMS_OF_RUNS = (
-    *(
-        "fabriscope-engine",
-        "fabriscope-engine-mpi",
-        "fabriscope-guest-exec",
-        "linux",
-        "srun",
-        "hydra_pmi_proxy",
-        "prted",
-    ),
-    *MPI_LAUNCHERS,
-)
+RANKS = ("fabriscope-engine", "fabriscope-guest-exec", "linux")
+PROGRAMS_OF_RUNS = (*RANKS, *MPI_LAUNCHERS, "srun", "hydra_pmi_proxy", "prted")
 """What a launch is made of, one of which is struck: ranks, what starts them, and the kernels of guests."""
 _LONGEST_START_S = 3.0
 

@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import json
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -133,14 +134,15 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         except BaseException:
             _end(run)
             raise
-        status = run.end()
+        ended = run.end()
+        status = -signal.SIGKILL if run.was_killed else ended  # salloc tells of no signal
         problems = list(run.problems_of_folder(kept))
         samples = run.digests(kept)
         said = _last_words(run)
         failed, mishaps, count_then = run.reasons(), run.mishaps(), len(run.journal())
-        problems += _unexplained(0 if run.was_killed else status, failed, said)
+        problems += _unexplained(status, failed, said)
         kind.mend(run)
-        still_there = place.processes(run.mark) if status >= 0 and not run.was_killed else {}
+        still_there = place.processes(run.mark) if status >= 0 else {}
         problems += [f"left running: {words}" for words in still_there.values()]
         resumed, resume_said = run.resume()
         if resumed not in _GOOD_STATUSES:
