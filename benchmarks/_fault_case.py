@@ -121,6 +121,8 @@ class Run:
         self._terminal = -1
         self.was_killed = False
         """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
+        self.lost_a_host = False
+        """With everything on it, what watches over temporary folders there too: those stay, as on any host that dies."""
         self.process: subprocess.Popen[bytes] | Forked | None = None
 
     def words(self, *words: str | Path) -> list[str]:

@@ -180,6 +180,7 @@ def _ssh_host_dies(run: Run) -> str:
     run.random_moment(SSH_LAUNCHES)
     if run.own_lab is None:
         raise Missed
+    run.lost_a_host = True
     return _end_host(run.own_lab, run.chance.choice(HOSTS))
 
 
