@@ -122,7 +122,7 @@ class Run:
         self.was_killed = False
         """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
         self.lost_a_host = False
-        """With everything on it, what watches over temporary folders there too: those stay, as on any host that dies."""
+        """With everything on it, what watches over temporary folders there too: those stay, as on any dead host."""
         self.process: subprocess.Popen[bytes] | Forked | None = None
 
     def words(self, *words: str | Path) -> list[str]:
