@@ -74,18 +74,8 @@ floor: false
 """
 HOSTS = ("node1", "node2", "node3")
 MPI_LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
-PROGRAMS_OF_RUNS = (
-    *(
-        "fabriscope-engine",
-        "fabriscope-engine-mpi",
-        "fabriscope-guest-exec",
-        "linux",
-        "srun",
-        "hydra_pmi_proxy",
-        "prted",
-    ),
-    *MPI_LAUNCHERS,
-)
+RANKS = ("fabriscope-engine", "fabriscope-guest-exec", "linux")
+PROGRAMS_OF_RUNS = (*RANKS, *MPI_LAUNCHERS, "srun", "hydra_pmi_proxy", "prted")
 """What a launch is made of, one of which is struck: ranks, what starts them, and the kernels of guests."""
 _LONGEST_START_S = 3.0
 
@@ -140,7 +130,7 @@ def places(mpirun: str | None) -> list[Place]:
     """Return the kinds of runs that this machine can make; `mpirun` is that of the collectives."""
     found = [Place("incast", "many to one", INCAST_PLAN, 4), Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh)]
     for kind in ("mpich", "openmpi"):
-        stack = next((one for one in _stacks() if one.kind.startswith(kind)), None)
+        stack = next((one for one in stacks() if one.kind.startswith(kind)), None)
         if stack is not None:
             found.append(Place(kind, f"MPI, {kind}", MPI_PLAN.replace("MPIRUN", stack.mpirun), 4))
     if mpirun is not None:
@@ -156,7 +146,7 @@ def places(mpirun: str | None) -> list[Place]:
     return found
 
 
-def _stacks() -> Sequence[MpiStack]:
+def stacks() -> Sequence[MpiStack]:
     """Return the MPI libraries of this machine, the newest first."""
     stacks = [one.stack for one in mpi.search() if one.stack is not None]
     return sorted(stacks, key=lambda stack: [int(word) for word in stack.version.split(".")], reverse=True)

@@ -107,6 +107,8 @@ def problems_of_folder(path: Path) -> Iterator[str]:
             for result in record["results"].values():
                 if result["status"] != "ok" and not result["reason"]:
                     yield "a measurement failed without a reason"
+                if "an error in fabriscope itself" in (result["reason"] or ""):
+                    yield f"a launch failed, and nobody foresaw how: {result['reason']}"
         yield from (f"verify says {finding.sentence()}" for finding in verify(path).findings)
     except FabriscopeError as error:
         yield f"the folder cannot be read: {error}"

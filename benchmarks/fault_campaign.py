@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import json
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -26,8 +27,7 @@ from typing import Any
 from benchmarks import _fault_place as place
 from benchmarks._fault_case import Missed, Run
 from benchmarks._fault_kinds import Kind, kinds, seeded
-
-from fabriscope.hosts import mpi
+from benchmarks._fault_sites import stacks
 
 MAX_TRIES = 5
 EXIT_PROBLEMS = 1
@@ -39,7 +39,7 @@ def main() -> None:
     place.enter("benchmarks.fault_campaign")
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
-    known = kinds(arguments.mpi or next((one.mpirun for one in mpi.search()), None))
+    known = kinds(arguments.mpi or next((one.mpirun for one in stacks()), None))
     chosen = [known[name] for name in arguments.kinds or known]
     for number in unclaimed(arguments.count, output):
         if arguments.cases and number not in arguments.cases:
@@ -134,14 +134,15 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         except BaseException:
             _end(run)
             raise
-        status = run.end()
+        ended = run.end()
+        status = -signal.SIGKILL if run.was_killed else ended  # salloc tells of no signal
         problems = list(run.problems_of_folder(kept))
         samples = run.digests(kept)
         said = _last_words(run)
         failed, mishaps, count_then = run.reasons(), run.mishaps(), len(run.journal())
-        problems += _unexplained(0 if run.was_killed else status, failed, said)
+        problems += _unexplained(status, failed, said)
         kind.mend(run)
-        still_there = place.processes(run.mark) if status >= 0 and not run.was_killed else {}
+        still_there = place.processes(run.mark) if status >= 0 else {}
         problems += [f"left running: {words}" for words in still_there.values()]
         resumed, resume_said = run.resume()
         if resumed not in _GOOD_STATUSES:
@@ -149,7 +150,9 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         problems += run.problems_of_folder(kept)
         problems += _incomplete(run)
         problems += [f"{name} has changed" for name, digest in run.digests(kept).items() if digest != samples[name]]
-    problems += [f"left behind: {one}" for one in place.left_behind(run.mark, before, run.temporary, run.of_dead_hosts)]
+    left = place.left_behind(run.mark, before, run.temporary)
+    lost = [one for one in left if run.lost_a_host and one.startswith("folder fabriscope-")]
+    problems += [f"left behind: {one}" for one in left if one not in lost]
     return {
         "fault": what,
         "journalled_before": len(kept),
@@ -162,6 +165,7 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         "mishaps": mishaps,
         "stand_ins": run.stand_ins(),
         "bad_ends": run.bad_ends(),
+        "lost_with_a_host": lost,
         "problems": problems,
     }
 

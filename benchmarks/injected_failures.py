@@ -6,42 +6,31 @@ A preloaded library counts the calls of one program of a run (writes, opens, ren
 kind fail, or ends the process before it, after it or in its middle: for every n of an undisturbed run. After each:
 what was stored is there and readable, `verify` finds nothing changed, no traceback, a documented status with one
 sentence, `--resume` ends with the same numbers for what was kept, and nothing is left behind. FOLDER/PART.jsonl gets a
-line for each failure, and the same command goes on where it was interrupted. With --share 1/2 and 2/2 two processes
-share the failures.
+line for each failure, FOLDER/outcomes.md a row for each part, and the same command goes on where it was interrupted.
+With --share 1/2 and 2/2 two processes share the failures.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import json
 import os
 import random
-import shutil
-import signal
 import sys
 import time
-import traceback
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks import _failing_calls as failing
 from benchmarks import _fault_place as place
 from benchmarks import _injected_runs as runs
-from benchmarks import _injected_store as made_up
-from benchmarks._failing_calls import Counters, Failure
+from benchmarks._failing_calls import Failure
+from benchmarks._injected_trials import KILLED, MadeUp, Real, Trial
 
-from fabriscope.model.errors import FabriscopeError
-
-LIMIT_S = 150.0
 EXIT_PROBLEMS = 1
-KILLED = (-signal.SIGKILL, 137)
-DOCUMENTED = (0, 2, 5, 6, 7, 8, 10)
-"""Statuses of docs/exit-codes.md that a run may end with here; 1 would be a failure without a code of its own."""
 _READY = "FABRISCOPE_INJECTED_READY"
 
 
@@ -71,6 +60,7 @@ def main() -> None:
     _make(trial, [one for one in chosen if one[0] % shares == share % shares], output / f"{part.name}.jsonl")
     cases = _read(output / f"{part.name}.jsonl")
     print("\n".join(_table(cases)))
+    (output / "outcomes.md").write_text("\n".join(_summary(output)) + "\n")
     if any(case["problems"] for case in cases.values()):
         raise SystemExit(EXIT_PROBLEMS)
 
@@ -92,7 +82,7 @@ def _words(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {call}" for call, count in counts.items() if count)
 
 
-def _make(trial: MadeUp | Real, chosen: list[tuple[int, Failure]], path: Path) -> None:
+def _make(trial: Trial, chosen: list[tuple[int, Failure]], path: Path) -> None:
     done = _read(path)
     for number, failure in chosen:
         if number in done:
@@ -114,252 +104,46 @@ def _read(path: Path) -> dict[int, dict[str, Any]]:
     return {case["number"]: case for case in map(json.loads, lines)}
 
 
-def forked(work: Callable[[], int], said: Path) -> int:
-    """Run a function in a process of its own, that has what it says in a file; return the status.
-
-    A FabriscopeError ends it as it ends the command line. Raises TimeoutError; the process is ended then.
-    """
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.setsid()
-            descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            for stream in (1, 2):
-                os.dup2(descriptor, stream)
-            status = work()
-        except FabriscopeError as error:
-            os.write(2, f"fabriscope: {error}\n".encode())
-            status = error.exit_code
-        except BaseException:
-            os.write(2, traceback.format_exc().encode())
-        finally:
-            with contextlib.suppress(Exception):
-                sys.stdout.flush()
-                sys.stderr.flush()
-            os._exit(status)
-    deadline = time.monotonic() + LIMIT_S
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            raise TimeoutError(f"it did not end in {LIMIT_S:.0f} s")
-        time.sleep(0.002)
-
-
-def problems_of_words(status: int, said: str, may_die: bool) -> Iterator[str]:
-    """Yield what is wrong with how a command ended."""
-    lines = [line for line in said.splitlines() if line.strip()]
-    if "Traceback" in said:
-        yield f"a traceback: {lines[-1][:300]}"
-    elif status in KILLED and may_die:
-        return
-    elif status not in DOCUMENTED:
-        yield f"it ended with status {status}: {said[-300:]}"
-    elif status not in (0, 10) and (len(lines) != 1 or not lines[0].startswith("fabriscope: ")):
-        yield f"status {status} without one sentence: {said[-300:]}"
-
-
-class _Trial:
-    """A small run that can be repeated, and the folder of each."""
-
-    def __init__(self, part: runs.Part, output: Path, library: str) -> None:
-        self.part = part
-        self.library = library
-        self.output = output / part.name
-        self.output.mkdir(exist_ok=True)
-
-    def checked(self, work: Callable[[], list[str]], folder: Path) -> list[str]:
-        """Return the problems that a check finds, made in a process of its own."""
-        results = folder / "results"
-
-        def write() -> int:
-            results.write_text(json.dumps(work()))
-            return 0
-
-        if forked(write, folder / "checked") != 0:
-            return [f"the check failed: {(folder / 'checked').read_text()[-500:]}"]
-        return list(json.loads(results.read_text()))
-
-    def make(self, number: int, failure: Failure) -> dict[str, Any]:
-        """Return what came of one failure."""
-        folder = self.output / f"case-{number:05}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        counters = Counters(folder / "counters")
-        case: dict[str, Any] = {}
-        try:
-            case = self.tried(folder, counters, failure)
-        except TimeoutError as error:
-            case = {"status": None, "said": "", "resumed": None, "problems": [str(error)]}
-        case["hits"] = counters.hits()
-        if not case["problems"]:
-            shutil.rmtree(folder)
-        return case
-
-    def tried(self, folder: Path, counters: Counters, failure: Failure) -> dict[str, Any]:
-        """Make the run with the failure, check, resume, check; return what came of it."""
-        raise NotImplementedError
-
-
-class MadeUp(_Trial):
-    """The store alone, in this process's children."""
-
-    def counted(self) -> dict[str, int]:
-        """Make the undisturbed run, and return how many calls of each kind it made."""
-        folder = self.output / f"undisturbed-{os.getpid()}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        counters = Counters(folder / "counters")
-        self._undisturbed = folder / "run"
-        status = self._measured(self._undisturbed, counters, None, folder / "said")[0]
-        if status != 0:
-            raise RuntimeError(f"the undisturbed run failed: {(folder / 'said').read_text()}")
-        return counters.counts()
-
-    def _measured(self, path: Path, counters: Counters, failure: Failure | None, said: Path) -> tuple[int, bytes]:
-        out, into = os.pipe()
-        calls = counters.spec(failure, [str(path)])
-
-        def work() -> int:
-            failing.arm(calls)
-            made_up.measure(path, into)
-            return 0
-
-        try:
-            status = forked(work, said)
-        finally:
-            os.close(into)
-        with os.fdopen(out, "rb") as stream:
-            return status, stream.read()
-
-    def tried(self, folder: Path, counters: Counters, failure: Failure) -> dict[str, Any]:
-        """Make the run with the failure, check, go on, and compare with the undisturbed folder."""
-        path = folder / "run"
-        status, acknowledged = self._measured(path, counters, failure, folder / "said")
-        said = (folder / "said").read_text()
-        problems = list(problems_of_words(status, said, failure.way in failing.DEATHS))
-        problems += self.checked(
-            lambda: list(made_up.problems_after_fault(path, acknowledged, self._undisturbed)), folder
-        )
-        again = path if (path / "manifest.json").exists() else folder / "second"
-        work = made_up.go_on if again == path else made_up.measure
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        resumed = forked(lambda: work(again, nowhere) or 0, folder / "resumed")
-        os.close(nowhere)
-        words = (folder / "resumed").read_text()
-        problems += [f"the resume: {one}" for one in problems_of_words(resumed, words, may_die=False)]
-        if resumed == 0:
-            problems += self.checked(lambda: list(made_up.problems_after_resume(again, self._undisturbed)), folder)
-        return {"status": status, "said": said[-300:], "resumed": resumed, "resume_said": words, "problems": problems}
-
-
-class Real(_Trial):
-    """A run of the command line on this machine or in a lab."""
-
-    def counted(self) -> dict[str, int]:
-        """Make the undisturbed run, and return how many calls of each kind it made."""
-        folder = self.output / f"undisturbed-{os.getpid()}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        counters = Counters(folder / "counters")
-        status = self._run(folder, counters, None, "mark")
-        if status != 0:
-            raise RuntimeError(f"the undisturbed run ended with {status}: {(folder / 'said').read_text()}")
-        counts = counters.counts()
-        return {call: count for call, count in counts.items() if not self.part.calls or call in self.part.calls}
-
-    def _run(self, folder: Path, counters: Counters, failure: Failure | None, mark: str) -> int:
-        plan, temporary = folder / "plan.yaml", folder / "tmp"
-        plan.write_text(self.part.plan)
-        temporary.mkdir(exist_ok=True)
-        names = {"RUN": str(folder / "run"), "TMP": str(temporary)}
-        calls = counters.spec(failure, [names.get(one, one) for one in self.part.places])
-
-        def work() -> int:
-            os.environ |= {"TMPDIR": str(temporary), "FABRISCOPE_CAMPAIGN_MARK": mark}
-            if self.part.program:
-                preload = {"LD_PRELOAD": self.library, "FAILING_CALLS": calls, "FAILING_PROGRAM": self.part.program}
-                os.environ |= preload
-            else:
-                failing.arm(calls)
-            return runs.command("run", str(plan), "-o", str(folder / "run"), "-q")
-
-        return forked(work, folder / "said")
-
-    def _resume(self, folder: Path, path: Path, mark: str) -> int:
-        words = (
-            ("--resume", str(path))
-            if (path / "manifest.json").exists()
-            else (str(folder / "plan.yaml"), "-o", str(path))
-        )
-
-        def work() -> int:
-            os.environ |= {"TMPDIR": str(folder / "tmp"), "FABRISCOPE_CAMPAIGN_MARK": mark}
-            return runs.command("run", *words, "-q")
-
-        return forked(work, folder / "resumed")
-
-    def tried(self, folder: Path, counters: Counters, failure: Failure) -> dict[str, Any]:
-        """Make the run with the failure, check, resume, check again, and look for what is left."""
-        mark, before = str(uuid.uuid4()), place.standing()
-        status = self._run(folder, counters, failure, mark)
-        said, path = _without_path((folder / "said").read_text(), folder), folder / "run"
-        may_die = not self.part.program and failure.way in failing.DEATHS
-        problems = list(problems_of_words(status, said, may_die))
-        problems += self.checked(lambda: list(runs.problems_of_folder(path)), folder)
-        kept = runs.whole_lines(path)
-        digests = runs.digests(path, kept)
-        again = path if (path / "manifest.json").exists() or not path.exists() else folder / "second"
-        resumed = self._resume(folder, again, mark)
-        words = _without_path((folder / "resumed").read_text(), folder)
-        problems += [f"the resume: {one}" for one in problems_of_words(resumed, words, may_die=False)]
-        if again == path:
-            problems += self.checked(lambda: list(runs.problems_after_resume(path, kept, digests)), folder)
-        if resumed == 0:
-            problems += self.checked(lambda: list(runs.problems_of_end(again)), folder)
-        left = place.left_behind(f"FABRISCOPE_CAMPAIGN_MARK={mark}", before, folder / "tmp")
-        problems += [f"left behind: {one}" for one in left]
-        return {
-            "status": status,
-            "said": said[-300:],
-            "journalled": len(kept),
-            "resumed": resumed,
-            "resume_said": words[-300:],
-            "problems": problems,
-        }
-
-
-def _without_path(said: str, folder: Path) -> str:
-    """Return what a command said beside the run folder, which it names at the end."""
-    return "\n".join(line for line in said.splitlines() if line not in (str(folder / "run"), str(folder / "second")))
+OUTCOMES = {
+    "never came": "never came",
+    "unharmed": "unharmed",
+    "recorded": "recorded",
+    "refused": "one sentence",
+    "died": "died",
+    "wrong": "wrong",
+}
+"""What may come of a failure, and its column: it was recorded as a failed measurement, or ended the run."""
 
 
 def _table(cases: dict[int, dict[str, Any]]) -> Iterator[str]:
-    columns = (
-        "call",
-        "n",
-        "failures",
-        "never came",
-        "unharmed",
-        "failures recorded",
-        "refused, one sentence",
-        "died",
-        "wrong",
-    )
-    yield f"| {' | '.join(columns)} |"
-    yield "|---" * len(columns) + "|"
+    """Yield a row for each kind of call."""
+    yield from _head("call")
     for call in (*failing.KINDS, "all"):
         own = [case for case in cases.values() if call in ("all", case["call"])]
         if own:
-            outcomes = Counter(_outcome(case) for case in own)
-            names = ("never came", "unharmed", "recorded", "refused", "died", "wrong")
-            highest = {case["call"]: max(one["nth"] for one in own if one["call"] == case["call"]) for case in own}
-            cells = [call, sum(highest.values()), len(own), *(outcomes[name] for name in names)]
-            yield f"| {' | '.join(map(str, cells))} |"
+            yield _row(call, own)
+
+
+def _summary(output: Path) -> Iterator[str]:
+    """Yield a row for each part that was made into this folder."""
+    yield from _head("where")
+    for part in runs.PARTS.values():
+        cases = list(_read(output / f"{part.name}.jsonl").values())
+        if cases:
+            highest = {case["call"]: max(one["nth"] for one in cases if one["call"] == case["call"]) for case in cases}
+            yield _row(f"{part.title}: {_words(highest)}", cases)
+
+
+def _head(first: str) -> Iterator[str]:
+    columns = (first, "n", "failures", *OUTCOMES.values())
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+
+
+def _row(title: str, cases: Sequence[dict[str, Any]]) -> str:
+    outcomes = Counter(map(_outcome, cases))
+    calls = len({(case["call"], case["nth"]) for case in cases})
+    return f"| {' | '.join(map(str, (title, calls, len(cases), *(outcomes[name] for name in OUTCOMES))))} |"
 
 
 def _outcome(case: dict[str, Any]) -> str:

@@ -174,12 +174,15 @@ def test_launches_of_a_host_that_died_are_made_again_when_it_is_back(runner: Run
 
 @pytest.mark.timeout(1800)
 def test_killed_at_random_moments_nothing_is_lost_and_nothing_stays(runner: Runner) -> None:
-    moments = random.Random(int(os.environ.get("FABRISCOPE_TEST_SEED", "7")))
+    seed = os.environ.get("FABRISCOPE_TEST_SEED", "7")
+    print(f"again: FABRISCOPE_TEST_SEED={seed} FABRISCOPE_TEST_KILLS={KILLS}")  # noqa: T201 - pytest shows it on failure
     words: tuple[str | Path, ...] = ("run", runner.plan, "-o", runner.run, "-q")
     kept: list[str] = []
-    for _ in range(KILLS):
+    for number in range(KILLS):
+        moment_s = random.Random(f"{seed}.{number}").uniform(0.2, 4.0)
+        print(f"kill {number + 1} comes {moment_s:.3f} s after the start")  # noqa: T201
         process = runner.start(*words)
-        time.sleep(moments.uniform(0.2, 4.0))
+        time.sleep(moment_s)
         process.kill()
         process.communicate()
         runner.wait_until_clean()

@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import socket
 import subprocess
 import time
@@ -253,7 +252,7 @@ def up(
     try:
         keeper = namespaces.start_keeper(read_end, record)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        state.remove_folder(folder)
         raise
     finally:
         if read_end is not None:
@@ -262,7 +261,7 @@ def up(
         unfinished = record(keeper.pid)
     except BaseException:
         keeper.process.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+        state.remove_folder(folder)
         raise
     try:
         return _furnish(spec, keeper, unfinished, write_end)

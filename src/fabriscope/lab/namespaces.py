@@ -158,7 +158,7 @@ def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str,
             return pids
         if time.monotonic() > deadline:
             name = missing[0]
-            log = (folder / f"{name}.log").read_text().strip()
+            log = "; ".join((folder / f"{name}.log").read_text().split("\n")).strip("; ")
             raise LabError(f"host {name} did not start: {log or 'no reason given'}")
         time.sleep(0.002)
 

@@ -96,7 +96,7 @@ class LabState:
                 )
             time.sleep(0.005)
         cpu_share.remove(self.folder)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
 
     def _end_keeper(self) -> None:
         if not self.keeper.is_alive() or self.keeper == self.owner:
@@ -159,7 +159,7 @@ def new_folder(name: str) -> Path:
             where=str(root / name),
             fix="give the lab a shorter name, or set XDG_RUNTIME_DIR",
         )
-    scratch = root / f".{us.pid}-{us.start_ticks}-{name}"
+    scratch = root / _scratch_name(us, name)
     try:
         if (why := folders.private_folder(str(root))) is not None:
             raise _untrusted(root, why)
@@ -228,8 +228,21 @@ def remove_left_overs(notice: Callable[[str], None] | None = None) -> list[str]:
     return names
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a lab's folder, under a name that says whose it is: should we die meanwhile, it is left over, not lost."""
+    scratch = folder.with_name(_scratch_name(process_id(os.getpid()), folder.name))
+    with contextlib.suppress(OSError):
+        folder.rename(scratch)
+    for path in (scratch, folder):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _scratch_name(owner: ProcessId, name: str) -> str:
+    return f".{owner.pid}-{owner.start_ticks}-{name}"
+
+
 def _remove_scratch() -> None:
-    """Remove what was left by a process that died while it made a lab's folder."""
+    """Remove what was left by a process that died while it made or removed a lab's folder."""
     for path in state_root().glob(".*-*-*"):
         pid, ticks, _ = path.name[1:].split("-", 2)
         if pid.isdigit() and ticks.isdigit() and not ProcessId(int(pid), int(ticks)).is_alive():

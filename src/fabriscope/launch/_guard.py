@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -54,15 +53,19 @@ def temporary_root() -> Path:
 
     Raises LaunchError where none will do.
     """
-    usual = tempfile.gettempdir()
+    # As Python's tempfile, but that tries each by a file of its own, which stays where it is killed meanwhile.
+    named = [folder for name in ("TMPDIR", "TEMP", "TMP") if (folder := os.environ.get(name))]
     problems = []
-    for folder in dict.fromkeys((usual, "/tmp", "/var/tmp")):  # noqa: S108 - looked at, and only for random names
+    for folder in dict.fromkeys((*named, "/tmp", "/var/tmp")):  # noqa: S108 - looked at, and only for random names
+        if not os.access(folder, os.W_OK | os.X_OK):
+            problems.append(f"{folder} is not there for us to write to")
+            continue
         try:
             why = folders.problem(folder, folders.SHARED)
         except OSError as error:
             why = f"{folder}: {error.strerror}"
         if why is None:
-            return Path(folder)
+            return Path(folder).absolute()
         problems.append(why)
     raise LaunchError(
         f"no temporary folder can be trusted: {'; '.join(problems)}",

@@ -1,0 +1,58 @@
+"""Calls that fail one after the other in small runs; docs/faults.md has the counts of all of them, here are some."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks._failing_calls import KINDS, WAYS, failures
+from tests import needs
+
+ROOT = Path(__file__).parents[1]
+SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
+SHARES = {
+    "store": 12,
+    "run-store": 200,
+    "launcher": 80,
+    "guard": 80,
+    "lab": 70,
+    "unshare": 5,
+    "keeper": 2,
+    "furnish": 30,
+    "hosts": 4,
+}
+"""Of so many failures one is made, the first of them chosen by the seed."""
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("part", SHARES)
+def test_a_call_that_fails_loses_nothing_and_leaves_nothing(part: str, tmp_path: Path) -> None:
+    needs.lab()
+    every = os.environ.get("FABRISCOPE_TEST_EVERY", str(SHARES[part]))
+    words = ["--part", part, "--every", every, "--seed", SEED, "--output", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.injected_failures", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=1100,
+        check=False,
+    )
+    again = f"again: FABRISCOPE_TEST_SEED={SEED} FABRISCOPE_TEST_EVERY={every}"
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}{again}"
+    cases = [json.loads(line) for line in (tmp_path / f"{part}.jsonl").read_text().splitlines()]
+    assert any(case["hits"] for case in cases), "no failure was injected"
+
+
+def test_every_kind_of_call_has_its_ways_to_fail() -> None:
+    counts = dict.fromkeys(KINDS, 2)
+    made = list(failures(counts))
+    assert len(made) == len(set(made)) == 2 * sum(map(len, WAYS.values()))
+    assert all("before" in ways for ways in WAYS.values())
+    brief = list(failures(counts, is_brief=True))
+    assert {one.call for one in brief} == set(KINDS)
+    assert [one.call for one in brief if one.way == "after"] == ["fork", "fork"]
