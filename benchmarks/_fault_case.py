@@ -117,12 +117,12 @@ class Run:
         self.prefix: tuple[str, ...] = ()
         self.mark = f"FABRISCOPE_CAMPAIGN_MARK={uuid.uuid4()}"
         self.own_lab: Lab | None = None
+        self.of_dead_hosts: set[str] = set()
+        """Temporary folders that were those of a host which died."""
         self.has_terminal = False
         self._terminal = -1
         self.was_killed = False
         """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
-        self.lost_a_host = False
-        """With everything on it, what watches over temporary folders there too: those stay, as on any dead host."""
         self.process: subprocess.Popen[bytes] | Forked | None = None
 
     def words(self, *words: str | Path) -> list[str]:

@@ -180,8 +180,11 @@ def _ssh_host_dies(run: Run) -> str:
     run.random_moment(SSH_LAUNCHES)
     if run.own_lab is None:
         raise Missed
-    run.lost_a_host = True
-    return _end_host(run.own_lab, run.chance.choice(HOSTS))
+    told = _end_host(run.own_lab, run.chance.choice(HOSTS))
+    # The lab's hosts share one temporary folder. What the guards of the dead one kept there died with it: nobody is
+    # left on that host to remove it, and a host of its own would have taken it along.
+    run.of_dead_hosts |= {path.name for path in run.temporary.glob("fabriscope-????????")}
+    return told
 
 
 def _shared_lab(run: Run) -> str:

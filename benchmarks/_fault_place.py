@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Container
 from pathlib import Path
 
 _INSIDE = "FABRISCOPE_CAMPAIGN_INSIDE"
@@ -53,13 +54,13 @@ def standing() -> set[str]:
     return found
 
 
-def left_behind(mark: str, before: set[str], temporary: Path) -> list[str]:
+def left_behind(mark: str, before: set[str], temporary: Path, allowed: Container[str] = ()) -> list[str]:
     """Return what a case left, in words, when it has had time to go; empty if nothing."""
     deadline = time.monotonic() + GONE_TIMEOUT_S
     while True:
         left = [f"process {pid}: {words[:120]}" for pid, words in processes(mark).items()]
         left += sorted(standing() - before)
-        left += [f"folder {path.name}" for path in temporary.iterdir()]
+        left += [f"folder {path.name}" for path in temporary.iterdir() if path.name not in allowed]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.05)

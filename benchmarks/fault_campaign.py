@@ -150,9 +150,7 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         problems += run.problems_of_folder(kept)
         problems += _incomplete(run)
         problems += [f"{name} has changed" for name, digest in run.digests(kept).items() if digest != samples[name]]
-    left = place.left_behind(run.mark, before, run.temporary)
-    lost = [one for one in left if run.lost_a_host and one.startswith("folder fabriscope-")]
-    problems += [f"left behind: {one}" for one in left if one not in lost]
+    problems += [f"left behind: {one}" for one in place.left_behind(run.mark, before, run.temporary, run.of_dead_hosts)]
     return {
         "fault": what,
         "journalled_before": len(kept),
@@ -165,7 +163,6 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         "mishaps": mishaps,
         "stand_ins": run.stand_ins(),
         "bad_ends": run.bad_ends(),
-        "lost_with_a_host": lost,
         "problems": problems,
     }
 

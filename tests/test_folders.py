@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,29 @@ def test_a_link_is_no_private_folder(place: Path) -> None:
     (place / "link").symlink_to("real")
     with pytest.raises(OSError, match=r"link|Not a directory"):
         folders.private_folder(str(place / "link"))
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o077])
+def test_what_we_make_is_ours_alone_whatever_the_umask_says(mask: int, tmp_path: Path) -> None:
+    before = os.umask(mask)
+    try:
+        folders.make(str(tmp_path / "a" / "b"))
+        folders.make(str(tmp_path / "a" / "b"))  # it may be there
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a", tmp_path / "a/b")] == [0o700, 0o700]
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"exists|Not a directory"):
+        folders.make(str(tmp_path / "file" / "below"))
+
+
+def test_a_tree_is_open_where_anything_in_it_is(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir(mode=0o755)
+    (tmp_path / "bin" / "mpirun").touch(mode=0o755)
+    (tmp_path / "bin" / "link").symlink_to("mpirun")
+    assert folders.open_below(str(tmp_path)) is None
+    (tmp_path / "bin" / "mpirun").chmod(0o777)
+    assert folders.open_below(str(tmp_path)) == f"{tmp_path}/bin/mpirun can be written by other users (mode 0777)"
+    (tmp_path / "bin" / "mpirun").chmod(0o755)
+    (tmp_path / "bin").chmod(0o777)
+    assert folders.open_below(str(tmp_path)) == f"{tmp_path}/bin can be written by other users (mode 0777)"

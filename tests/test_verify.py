@@ -162,6 +162,8 @@ def test_seals_that_were_taken_out_of_a_run_that_had_them_are_missed(begun: stor
     (finding,) = check_folder(begun.path).findings
     assert finding.file == "seal.json"
     assert "only versions that write one" in finding.what
+    assert check_folder(begun.path).notes == ()
+    assert "only versions that write one" in store.open_run(begun.path).read().notes[0]
 
 
 def test_a_published_digest_tells_this_run_from_another(begun: store.RunFolder, whole: Path) -> None:
@@ -209,12 +211,14 @@ def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
         discover("reports", "REPORT").get(form).render(folder.read(), out, Options())
     with (out / "failures.csv").open(newline="") as stream:
         (row,) = csv.DictReader(stream)
-    assert row["reason"] == f"'{reason}"
+    assert row["reason"] == "'" + reason.replace("\x1b", "\\x1b")
+    assert not any("\x1b" in path.read_text() for path in out.glob("*.csv"))
     assert row["launch_id"] == "1"
     assert "'@SUM(1)" in (out / "made-of.csv").read_text()
     page = (out / "report.md").read_text()
     assert "<script" not in page and "<img" not in page and "\x1b" not in page and "[x](" not in page
     html = (out / "report.html").read_text()
+    assert "\x1b" not in re.search("<title>.*?</title>", html, re.DOTALL)[0]  # type: ignore[index]
     assert "<img src=x>" not in html and "<script>alert" not in html
     shown = CliRunner().invoke(SHOW, [str(folder.path)])
     assert shown.exit_code == 0, shown.output
@@ -283,3 +287,58 @@ def test_marks_name_the_line_that_changed(items: int) -> None:
         changed = [*lines[:at], lines[at] + b"!", *lines[at + 1 :]]
         assert locate(before, b"\n".join(changed)) == f"line {at + 1}"
     assert locate(before, b"\n".join([*lines, b"more"])) is not None
+
+
+def test_raw_output_that_unpacks_without_end_is_not_unpacked(
+    begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabriscope.verify.MOST_RAW_BYTES", 4)
+    account = verify(begun.path)
+    assert account.findings == ()
+    assert any("of 2 launches unpacks to more than 4 bytes" in note for note in account.notes)
+
+
+def test_a_file_of_too_many_rows_is_refused_before_it_is_read(
+    begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabriscope.store.samples.MOST_ROWS", 4)
+    monkeypatch.setattr("polars.read_parquet", lambda *_, **__: pytest.fail("it was read"))
+    notes = begun.read().notes
+    assert "samples/launch-0001.parquet: it has 5 rows, and 4 are the most that we read" in notes[0]
+
+
+def test_many_damaged_lines_are_counted_and_the_first_named(begun: store.RunFolder) -> None:
+    (begun.path / "seal.json").unlink()
+    (begun.path / "journal.jsonl").write_bytes(b"{}\n" * 3000)
+    notes = [note for note in store.open_run(begun.path).read().notes if "journal.jsonl" in note]
+    assert len(notes) == 4
+    assert notes[-1].startswith("3000 lines of journal.jsonl are damaged")
+    findings = [one for one in check_folder(begun.path).findings if one.file == "journal.jsonl"]
+    assert len(findings) == 4
+
+
+def test_a_digest_is_read_as_people_copy_it_and_refused_where_it_is_none(begun: store.RunFolder) -> None:
+    digest = made_of(begun.read())["digest"]
+    assert invoke(begun.path, "--digest", f" {digest.upper()} ").exit_code == 0
+    for wrong in ("", "5f0c", "g" * 64):
+        assert invoke(begun.path, "--digest", wrong).exit_code == 2
+
+
+def test_what_is_missing_is_said_as_it_is(begun: store.RunFolder) -> None:
+    (begun.path / "journal.jsonl").write_bytes(b"")
+    (begun.path / "plan.yaml").unlink()
+    (begun.path / "plan.yaml").symlink_to("nowhere")
+    said = "\n".join(one.sentence() for one in check_folder(begun.path).findings)
+    assert "journal.jsonl: it is empty, and the seal counts 2 lines" in said
+    assert "plan.yaml: it is a link to nothing" in said
+
+
+def test_no_report_is_written_through_a_link_in_the_run(begun: store.RunFolder, tmp_path: Path) -> None:
+    from fabriscope.cli.report import COMMAND as REPORT
+    from fabriscope.model.errors import FabriscopeError
+
+    (tmp_path / "elsewhere").mkdir()
+    (begun.path / "report").symlink_to(tmp_path / "elsewhere")
+    said = CliRunner().invoke(REPORT, [str(begun.path), "--format", "csv"])
+    assert isinstance(said.exception, FabriscopeError) and "symbolic link" in str(said.exception)
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -16,6 +16,7 @@ import traceback
 from pathlib import Path
 
 from fabriscope import __version__
+from fabriscope.model import folders
 
 _PACKAGE = Path(__file__).parent
 _MAX_WORDS = 200
@@ -57,7 +58,7 @@ def keep(error: BaseException, about: str, folder: Path | None = None) -> Path |
     """
     try:
         place = state_folder() if folder is None else folder
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.make(str(place))
         prefix = f"{time.strftime('%Y%m%d-%H%M%S')}-"
         descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=".log", dir=place)  # ours alone: mode 0600
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as log:

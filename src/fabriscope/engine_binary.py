@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.model import caches
+from fabriscope.model import caches, folders
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -152,7 +152,7 @@ def build_mpi_engine(stack: MpiStack) -> Path:
     source = engine_source()
     folder = cache_folder() / _key(stack, source)
     engine = folder / ENGINE_NAME
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folders.make(str(folder))
     caches.check(folder, LaunchError)
     caches.check(engine, LaunchError)
     if engine.is_file():

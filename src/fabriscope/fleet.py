@@ -237,7 +237,7 @@ def _keep_here(program: Program, path: Path) -> None:
     caches.check(path, HostError)
     caches.check(path.parent, HostError)
     if not path.is_file():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.make(str(path.parent))
         scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         shutil.copy2(program.path, scratch)
         scratch.chmod(0o700)

@@ -82,6 +82,7 @@ def against_raw(run: RunData) -> Account:
     """Read what the processes said once more, and compare it with the samples that are stored."""
     findings: list[Finding] = []
     silent: list[int] = []
+    large: list[int] = []
     count = 0
     launches = {launch.launch_id: launch for launch in store.launches_of(run.manifest)}
     adapters = discover("adapters", "ADAPTER").plugins
@@ -91,6 +92,9 @@ def against_raw(run: RunData) -> Account:
         if launch is None or adapter is None or not record.get("samples"):
             continue
         outcomes = _outcomes(Path(run.path), record)
+        if outcomes is None:
+            large.append(launch.launch_id)
+            continue
         stored = samples.decode(inside.read_bytes(Path(run.path), record["samples"]))
         again = [samples.frame_of(launch.launch_id, launch.block, one) for one in _parsed(adapter, launch, outcomes)]
         again = [frame.select(stored.columns) for frame in again if frame.height]
@@ -101,6 +105,10 @@ def against_raw(run: RunData) -> Account:
         if not any(frame.equals(stored) for frame in again):
             findings.append(_first_difference(record["samples"], stored, again[0]))
     notes = [f"the raw output of {len(silent)} launches gives no samples to compare with"] if silent else []
+    if large:
+        notes.append(
+            f"the raw output of {len(large)} launches unpacks to more than {MOST_RAW_BYTES} bytes: not compared"
+        )
     checked = (f"the samples of {count} launches against the raw output",) if count else ()
     return Account(tuple(findings), tuple(notes), checked)
 
@@ -120,8 +128,9 @@ def _parsed(adapter: Adapter, launch: Launch, outcomes: Sequence[Outcome]) -> It
         yield blocks
 
 
-def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome]:
-    """Return what the processes of a launch did, as far as it is stored."""
+def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome] | None:
+    """Return what the processes of a launch did, as far as it is stored; None where it is too large."""
+    room = MOST_RAW_BYTES
     raw = folder / "raw" / launch_name(record)
     outcomes = []
     for number, said in enumerate(record.get("commands") or ()):
@@ -130,7 +139,10 @@ def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome]:
             found = next(iter(raw.glob(f"{number}-*.{stream}.gz")), None)
             try:
                 packed = inside.read_bytes(folder, found.relative_to(folder).as_posix()) if found else b""
-                streams.append(inside.unpack(packed, MOST_RAW_BYTES))
+                streams.append(inside.unpack(packed, room))
+                room -= len(streams[-1])
+            except inside.TooLarge:
+                return None
             except (FabriscopeError, ValueError):
                 streams.append(b"")
         command = Command(tuple(said["argv"]), said["host"])

@@ -271,7 +271,7 @@ CASES = [
     Case("payload unknown, one host, memory asked", on_one(shares), MEMORY, PROVED, "shared memory"),
     Case(
         "payload unknown, one host, only the launcher's store is shared",
-        on_one(lambda one: one.shares("0:9:1 /tmp/ompi.a.0/pmix_dstor_1/data")),
+        on_one(lambda one: one.shares("0:9:1 /tmp/ompi.a.0/pmix_dstor_ds21_7/smdataseg-1-0")),
         ALONE,
         UNDECIDED,
         "",

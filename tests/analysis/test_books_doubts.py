@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.analysis.book_cases import HARD_ROCE, INFINIBAND, MB, MEMORY, TCP, hard, inside, on_one, scene, sends, tcp
+from tests.analysis.book_cases import (
+    HARD_ROCE,
+    INFINIBAND,
+    MB,
+    MEMORY,
+    SECOND,
+    TCP,
+    hard,
+    inside,
+    on_one,
+    scene,
+    sends,
+    tcp,
+)
 from tests.analysis.hand_watches import HARD, Scene
 
 from fabriscope.analysis.books import balance
@@ -242,10 +255,74 @@ def test_datagrams_of_a_rank_are_no_bytes_of_its_connections(over: str, each: in
     assert "a rank on a had a UDP socket, and as much as " in books.because
 
 
-def test_datagrams_of_others_leave_the_jobs_verdict() -> None:
+@pytest.mark.parametrize("over", ["eth0", "eth1"])
+def test_bytes_without_an_owner_leave_it_open_and_are_named(over: str) -> None:
     made = scene(tcp(100 * MB))
-    made.udp("a", "b", 50 * MB)
+    made.udp("a", "b", 50 * MB, over)
+    books = judged(made, TCP)
+    assert books.verdict == UNDECIDED
+    assert f"MB on {over} of a" in books.because
+    assert "have no owner" in books.because
+
+
+def test_few_bytes_without_an_owner_leave_the_jobs_verdict() -> None:
+    made = scene(tcp(100 * MB))
+    made.udp("a", "b", MB, "eth1")
     assert judged(made, TCP).verdict == PROVED
+
+
+def test_a_decoy_does_not_prove_what_went_elsewhere_unseen() -> None:
+    made = scene(tcp(MB, over="eth1"))
+    made.noise(40 * MB, "eth0", 30_000)
+    assert judged(made, SECOND).verdict == UNDECIDED
+
+
+def test_what_an_interface_above_counted_has_an_owner() -> None:
+    made = scene(tcp(100 * MB))
+    made.noise(100 * MB, "eth1", 70_000)
+    assert judged(made, TCP).verdict == UNDECIDED
+    nested = {name: replace(watch, lower_interfaces={"eth0": ("eth1",)}) for name, watch in made.watches().items()}
+    assert balance(nested, TCP).verdict == PROVED
+
+
+def test_two_names_of_one_file_are_one_memory() -> None:
+    made = on_one(lambda one: one.tcp("a", "a", 4 * MB, 0, "eth0"))
+    host = made["a"]
+    host.processes = [
+        replace(one, shared_mappings={f"fe:01:77 /tmp/name{number}": 1 << 22})
+        for number, one in enumerate(host.processes)
+    ]
+    books = judged(made, Expectation("tcp", "", {"a": "lo"}))
+    assert books.verdict == UNDECIDED
+    assert "the ranks share fe:01:77" in books.because
+    assert judged(made, MEMORY).verdict != REFUTED
+
+
+@pytest.mark.parametrize("name", ["/srv/gds", "/home/pmix/seg", "/srv/psm2_shm.dstore-host", "/srv/pmix_dstor"])
+def test_a_name_does_not_hide_memory(name: str) -> None:
+    made = on_one(lambda one: one.shares(f"0:25:77 {name}"))
+    assert judged(made, MEMORY).verdict == PROVED
+
+
+def test_what_stayed_inside_hosts_is_said() -> None:
+    made = scene(tcp(40 * MB))
+    for host in made.hosts.values():
+        made.second_rank(host.name)
+        host.processes = [replace(one, shared_mappings={f"0:{host.number}:7 /dev/shm/x": MB}) for one in host.processes]
+    books = judged(made, TCP)
+    assert books.verdict == PROVED
+    assert "inside hosts stayed an unknown amount" in books.because
+
+
+def test_every_interface_that_carried_is_named() -> None:
+    made = scene(tcp(50 * MB), tcp(50 * MB, over="eth1"))
+    assert judged(made, Expectation("tcp", "")).carried_by == "tcp over eth0 and eth1"
+
+
+def test_nearly_all_is_not_all() -> None:
+    books = judged(scene(tcp(985 * MB // 10), tcp(15 * MB // 10, over="eth1")), TCP)
+    assert books.verdict == PROVED
+    assert "98.5 %" in books.because
 
 
 def test_a_rank_that_has_a_udp_socket_and_sends_nothing_by_it_is_judged() -> None:
@@ -282,3 +359,11 @@ def test_a_job_of_datagrams_alone_is_undecided_and_says_so() -> None:
     other = judged(with_udp(scene(), over="eth1"), TCP)
     assert other.verdict == UNDECIDED
     assert "a rank on a had a UDP socket" in other.because
+
+
+def test_memory_is_proved_beside_little_that_has_no_owner() -> None:
+    made = on_one(lambda one: one.shares())
+    made.noise(50_000, "eth0")
+    assert judged(made, MEMORY).verdict == PROVED
+    made.noise(MB, "eth0")
+    assert judged(made, MEMORY).verdict == UNDECIDED

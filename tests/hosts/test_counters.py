@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -274,3 +276,51 @@ def test_what_is_gone_is_said_and_missing_from_then_on() -> None:
     for values in ({"eth0": {"rx": 5}, "lo": {"rx": 1}}, {"lo": {"rx": 2}}, {"eth0": {"rx": 0}, "lo": {"rx": 2}}):
         told = counters._merged(told, collector.news("interfaces", values))
         assert told == values
+
+
+def test_ssh_that_started_nothing_is_the_program_itself() -> None:
+    scp = {1: told("scp"), 2: {**told("ssh"), "parent": 1}}
+    assert roles({pid: {**one, "is_marked": True} for pid, one in scp.items()})[2] == (RANK, None)
+    wrapper = {1: {**told("ssh"), "is_marked": True}, 2: {**told("app"), "parent": 1, "is_marked": True}}
+    assert roles(wrapper) == {1: (JOB, None), 2: (RANK, None)}
+
+
+def test_a_program_that_writes_over_its_environment_stays_the_jobs(tmp_path: Path) -> None:
+    """A look before, and one after the process became a program with an empty environment."""
+    script = (
+        counters.program()
+        + """
+import subprocess, sys
+held = "import os, sys; sys.stdin.readline(); os.execve('/bin/sleep', ['sleep', '30'], {})"
+looked = Processes("ours", {})
+child = subprocess.Popen(
+    [sys.executable, "-c", held], stdin=subprocess.PIPE, env={"FABRISCOPE_LAUNCH_MARK": "ours.1"}
+)
+while not (looked.look(time.monotonic(), True) or child.pid in looked.of_job):
+    time.sleep(0.01)
+child.stdin.write(b"go\\n")
+child.stdin.flush()
+while os.path.basename(os.readlink("/proc/%d/exe" % child.pid)).startswith("python"):
+    time.sleep(0.01)
+looked.identify(looked.of_job[child.pid])
+one = looked.of_job[child.pid]
+print("told", one.is_of_job, one.is_marked)
+child.kill()
+child.wait()
+"""
+    )
+    file = tmp_path / "look.py"
+    file.write_text(script)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=60, check=False)
+    assert "told True True" in done.stdout, done.stderr
+
+
+def test_the_kernel_tells_which_interface_is_beneath_another(tmp_path: Path) -> None:
+    commands_text = "ip link add b0 type bridge && ip link add v0 type veth peer name v1 && ip link set v0 master b0"
+    file = tmp_path / "links.py"
+    file.write_text(counters.program() + "\nprint('told', json.dumps(lower_interfaces()))\n")
+    argv = ["unshare", "-rn", "sh", "-c", f"({commands_text}) && exec {sys.executable} {file}"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    if "told" not in done.stdout:
+        pytest.skip(f"no namespace with a bridge can be made here: {done.stderr.strip()}")
+    assert json.loads(done.stdout.partition("told ")[2]) == {"b0": ["v0"]}

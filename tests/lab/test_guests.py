@@ -172,7 +172,8 @@ def test_a_guest_may_be_called_like_the_switch(make_lab: MakeLab) -> None:
 def test_a_sweep_ends_a_guest_s_processes(make_lab: MakeLab) -> None:
     built = make_lab(("a", "n"), ("a",), gige=GIGE)
     leave_sleeping(built, "a")
-    assert "sleep" in on(built, "a", "ps", "-eo", "comm").stdout
+    while "sleep" not in on(built, "a", "ps", "-eo", "comm").stdout:  # it begins as the shell that starts it
+        time.sleep(0.05)
     for host in ("a", "n"):
         built.sweep(host)
     assert "sleep" not in on(built, "a", "ps", "-eo", "comm").stdout

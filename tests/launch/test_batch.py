@@ -89,8 +89,9 @@ def test_slurm(programs: Programs, job: BatchJob, tmp_path: Path) -> None:
     programs.say("squeue", "4711|PD|PartitionTimeLimit\n")
     submission = batch.submit("slurm", job, tmp_path)
     assert submission.native_id == "4711"
-    time.sleep(1.5)
     reason = "The job's time limit exceeds its partition's current time limit."
+    while submission.status() == JobStatus("queued"):  # until PSI/J has asked for the first time
+        time.sleep(0.1)
     assert submission.status() == JobStatus("queued", reason)
     script = programs.script()
     has_lines(

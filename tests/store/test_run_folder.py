@@ -364,6 +364,44 @@ def test_a_second_process_is_refused(folder: store.RunFolder) -> None:
         pass
 
 
+def test_a_second_process_is_refused_though_the_lock_file_was_removed(folder: store.RunFolder) -> None:
+    code = "import sys; from fabriscope import store; store.open_run(sys.argv[1]).end()"
+    with folder.lock():
+        folder.append(record(1), blocks())
+        (folder.path / ".lock").unlink()
+        second = subprocess.run(
+            [sys.executable, "-c", code, str(folder.path)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert "another process is writing to this run" in second.stderr
+        folder.append(record(2), blocks())
+    assert sorted(store.open_run(folder.path).done()) == [1, 2]
+
+
+def test_a_line_that_another_wrote_is_noticed_before_the_next_one(folder: store.RunFolder) -> None:
+    journal = folder.path / "journal.jsonl"
+    with folder.lock():
+        folder.append(record(1), blocks())
+        content = journal.read_bytes()
+        journal.write_bytes(content + content)
+        with pytest.raises(StoreError, match="something else removed it or wrote to it"):
+            folder.append(record(2), blocks())
+    assert journal.read_bytes() == content + content
+
+
+@pytest.mark.parametrize("name", [".lock", "raw/launch-0001", "samples"])
+def test_a_link_where_a_run_writes_is_refused_by_name_before_anything_is_done(
+    folder: store.RunFolder, tmp_path: Path, name: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    if name == "samples":
+        (folder.path / name).rmdir()
+    (folder.path / name).symlink_to(elsewhere)
+    with pytest.raises(StoreError, match=f"{name}: it is a symbolic link"):
+        folder.append(record(1), blocks(), [outcome()])
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_a_full_disk_damages_nothing(folder: store.RunFolder) -> None:
     folder.append(record(1), blocks(), [outcome()])
     before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}

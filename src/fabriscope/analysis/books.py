@@ -190,7 +190,7 @@ def _shares(evidence: Evidence) -> Books:
             return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
         unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
         over = _listed(found.unplaced) if found.unplaced else unseen
-        why = f"{bytes_text(unclear)} went over {over}" if unclear else "nothing was sent"
+        why = f"{bytes_text(unclear)} went over {over}" if unclear else _nothing_between(evidence)
         return Books(UNDECIDED, f"between ranks that were seen no byte was found; {why}")
     sent, came = sum(found.asked_out.values()), sum(found.asked_in.values())
     if asked >= ELSEWHERE_SHARE * (asked + other) and _differ(sent, came):
@@ -201,7 +201,11 @@ def _shares(evidence: Evidence) -> Books:
             return Books(UNDECIDED, f"{name} carried {bytes_text(asked)}, but {shared}, and that has no counter")
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
             return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
-        return Books(PROVED, f"all {bytes_text(asked)} between ranks were carried by {name}", name)
+        carried = f"all {bytes_text(asked)}"
+        if asked < asked + other:
+            carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
+        where = "ranks of different hosts" if evidence.inside else "ranks"
+        return Books(PROVED, f"{carried} between {where} were carried by {name}{evidence.inside}", name)
     carried = _listed(found.elsewhere)
     is_wire_up = other < WIRE_UP_BYTES and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
@@ -245,6 +249,12 @@ def _anything(evidence: Evidence) -> Books:
             UNDECIDED, f"{text}, but {share_text(error)} of an interface's bytes belong to nobody", _listed(every)
         )
     return Books(PROVED, text, _listed(every))
+
+
+def _nothing_between(evidence: Evidence) -> str:
+    """Say that ranks sent each other nothing, or what moved that is of no known use to them."""
+    names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in evidence.ownerless.items()]
+    return f"{', '.join(names)} have no owner" if names else "nothing was sent"
 
 
 def _differ(sent: int, came: int) -> bool:

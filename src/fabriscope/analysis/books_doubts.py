@@ -73,6 +73,8 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
+    if judged.verdict == PROVED and not is_told and (ownerless := _ownerless(evidence)):
+        return ownerless
     if expected.transport != "tcp":
         return ""
     unplaced = sum(evidence.found.unplaced.values())
@@ -101,6 +103,16 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and not is_memory and elsewhere >= ELSEWHERE_SHARE * every:
         return ""
     return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+
+
+def _ownerless(evidence: Evidence) -> str:
+    """Return which interfaces moved bytes that nothing accounts for, too many to be nothing beside the job's."""
+    found = evidence.found
+    is_memory = evidence.expected.transport == "shm"  # of which no counter knows how much it carried
+    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
+    large = {key: size for key, size in evidence.ownerless.items() if size > least}
+    names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
+    return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 from fabriscope.analysis.books_flows import (
     LOOPBACK,
     OTHERS,
+    RANKS,
     UNCLEAR,
     Transfer,
     flows_of,
@@ -17,6 +19,7 @@ from fabriscope.analysis.books_flows import (
     transfers_of,
 )
 from fabriscope.analysis.books_wire import (
+    LEAST_COUNTED_BYTES,
     TCP_BYTES,
     TIME_STAMP_BYTES,
     UDP_BYTES,
@@ -28,14 +31,17 @@ from fabriscope.analysis.books_wire import (
     routes_of,
     without_ip,
 )
+from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import RANK, Carrier, Expectation, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
 LEAST_PORT_BYTES = 4_096
+OWNERLESS_SHARE = 0.02
+"""More of an interface's bytes than this without an owner leave it open what the job sent there."""
 """A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
-WIRE_UP_STORES = ("pmix", "dstore", "gds")
-"""Parts of names of what a launcher shares with its ranks to tell them addresses: no message goes through it."""
+WIRE_UP_STORE = re.compile(r"/(?:pmix_dstor_(?:ds\d+_)?\d+/[^/]+|pmix-gds-shmem2?\.[^/]+)$")
+"""What PMIx shares with ranks to tell them addresses, by the names that it creates: no message goes through it."""
 VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
 GRAPHICS_DEVICES = (*(f"/dev/nvidia{digit}" for digit in range(10)), "/dev/kfd", "/dev/dri/render")
 
@@ -152,16 +158,36 @@ class Evidence:
     @cached_property
     def shared(self) -> list[str]:
         """Return what memory ranks share: of one host, or, where hosts are judged, ranks of several hosts."""
-        holders: dict[tuple[str, str], set[tuple[str, int]]] = {}
-        for host, one in self.ranks:
-            for identity in one.shared_mappings:
-                if not any(word in identity.lower() for word in WIRE_UP_STORES):
-                    holders.setdefault((self.watches[host].kernel, identity), set()).add((host, one.pid))
         return [
             identity
-            for (_, identity), who in holders.items()
+            for identity, who in self._holders.values()
             if len({host for host, _ in who} if self.is_between_hosts else who) > 1
         ]
+
+    @cached_property
+    def _holders(self) -> dict[tuple[str, str], tuple[str, set[tuple[str, int]]]]:
+        """Return memory by kernel, device and inode (a file may have several names): its identity, and who maps it."""
+        holders: dict[tuple[str, str], tuple[str, set[tuple[str, int]]]] = {}
+        for host, one in self.ranks:
+            for identity in one.shared_mappings:
+                if not WIRE_UP_STORE.search(identity):
+                    key = self.watches[host].kernel, identity.partition(" ")[0]
+                    holders.setdefault(key, (identity, set()))[1].add((host, one.pid))
+        return holders
+
+    @cached_property
+    def inside(self) -> str:
+        """Return what ranks of one host told each other without leaving it, in words; empty if nothing shows that."""
+        if not self.is_between_hosts:
+            return ""
+        size = sum(one.size_bytes for one in self.transfers if one.source == one.target and one.kind == RANKS)
+        parts = [f"{bytes_text(size)} by connections"] if size else []
+        for identity, who in self._holders.values():
+            hosts = [host for host, _ in who]
+            if len(set(hosts)) < len(hosts):
+                parts.append(f"an unknown amount through {identity}")
+                break
+        return f"; inside hosts stayed {' and '.join(parts)}" if parts else ""
 
     @cached_property
     def may_share(self) -> bool:
@@ -184,7 +210,8 @@ class Evidence:
         ends = asked.rdma_ports if asked.transport in RDMA_TRANSPORTS else asked.interfaces
         if not ends and asked.transport == "tcp":  # over any interface: what it was
             judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
-            ends = {one.source: one.out_interface for one in judged if one.out_interface is not None}
+            names = list(dict.fromkeys(one.out_interface for one in judged if one.out_interface is not None))
+            return f"tcp over {' and '.join(names)}" if names else "tcp"
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
         what = asked.transport or "any transport"
@@ -270,6 +297,25 @@ class Evidence:
             limit = meter.udp_bytes()
             total += rest if limit is None else min(rest, limit)
         return total
+
+    @cached_property
+    def ownerless(self) -> dict[tuple[str, str], int]:
+        """Return host and interface to the bytes that nothing accounts for, in the direction that has more of them.
+
+        What an interface above it counted (VLAN, VXLAN, bridge: the kernel tells) is accounted for there.
+        """
+        found: dict[tuple[str, str], int] = {}
+        counted = {(one.host, one.interface, one.direction): one.counted_bytes for one in self.lines}
+        for line in self.lines:
+            lower = self.watches[line.host].lower_interfaces
+            above = [name for name, beneath in lower.items() if line.interface in beneath]
+            nested = sum(counted.get((line.host, name, line.direction), 0) for name in above)
+            rest = line.rest_bytes - nested
+            limit = max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES)
+            if rest > limit:
+                key = line.host, line.interface
+                found[key] = max(found.get(key, 0), rest)
+        return found
 
     @cached_property
     def datagrams(self) -> str:

@@ -59,9 +59,14 @@ class Words:
         return tuple(dict.fromkeys(str(one) for one in self.claims if one.transport != "self"))
 
 
+LONGEST_LINE = 4000
+"""No library's line of its own transport is longer; a program's may have no end."""
+
+
 def read_words(text: str) -> Words:
     """Return what libraries say of their transport in a job's output; text of other origin is passed over."""
-    text = _PREFIX.sub("", _COLOUR.sub("", text.replace("\r\n", "\n")))
+    text = "\n".join(line for line in text.replace("\r\n", "\n").split("\n") if len(line) <= LONGEST_LINE)
+    text = _PREFIX.sub("", _COLOUR.sub("", text))
     found = [claim for reader in lines.READERS for claim in reader(text)]
     unique = {(one.library, one.scope, one.transport, one.name): one for one in reversed(found)}
     return Words(tuple(one for one in found if unique[one.library, one.scope, one.transport, one.name] is one))

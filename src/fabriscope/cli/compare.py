@@ -76,8 +76,9 @@ def compare(
 
 def _print(found: Comparison) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from fabriscope.cli.show import escape
 
     console = Console(highlight=False)
     console.print(f"[bold]{escape(found.title)}[/bold]")

@@ -68,6 +68,9 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
     folder = out or run / "report"
     reports = discover("reports", "REPORT")
     options = Options(tuple(dict.fromkeys(figure_formats)))
+    if out is None and folder.is_symlink():
+        what = "it is a symbolic link, and a report is written through none"
+        raise FabriscopeError(what, where=str(folder), fix="remove it, or name a folder with -o")
     paths: list[Path] = []
     data = store.open_run(run).read()
     for note in data.notes:

@@ -81,7 +81,7 @@ def _print(essence: Essence) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{escape(str(essence.run.manifest['name']))}[/bold]  {escape(essence.run.path)}")
     for name, value in _facts.run_table(essence):
-        console.print(f"  [dim]{name}:[/dim] {escape(value)}")
+        console.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
     console.print()
     for note in essence.run.notes:
         console.print(f"[bold]left out:[/bold] {escape(note)}")

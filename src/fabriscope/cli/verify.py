@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -25,6 +26,10 @@ def verify(run: Path, report: Path | None, digest: str | None, as_json: bool) ->
     from fabriscope.model.errors import printable
     from fabriscope.verify import verify as check
 
+    if digest is not None:
+        digest = digest.strip().lower()
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            raise click.UsageError("--digest is not a digest: 64 hexadecimal digits, as a report states them")
     account = check(run, report, digest)
     if as_json:
         click.echo(json.dumps({"is_as_written": not account.findings, **asdict(account)}, indent=1))

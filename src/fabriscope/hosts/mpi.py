@@ -60,7 +60,8 @@ def search() -> list[Found]:
         elif not any(_is_same(one.stack, other.stack) for other in found):
             name = _unique(wanted_name or f"{one.stack.kind.rstrip('45')}-{one.stack.version}", names)
             found.append(replace(one, stack=replace(one.stack, name=name)))
-    return found
+    refused = mpi_wheels.refused().items()
+    return [*found, *(Found(prefix, None, f"what is kept there is not executed: {why}") for prefix, why in refused)]
 
 
 def search_everywhere() -> list[Found]:

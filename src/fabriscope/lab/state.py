@@ -260,7 +260,10 @@ def _untrusted(root: Path, why: str) -> LabError:
 def _write(state: LabState, folder: Path) -> None:
     text = json.dumps({**asdict(state), "folder": str(state.folder)}, indent=1)
     path = folder / STATE_FILE
-    path.with_suffix(".new").write_text(text)
+    handle = os.open(path.with_suffix(".new"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        os.fchmod(handle, 0o600)
+        file.write(text)
     path.with_suffix(".new").replace(path)
 
 

@@ -92,6 +92,8 @@ class Watch:
     """`DEVICE/PORT` to the interface that it sends over, for RoCE and iWARP."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """What could not be read, and why: an unknown is not a zero."""
+    lower_interfaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Interface to those beneath it, which count its bytes too (VLAN, VXLAN, macvlan, bond, bridge)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-# ruff: noqa: PTH100, PTH103, PTH115, PTH118, PTH120
+# ruff: noqa: PTH100, PTH102, PTH112, PTH115, PTH118, PTH120
 """Whether a folder or a file can be trusted: who owns it, and who else may change it or what leads to it.
 
 As ssh judges keys (StrictModes): whatever a name leads through must belong to us or to root, and nobody else may write
@@ -43,7 +43,7 @@ def private_folder(path: str) -> "str | None":
 
     Raises OSError.
     """
-    os.makedirs(path, mode=0o700, exist_ok=True)
+    make(path)
     why = problem(path)
     if why is not None:
         return why
@@ -56,6 +56,33 @@ def private_folder(path: str) -> "str | None":
             os.fchmod(handle, 0o700)
     finally:
         os.close(handle)
+    return None
+
+
+def make(path: str) -> None:
+    """Make a folder, with what is missing above it, for us alone whatever the umask says; raises OSError."""
+    missing = []
+    above = os.path.abspath(path)
+    while not os.path.isdir(above):
+        missing.append(above)
+        above = os.path.dirname(above)
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:  # somebody was faster, or it is no folder
+            if not os.path.isdir(folder):
+                raise
+
+
+def open_below(path: str) -> "str | None":
+    """Return what in a tree others can change, as `PATH ...`; None for nothing. Raises OSError."""
+    for folder, _, names in os.walk(path):
+        for entry in [folder] + [os.path.join(folder, name) for name in names]:
+            info = os.lstat(entry)
+            if info.st_uid not in _trusted():
+                return f"{entry} belongs to user {info.st_uid}, not to us"
+            if not stat.S_ISLNK(info.st_mode) and _is_open(info):
+                return f"{entry} can be written by other users (mode {stat.S_IMODE(info.st_mode):04o})"
     return None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of
@@ -44,13 +45,22 @@ def table_texts(essence: Essence) -> dict[str, str]:
     return {name: _disarmed(frame).write_csv() for name, frame in tables.items()}
 
 
+def _has_controls(column: pl.Series) -> bool:
+    return bool(column.str.contains(r"[\p{C}\p{Zl}\p{Zp}]").any())
+
+
 def _disarmed(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the table with an apostrophe before text that a spreadsheet would run as a formula.
 
+    Nor does it hold what a terminal would obey.
     OWASP, "CSV Injection": text that begins with = + - @, a tabulator or a new line. Numbers stay numbers.
     """
+    unclean = [name for name, kind in frame.schema.items() if kind == pl.String and _has_controls(frame[name])]
+    cleaned = frame.with_columns(
+        pl.col(name).map_elements(printable, return_dtype=pl.String, skip_nulls=True) for name in unclean
+    )
     text = pl.col(pl.String)
-    return frame.with_columns(pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep())
+    return cleaned.with_columns(pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep())
 
 
 REPORT = Report("csv", "estimates, launch values, summary, comparisons, ranges and failures as CSV files", render)

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fabriscope.analysis.trust import MEANINGS
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, printable
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
@@ -58,7 +58,7 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
     manifest = essence.run.manifest
     plan = manifest.get("plan") or {}
     return environment.get_template("report.html.j2").render(
-        title=manifest["name"],
+        title=printable(manifest["name"]),
         description=plan.get("description") or "",
         left_out=essence.run.notes,
         answer=essence.answer,
@@ -131,6 +131,9 @@ def _bundle_of(process: subprocess.Popen[str]) -> str:
         process.kill()
         process.communicate()  # ends: it was killed, and starts no others that could keep its output open
         raise FabriscopeError("building the figures' script library took too long", fix="try again") from None
+    if process.returncode < 0:
+        what = f"the program that builds the figures' script library was ended by signal {-process.returncode}"
+        raise FabriscopeError(what, fix="give it more memory, or use another format (markdown, csv)")
     if process.returncode != 0:
         last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"
         raise FabriscopeError(f"the figures' script library cannot be built: {last}", fix="reinstall vl-convert-python")

@@ -64,11 +64,11 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
 def page_text(essence: Essence) -> str:
     """Return the page."""
     manifest = essence.run.manifest
-    parts = [f"# {_cell(manifest['name'])}", _text((manifest.get("plan") or {}).get("description") or "")]
+    parts = [f"# {_cell(manifest['name'])}", _line((manifest.get("plan") or {}).get("description") or "")]
     paper = _paper_parts(paper_view(essence))
     besides = ["## What the run says besides"] if paper else []
     left_out = "\n".join(f"- Left out: {_cell(note)}" for note in essence.run.notes)
-    sentences = [_text(sentence) for sentence in essence.answer]
+    sentences = [_line(sentence) for sentence in essence.answer]
     parts += [sentences[0], left_out, *paper, *besides, "\n".join(f"- {sentence}" for sentence in sentences[1:])]
     parts += ["## Set-up", _table(("", ""), _facts.run_table(essence))]
     fabrics = _facts.fabric_table(essence.run)
@@ -119,7 +119,7 @@ def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
     if paper is None:
         return []
     about = f"*{paper['title']}*{', ' if paper['citation'] else ''}{paper['citation']}. {paper['question']}"
-    about = _text(about)
+    about = _line(about)
     claims = [[row[name] for name in ("figure", "say", "verdict", "evidence", "paper")] for row in paper["claims"]]
     parts = ["## The paper, re-run", about, "### Claim by claim"]
     parts.append(_table(("in", "the paper says", "here", "what was measured here", "the paper's numbers"), claims))
@@ -152,7 +152,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    return _text(value).replace("|", "\\|").replace("\n", " ")
+    return _line(value).replace("|", "\\|")
+
+
+def _line(value: object) -> str:
+    return " ".join(_text(value).splitlines())
 
 
 def _text(value: object) -> str:

@@ -21,13 +21,8 @@ from fabriscope.store.manifest import MANIFEST_NAME
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
 DAMAGED = (OSError, StoreError, ValueError, KeyError, TypeError, AttributeError)
-MOST_RAW_BYTES = 2**31
-"""Of what one process said, unpacked."""
-SEALED_SINCE = {
-    "versions": ("engine_sha256",),
-    "journal": ("counters", "idle_counters", "attempt"),
-}
-"""What was first written by versions that sealed every run: where it stands, there was a seal."""
+MOST_RAW_BYTES = 2**27
+"""Of what the processes of a launch said, unpacked: what is larger is compared with its digest alone."""
 
 
 class Folder:
@@ -54,10 +49,11 @@ class Folder:
             self._check_strays(stated)
         if not is_sealed:
             self._check_age()
-            self._notes.append(
-                "the run was written by a version that kept no digests: what was changed since cannot be told, "
-                "only what contradicts something else"
-            )
+            if not any(one.file == seal.SEAL_NAME for one in self._findings):
+                self._notes.append(
+                    "the run was written by a version that kept no digests: what was changed since cannot be told, "
+                    "only what contradicts something else"
+                )
         checked = (f"{self._file_count} files against their digests", f"{len(self._lines)} lines of the journal")
         return Account(tuple(self._findings), tuple(self._notes), checked if is_sealed else checked[1:])
 
@@ -74,11 +70,15 @@ class Folder:
         except StoreError as error:
             self._find(JOURNAL_NAME, "", error.what)
         *whole, self._torn = content.split(b"\n")
+        damaged_count = 0
         for number, raw in enumerate(whole, start=1):
             line = journal.line_of(number, raw)
-            if line.record is None:
+            damaged_count += line.record is None
+            if line.record is None and damaged_count <= journal.MOST_NAMED:
                 self._find(JOURNAL_NAME, f"line {number}", f"it is damaged: {line.problem}")
             self._lines.append((number, raw, line.record))
+        if damaged_count > journal.MOST_NAMED:
+            self._find(JOURNAL_NAME, "", f"{damaged_count} lines are damaged, of which the first are named")
 
     def _check_torn(self, stated: Mapping[str, Any] | None) -> None:
         """A torn last line is what a killed process leaves; a run that has ended has none."""
@@ -93,13 +93,9 @@ class Folder:
         """Find what only versions that always seal have written, in a folder without any seal."""
         with contextlib.suppress(*DAMAGED):
             contents = inside.parse(inside.read_bytes(self._path, MANIFEST_NAME))
-            versions = contents["versions"]
-            newer = [f"{MANIFEST_NAME}, versions.{name}" for name in SEALED_SINCE["versions"] if name in versions]
-            lines = (line for _, _, line in self._lines if line is not None and ADDED not in line)
-            newer += [f"{JOURNAL_NAME}, {name}" for line in lines for name in SEALED_SINCE["journal"] if name in line]
+            newer = seal.newer_than_seals(contents, [line for _, _, line in self._lines if line is not None])
             if newer:
-                what = f"{GONE}, and only versions that write one write what stands in {newer[0]}"
-                self._find(seal.SEAL_NAME, "", what)
+                self._find(seal.SEAL_NAME, "", f"{GONE}, and only versions that write one write what stands in {newer}")
 
     # The seal, and what was written before the first launch.
 
@@ -190,7 +186,9 @@ class Folder:
             return
         missing = int(stated["launch_count"]) - len(self._lines)
         if missing > 0 or (missing < 0 and stated["ended"]) or missing < -1:
-            self._find(JOURNAL_NAME, f"line {len(self._lines)}", f"the seal counts {stated['launch_count']} lines")
+            place = f"line {len(self._lines)}" if self._lines else ""
+            empty = "" if self._lines else "it is empty, and "
+            self._find(JOURNAL_NAME, place, f"{empty}the seal counts {stated['launch_count']} lines")
         elif missing == 0 and before and stated["chain"] not in before:
             self._find(JOURNAL_NAME, f"line {len(self._lines)}", "it is not the line that the seal was made over")
 

@@ -101,6 +101,7 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
     addresses = {name: tuple(those) for name, those in line["addresses"].items()}
     known = {field.name for field in dataclasses.fields(Watch)}
     about = {name: value for name, value in line.items() if name in known}
+    about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
     watch = Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
     _check(watch)
     return watch
@@ -113,6 +114,7 @@ def _check(watch: Watch) -> None:
         _must(all(isinstance(text, str) for text in texts.values()), "a text")
     for address in (one for every in watch.addresses.values() for one in every):
         ipaddress.ip_address(address.partition("/")[0].partition("%")[0])
+    _must(all(isinstance(name, str) for every in watch.lower_interfaces.values() for name in every), "an interface")
     _must(all(type(size) is int for size in watch.mtu_bytes.values()), "an MTU")
     for reading in watch.readings:
         _must(all(type(one) is int for one in (reading.at_ns, reading.unix_ns, reading.cost_ns)), "a time")

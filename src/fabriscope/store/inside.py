@@ -28,6 +28,10 @@ class MissingFile(StoreError):
     """A file that should be in a run's folder is not there."""
 
 
+class TooLarge(ValueError):
+    """A packed file holds more than is unpacked."""
+
+
 def path_of(folder: Path, name: object) -> Path:
     """Return the path of a file by its name in the folder; raises StoreError for a name that leads out of it."""
     if isinstance(name, str) and name and "\0" not in name:
@@ -52,6 +56,8 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
             _check_kind(path, os.fstat(stream.fileno()), most)
             return stream.read(most)
     except FileNotFoundError as error:
+        if path.is_symlink():
+            raise StoreError("it is a link to nothing", where=str(path)) from error
         raise MissingFile("the file is missing", where=str(path)) from error
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -68,13 +74,13 @@ def unpack(content: bytes, most: int = MOST_UNPACKED_BYTES) -> bytes:
             unpacked.append(stream.decompress(content, room + 1))
             room -= len(unpacked[-1])
             if room < 0:
-                raise ValueError(f"it unpacks to more than {most} bytes")
+                raise TooLarge(f"it unpacks to more than {most} bytes")
             if not stream.eof:
                 raise ValueError("its end is missing")
             content = stream.unused_data
     except zlib.error as error:
         raise ValueError(f"it cannot be unpacked: {error}") from error
-    return b"".join(unpacked)
+    return unpacked[0] if len(unpacked) == 1 else b"".join(unpacked)
 
 
 def parse(content: bytes) -> Any:

@@ -14,6 +14,8 @@ from fabriscope.store import inside, shapes
 from fabriscope.store.files import to_json
 
 JOURNAL_NAME = "journal.jsonl"
+MOST_NAMED = 3
+"""Damaged lines that are named one by one; of more, their number is told."""
 
 
 @dataclass(frozen=True)

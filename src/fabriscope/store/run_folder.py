@@ -7,7 +7,6 @@ and synced first, and only the journal's line makes the launch count.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import gzip
 import os
@@ -23,10 +22,9 @@ from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData, launch_name
-from fabriscope.store import additions, checks, counters, inside, journal, manifest, marks, samples, seal
+from fabriscope.store import additions, counters, inside, journal, manifest, marks, samples, seal
 from fabriscope.store.files import (
     COUNTERS_NAME,
-    LOCK_NAME,
     PLAN_NAME,
     RAW_NAME,
     SAMPLES_NAME,
@@ -35,6 +33,7 @@ from fabriscope.store.files import (
     write_whole,
 )
 from fabriscope.store.journal import JOURNAL_NAME
+from fabriscope.store.locking import cannot_write, locked
 from fabriscope.store.sound import Reader
 
 if TYPE_CHECKING:
@@ -145,6 +144,8 @@ class RunFolder:
         self._lines: tuple[journal.Line, ...] = ()
         self._known = b""
         """The journal's sound bytes, of which `_lines` are the lines."""
+        self._content: bytes | None = None
+        """The whole journal as it was read or written last while the folder is locked."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -174,27 +175,13 @@ class RunFolder:
         if self._is_locked:
             yield
             return
-        try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(self.path / LOCK_NAME, flags, 0o644)
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StoreError(
-                    "another process is writing to this run", where=str(self.path), fix="wait until it has ended"
-                ) from None
-            except OSError as error:
-                raise _cannot_write(self.path, error) from error
-            self._lines, self._known = (), b""
+        with locked(self.path):
+            self._lines, self._known, self._content = (), b"", None
             self._is_locked = True
-            yield
-        finally:
-            self._is_locked = False
-            with contextlib.suppress(OSError):  # nothing is written to it; the lock goes in any case
-                os.close(descriptor)
+            try:
+                yield
+            finally:
+                self._is_locked = False
 
     def append(
         self,
@@ -230,11 +217,10 @@ class RunFolder:
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
                 line |= self._write_counters(name, watches or {}, files)
                 sealed = seal.sealed(line, files, self._chain(records))
-                journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
-                sync_folder(self.path)
+                self._append_line(sealed)
                 seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
             except OSError as error:
-                raise _cannot_write(self.path, error) from error
+                raise cannot_write(self.path, error) from error
 
     def add(self, number: int, launches: Sequence[Launch], near: Sequence[Mapping[str, Any]]) -> None:
         """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
@@ -249,11 +235,10 @@ class RunFolder:
             line = additions.line(number, launches, near, self.manifest["cases"])
             try:
                 sealed = seal.sealed(line, {}, self._chain(records))
-                journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
-                sync_folder(self.path)
+                self._append_line(sealed)
                 seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
             except OSError as error:
-                raise _cannot_write(self.path, error) from error
+                raise cannot_write(self.path, error) from error
 
     def note_idle(self, watches: Mapping[str, Watch]) -> None:
         """Keep what the hosts counted while nothing of ours ran; it is stored with the next launch."""
@@ -287,7 +272,7 @@ class RunFolder:
             try:
                 seal.write(self.path, self._sealed_files(), len(records), self._chain(records), ended=True)
             except OSError as error:
-                raise _cannot_write(self.path, error) from error
+                raise cannot_write(self.path, error) from error
 
     def done(self) -> dict[int, dict[str, Any]]:
         """Return launch id to the journal's record that counts, of every launch that was stored whole."""
@@ -307,6 +292,12 @@ class RunFolder:
         lines = self._journal()
         if counted > len(lines):
             notes.append(f"{JOURNAL_NAME}: the seal counts {counted} lines, and there are {len(lines)}")
+        records = [line.record for line in lines if line.record is not None]
+        if not notes and not (self.path / seal.SEAL_NAME).exists() and not any(map(seal.chain_of, records)):
+            newer = seal.newer_than_seals(self._contents, records)
+            if newer:
+                what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
+                notes.append(f"{what}: nothing here was compared with a digest")
         sound = self._reader.sound(lines[:line_count], self._contents)
         idle_note = self._reader.idle_note(sound.lines)
         notes += [*sound.notes, *([idle_note] if idle_note else [])]
@@ -324,17 +315,25 @@ class RunFolder:
         return journal.records_of(self.path, self._journal())
 
     def _journal(self) -> tuple[journal.Line, ...]:
-        """Return the journal's lines; while the folder is locked it may only have grown since they were last read."""
+        """Return the journal's lines; while the folder is locked nothing but what we wrote may stand there."""
         content = journal.content_of(self.path)
-        if not content.startswith(self._known):
-            if self._is_locked:
+        if self._is_locked:
+            # Behind the sound bytes a torn line may have been cut, by an append that then failed.
+            if self._content is not None and content not in (self._content, self._known):
                 fix = "`fabriscope verify` says what is left; start a new run"
                 raise StoreError(_CHANGED_MEANWHILE, where=str(self.path / JOURNAL_NAME), fix=fix)
+            self._content = content
+        elif not content.startswith(self._known):
             self._lines, self._known = (), b""
         more, length = journal.lines_of(content[len(self._known) :], len(self._lines))
         self._lines += more
         self._known = content[: len(self._known) + length]
         return self._lines
+
+    def _append_line(self, sealed: dict[str, Any]) -> None:
+        journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
+        self._content = self._known + to_json(sealed) + b"\n"
+        sync_folder(self.path)
 
     def _chain(self, records: Sequence[Mapping[str, Any]]) -> str:
         """Return what the next line of the journal follows on: the last line, or how the run began."""
@@ -384,15 +383,3 @@ def _command(outcome: Outcome) -> dict[str, Any]:
         "exit_status": outcome.exit_status,
         "elapsed_ns": outcome.elapsed_ns,
     }
-
-
-def _cannot_write(folder: Path, error: OSError) -> StoreError:
-    """Return what to say when nothing more can be written: that the rest is whole only where that was found so."""
-    stored = "`fabriscope verify` says what is left"
-    with contextlib.suppress(StoreError, OSError):
-        account = checks.check_folder(folder)
-        if account.findings:
-            stored = f"nor is what was stored before whole: {account.findings[0].sentence()}"
-        elif not account.notes:
-            stored = "what was stored before is whole; make room or mend the permissions, then resume"
-    return StoreError(f"cannot be written: {error.strerror or error}", where=str(folder), fix=stored)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ADDED_COLUMNS = ("rank", "peer")
 """Columns that the first files of version 1 lack."""
+MOST_ROWS = 10_000_000
+"""Of one launch."""
 
 
 def schema() -> dict[str, Any]:
@@ -83,9 +85,19 @@ def decode(content: bytes) -> pl.DataFrame:
 
     try:
         with _silence():  # polars says on its own what it panics over
+            check_row_count(content)
             return pl.read_parquet(io.BytesIO(content), glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"no samples can be read from it: {error}") from error
+
+
+def check_row_count(content: bytes) -> None:
+    """Raise ValueError for a file with more rows than we read: by its footer, since equal rows pack to nothing."""
+    import polars as pl
+
+    count = pl.scan_parquet(io.BytesIO(content), glob=False).select(pl.len()).collect().item()
+    if count > MOST_ROWS:
+        raise ValueError(f"it has {count} rows, and {MOST_ROWS} are the most that we read")
 
 
 @contextlib.contextmanager
@@ -117,12 +129,18 @@ def check(content: bytes, *, with_rows: bool = True) -> None:
             raise ValueError(f"the column {name} is missing")
         if name in found and found[name] != kind:
             raise ValueError(f"the column {name} is of the type {found[name]}, and must be {kind}")
+    try:
+        check_row_count(content)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise ValueError(f"no samples can be read from it: {error}") from error
     if not with_rows:
         return
     frame = decode(content)
     for name in ("launch_id", "block", "case_id", "quantity", "phase", "operations_per_sample", "value"):
         if frame[name].null_count():
             raise ValueError(f"the column {name} has {frame[name].null_count()} rows without a value")
+    if (frame["operations_per_sample"] < 1).any():
+        raise ValueError("the column operations_per_sample has a sample of less than one operation")
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:

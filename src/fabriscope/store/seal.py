@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.model.errors import StoreError
+from fabriscope.model.run_data import ADDED
 from fabriscope.store import inside, marks, shapes
 from fabriscope.store.files import plain, to_json, write_whole
 
@@ -23,6 +24,23 @@ VERSION = 1
 _VERIFY = "`fabriscope verify` says what else was changed"
 FIELD = "seal"
 """The field of a journal line, and in seal.json the digest of all else."""
+
+
+SEALED_SINCE = {
+    "versions": ("engine_sha256",),
+    "journal": ("counters", "idle_counters", "attempt"),
+}
+"""What was first written by versions that sealed every run: where it stands, there was a seal."""
+
+
+def newer_than_seals(contents: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return where something stands that only versions that always seal have written; nothing where it is nowhere."""
+    names = [f"manifest.json, versions.{name}" for name in SEALED_SINCE["versions"] if name in contents["versions"]]
+    for line in lines:
+        names += [f"journal.jsonl, {name}" for name in SEALED_SINCE["journal"] if name in line and ADDED not in line]
+        if names:
+            return names[0]
+    return names[0] if names else ""
 
 
 def sha256(content: bytes) -> str:

@@ -7,6 +7,7 @@ rest is told; of folders of older versions, which kept no digests, what cannot b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,15 +65,23 @@ class Reader:
         """Return what is as it was written of these lines and the files that they name."""
         records: list[dict[str, Any]] = []
         notes: list[str] = []
+        unread: list[str] = []
+        cases = set(contents["cases"])
         for line, problem in zip(lines, self._problems(lines), strict=True):
             record = line.record and inside.whole_characters(line.raw, line.record)
-            what = problem or _stranger(record or {}, contents, records)
+            what = problem or _stranger(record or {}, contents["entries"], cases)
             if what or record is None:
-                notes.append(
+                (unread if record is None else notes).append(
                     f"{_called(record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}"
                 )
                 continue
             records.append(record)
+            cases.update(record.get("cases", ()) if ADDED in record else ())
+        notes += unread[: journal.MOST_NAMED]
+        if len(unread) > journal.MOST_NAMED:
+            notes.append(
+                f"{len(unread)} lines of {journal.JOURNAL_NAME} are damaged, of which the first are named here"
+            )
         while True:
             counting = journal.that_count(records)
             damaged = {id(record): found for record in counting if (found := next(self.damage(record), None))}
@@ -193,20 +202,19 @@ def _what_changed(record: Mapping[str, Any]) -> str:
     return f"{where}: {CHANGED}" if where else "it does not follow on the line before it"
 
 
-def _stranger(record: Mapping[str, Any], contents: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:
+def _stranger(record: Mapping[str, Any], known_entries: Mapping[str, Any], known_cases: AbstractSet[str]) -> str:
     """Return which name in a record stands for nothing that the manifest, or a line before it, has."""
-    cases = [contents["cases"], *(one["cases"] for one in before if ADDED in one)]
+    own = record["cases"] if ADDED in record else {}
     if ADDED in record:
-        cases.append(record["cases"])
         entries = [launch["entry_id"] for launch in record["schedule"]]
         names = [case_id for launch in record["schedule"] for case_id in launch["case_ids"]]
     else:
         entries = [record["entry_id"]] if record.get("entry_id") else []
         names = list(record.get("results") or ())
     for entry_id in entries:
-        if entry_id not in contents["entries"]:
+        if entry_id not in known_entries:
             return f"there is no entry {entry_id!r}"
-    missing = next((name for name in names if not any(name in known for known in cases)), None)
+    missing = next((name for name in names if name not in known_cases and name not in own), None)
     return f"there is no case {missing!r}" if missing is not None else ""
 
 

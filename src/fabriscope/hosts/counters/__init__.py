@@ -101,6 +101,7 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         mtu_bytes={key: size.whole() for key, size in _members(host, "mtu_bytes")},
         readings=tuple(_readings(told)),
         rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
+        lower_interfaces={upper: lower.texts() for upper, lower in _members(host, "lower_interfaces")},
         problems=problems,
     )
 

@@ -44,9 +44,14 @@ class Collector:
         except OSError as error:
             self.problems["addresses"] = error.strerror or str(error)
             addresses = {}
+        try:
+            lower = lower_interfaces()
+        except OSError:  # then nothing is explained by nesting
+            lower = {}
         say({
             "kind": "host", "boot_id": read("/proc/sys/kernel/random/boot_id").strip(), "addresses": addresses,
             "mtu_bytes": self.drivers.mtu_bytes(names), "rdma_interfaces": self.rdma.interfaces(),
+            "lower_interfaces": lower,
         })  # fmt: skip
 
     def reading(self, is_whole):

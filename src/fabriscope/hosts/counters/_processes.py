@@ -119,11 +119,14 @@ class Processes:
             return False
         one.parent = parent_of(one.pid)
         one.program = os.path.basename(link(folder + "/exe") or read(folder + "/comm").strip()).split(" (")[0]
-        one.rank = number_in(variables, RANK_VARIABLES)
+        rank = number_in(variables, RANK_VARIABLES)
+        one.rank = one.rank if rank is None else rank
         one.step_rank = number_in(variables, STEP_VARIABLES[:1]) if STEP_VARIABLES[1] in variables else None
         mark = variables.get(MARK_VARIABLE, b"").decode("ascii", "replace")
-        one.is_marked = bool(self.mark) and mark.startswith(self.mark)
-        one.is_of_job = (
+        # What was the job's once stays so, and its children are: a program may write over its environment.
+        parent = self.of_job.get(one.parent)
+        one.is_marked |= (bool(self.mark) and mark.startswith(self.mark)) or (parent is not None and parent.is_marked)
+        one.is_of_job |= (
             one.is_marked or one.rank is not None or one.step_rank is not None
             or one.program in LAUNCHERS or one.parent in self.of_job
         )  # fmt: skip

@@ -11,7 +11,9 @@ from fabriscope.model.counters import JOB, OTHER, RANK
 WRAPPERS = frozenset(
     ("sh", "bash", "dash", "zsh", "env", "nsenter", "unshare", "ssh", "sshd", "rsh", "sudo", "timeout", "time")
 )
-"""Programs that stand before others; without MPI nothing else tells them from the program itself."""
+"""Programs that stand before others."""
+SHELLS = frozenset(("ssh", "rsh"))
+"""Of them, those that carry bytes themselves: one that started nothing is the program itself (`scp` has `ssh` send)."""
 
 
 def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, int | None]]:
@@ -25,7 +27,14 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
     programs = {pid: one for pid, one in ours.items() if one["program"] not in LAUNCHERS}
     ranks = {pid: one["rank"] for pid, one in programs.items() if one["rank"] is not None}
     if not ranks and len(programs) == len(ours):
-        ranks = _without_mpi({pid: one for pid, one in programs.items() if one["program"] not in WRAPPERS})
+        parents = {one["parent"] for one in programs.values()}
+        ranks = _without_mpi(
+            {
+                pid: one
+                for pid, one in programs.items()
+                if one["program"] not in WRAPPERS or (one["program"] in SHELLS and pid not in parents)
+            }
+        )
     return {pid: (RANK, ranks[pid]) if pid in ranks else (JOB if pid in ours else OTHER, None) for pid in processes}
 
 

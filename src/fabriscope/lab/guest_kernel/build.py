@@ -17,7 +17,7 @@ from pathlib import Path
 from fabriscope.lab.guest_kernel import changes, source
 from fabriscope.lab.guest_kernel.kept import CONFIG, PROGRAM, RECORD, Kernel, cache_folder, recipe
 from fabriscope.lab.guest_kernel.source import Source
-from fabriscope.model import caches
+from fabriscope.model import caches, folders
 from fabriscope.model.errors import LabError, ToolMissing
 
 Notice = Callable[[str], None]
@@ -39,7 +39,7 @@ def build(given: Path | None, jobs: int, notice: Notice) -> Kernel:
     if lacking:
         raise ToolMissing("\n".join(lacking))
     root = cache_folder()
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folders.make(str(root))
     caches.check(root, LabError)
     with (
         caches.locked(root / "lock", BUILD_TIMEOUT_S, LabError),
