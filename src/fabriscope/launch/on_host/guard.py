@@ -1,4 +1,4 @@
-# ruff: noqa: PTH111, F821
+# ruff: noqa: PTH102, PTH111, PTH118, F821
 # (The host's Python may be as old as 3.6; names of orders.py and sweep.py, which are sent before this, are used.)
 # mypy: ignore-errors
 # Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
@@ -30,45 +30,64 @@ def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
     folder = None
-    try:
-        if order["stays_here"]:  # what libraries leave when they are killed goes with the program
-            folder = env["TMPDIR"] = tempfile.mkdtemp(prefix="fabriscope-")
-    except OSError as error:
-        os.write(1, b"\x1e\n")
-        end_with(127, {"cannot_start": f"a temporary folder cannot be made: {reason_of(error)}"})
+    if order["stays_here"]:  # what libraries leave when they are killed goes with the program
+        folder = env["TMPDIR"] = os.path.join(tempfile.gettempdir(), "fabriscope-" + os.urandom(6).hex())
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
-    os.write(1, b"\x1e\n")
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, raise_gone)  # before there is anything to remove
+    child = status = None
     try:
-        child = subprocess.Popen(
-            argv, stdin=subprocess.PIPE if program_input else subprocess.DEVNULL, env=env, start_new_session=True
-        )
-    except OSError as error:
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        end_with(127, {"cannot_start": f"{argv[0]}: {reason_of(error)}"})
-    try:
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, raise_gone)
+            make_folder(folder)
+        os.write(1, b"\x1e\n")
+        child = start(argv, program_input, env, folder)
         if program_input:
             threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
         hear(child, order)
     except Gone:
-        leave(child)
-    signal_group(child, signal.SIGKILL)
-    try:
-        status = child.wait(KILL_GRACE_S)
-    except subprocess.TimeoutExpired:  # the kernel does not let it go
-        status = None
+        if child is not None:
+            leave(child)
+    heed_no_signals()
+    if child is not None:
+        signal_group(child, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
+            status = child.wait(KILL_GRACE_S)
     end_marked(order["mark"])
+    remove(folder)
+    end_with(1 if status is None else status if status >= 0 else 128 - status, {"exit_status": status})
+
+
+def make_folder(folder):
+    try:
+        os.mkdir(folder, 0o700)
+    except OSError as error:
+        os.write(1, b"\x1e\n")
+        end_with(127, {"cannot_start": "a temporary folder cannot be made: " + reason_of(error)})
+
+
+def start(argv, program_input, env, folder):
+    stdin = subprocess.PIPE if program_input else subprocess.DEVNULL
+    try:
+        return subprocess.Popen(argv, stdin=stdin, env=env, start_new_session=True)
+    except OSError as error:
+        remove(folder)
+        end_with(127, {"cannot_start": argv[0] + ": " + reason_of(error)})
+
+
+def remove(folder):
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
-    end_with(1 if status is None else status if status >= 0 else 128 - status, {"exit_status": status})
 
 
 def raise_gone(_number, _frame):
     raise Gone
+
+
+def heed_no_signals():
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def hear(child, order):
@@ -98,8 +117,7 @@ def tell_end(pid, told):
 
 def leave(child):
     """Ask the program to end, and give it a moment."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    heed_no_signals()
     signal_group(child, signal.SIGTERM)
     until_s = time.monotonic() + GONE_GRACE_S
     while time.monotonic() < until_s:
