@@ -286,12 +286,16 @@ kernel = cache / "kernels" / "linux-1"
 kernel.mkdir(parents=True)
 (kernel / "kernel.json").write_text("{}")
 print(refusal(guest_kernel.kept_kernels))
-os.makedirs(cache / "mpi" / "mpich")
-print(refusal(mpi_wheels.added))
+wheels = cache / "mpi" / "mpich"
+wheels.mkdir(parents=True)
+(wheels / "fabriscope-mpi.json").write_text("{}")
+print(refusal(lambda: mpi_wheels.add("mpich")))
+print(*mpi_wheels.added(), *mpi_wheels.refused().values())
 """
     said = place.as_victim(code, XDG_CACHE_HOME=str(cache), XDG_DATA_HOME=str(cache)).splitlines()
-    assert len(said) == 3
-    for line in said:
+    assert len(said) == 4
+    assert said[3] == f"{cache} belongs to user {STRANGER}, not to us"
+    for line in said[:3]:
         assert f"what is kept there is not executed: {cache} belongs to user {STRANGER}, not to us -- " in line
 
 
