@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import copy_rates, engine_binary
+from fabriscope.model import native
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import COPY_RATE, Host
 from fabriscope.site import Site
@@ -54,7 +55,7 @@ def test_an_engine_that_cannot_be_started_leaves_it_unknown(tmp_path: Path, monk
     broken = tmp_path / engine_binary.ENGINE_NAME
     broken.write_text("not a program")
     broken.chmod(0o755)
-    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(tmp_path))
     found = copy_rates.measured(Site({"here": Host("here")}, {}, {}, str(broken), {}, {}))
     assert found["here"].value is None
     assert found["here"].unknown_because

@@ -23,12 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.model import caches, folders
+from fabriscope.model import caches, folders, native
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
 ENGINE_NAME = "fabriscope-engine"
-BIN_DIR_VARIABLE = "FABRISCOPE_BIN_DIR"
 SOURCE_VARIABLE = "FABRISCOPE_ENGINE_SOURCE"
 COMPILE_TIMEOUT_S = 900.0
 
@@ -43,18 +42,7 @@ _SOURCE_SUFFIXES = (".cc", ".h")
 
 def find_engine() -> Path:
     """Return the engine without MPI (TCP, shared memory, null); raises ToolMissing."""
-    given = os.environ.get(BIN_DIR_VARIABLE)
-    folders = [Path(given)] if given else []
-    folders.append(_PACKAGE / "bin")
-    for folder in folders:
-        path = folder / ENGINE_NAME
-        if path.is_file() and os.access(path, os.X_OK):
-            return path.absolute()
-    looked = ", ".join(str(folder) for folder in folders)
-    raise ToolMissing(
-        f"{ENGINE_NAME} is not in {looked}",
-        fix=f"install fabriscope with pip, or build it with cmake and set {BIN_DIR_VARIABLE} to its folder",
-    )
+    return native.program(ENGINE_NAME)
 
 
 @dataclass(frozen=True)

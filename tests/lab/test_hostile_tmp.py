@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.lab.on_hosts import COMMAND_TIMEOUT_S
 
-from fabriscope.lab.programs import native_program
+from fabriscope.model import native
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two other users")
 
@@ -122,7 +122,7 @@ def place() -> Iterator[Place]:
         os.chown(there.home, VICTIM, VICTIM)
         (base / "bin").mkdir()
         for name in ("fabriscope-init", "fabriscope-switch"):
-            shutil.copy(native_program(name), base / "bin")
+            shutil.copy(native.program(name), base / "bin")
         there.env = {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ}
         there.env |= {"HOME": str(there.home), "TMPDIR": str(there.temporary), "FABRISCOPE_BIN_DIR": str(base / "bin")}
         yield there

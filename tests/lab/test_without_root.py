@@ -14,7 +14,7 @@ import pytest
 from tests import needs
 
 import fabriscope
-from fabriscope.lab.programs import native_program
+from fabriscope.model import native
 
 NOBODY = 12345
 SCRIPT = """
@@ -56,7 +56,7 @@ def public_copy() -> Iterator[Path]:
         shutil.copy(Path(__file__).with_name("on_hosts.py"), folder / "tests" / "lab")
         (folder / "bin").mkdir()
         for name in ("fabriscope-init", "fabriscope-switch"):
-            shutil.copy(native_program(name), folder / "bin")
+            shutil.copy(native.program(name), folder / "bin")
         yield folder
     finally:
         shutil.rmtree(folder)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
-from fabriscope.model import caches
+from fabriscope.model import caches, native
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -134,15 +134,21 @@ def test_missing_sources(tmp_path: Path, stack: MpiStack, monkeypatch: pytest.Mo
 
 
 def test_the_engine_is_where_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(tmp_path))
     program(tmp_path / engine_binary.ENGINE_NAME, "")
     assert engine_binary.find_engine() == tmp_path / engine_binary.ENGINE_NAME
 
 
 def test_without_an_engine_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(engine_binary, "_PACKAGE", tmp_path)
+    monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(native, "_INSTALLED", tmp_path)
     with pytest.raises(ToolMissing, match="pip"):
+        engine_binary.find_engine()
+
+
+def test_a_variable_that_names_no_folder_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(tmp_path / "nowhere"))
+    with pytest.raises(ToolMissing, match=r"FABRISCOPE_BIN_DIR is '.*nowhere', and that is no folder -- correct it"):
         engine_binary.find_engine()
 
 

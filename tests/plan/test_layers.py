@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary, run
-from fabriscope.model import libfabric
+from fabriscope.model import libfabric, native
 from fabriscope.model.errors import LaunchError, PlanError
 from fabriscope.plan import Plan, load
 
@@ -22,7 +22,7 @@ def _engine(folder: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     program = folder / engine_binary.ENGINE_NAME
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{answer}\nEND\n")
     program.chmod(0o755)
-    monkeypatch.setenv(engine_binary.BIN_DIR_VARIABLE, str(folder))
+    monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(folder))
 
 
 def _listing(*transports: dict[str, object]) -> str:

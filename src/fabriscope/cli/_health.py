@@ -102,14 +102,15 @@ def engine() -> Iterator[Check]:
 
 def lab_parts() -> Iterator[Check]:
     """Look at what a lab needs, one thing after the other."""
-    from fabriscope.lab.programs import check_system_programs, native_program
+    from fabriscope.lab.programs import check_system_programs
+    from fabriscope.model import native
 
     who = "root" if os.geteuid() == 0 else "not root: namespaces of users are needed"
     yield Check("lab", "user", "ok", who)
     try:
         check_system_programs()
         for name in ("fabriscope-init", "fabriscope-switch"):
-            native_program(name)
+            native.program(name)
     except FabriscopeError as error:
         yield Check("lab", "programs", "failed", error.what, error.fix, is_required=True)
         return

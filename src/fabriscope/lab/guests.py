@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fabriscope.lab import cpu_share, guest_kernel, network
 from fabriscope.lab.network import Wiring
-from fabriscope.lab.programs import native_program
+from fabriscope.model import native
 from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LEAST_CPU_SHARE, LabSpec
 
@@ -85,7 +85,7 @@ def last_lines(folder: Path, name: str) -> str:
 
 def exec_words(folder: Path, name: str, address: str) -> list[str]:
     """Return the words that run a command on a guest, inside the lab."""
-    program = str(native_program("fabriscope-guest-exec"))
+    program = str(native.program("fabriscope-guest-exec"))
     return [
         program,
         "--pid-file",
@@ -154,7 +154,7 @@ def kernel_words(
     words = [
         *[str(kernel), f"mem={spec.guest_memory_bytes >> 20}M", "quiet", "loglevel=4", "panic=1"],
         *["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"],
-        f"init={native_program('fabriscope-agent')}",
+        f"init={native.program('fabriscope-agent')}",
         *["con=null", "con0=null,fd:1", f"umid={name}", "uml_dir=/dev/shm/uml/"],
         *[f"FABRISCOPE_GUEST={folder}", f"FABRISCOPE_HOST={name}", f"FABRISCOPE_ADDRESS={address}"],
         f"vec0:transport=raw,ifname={network.MANAGEMENT_INTERFACE},gro=1,depth=64,"
@@ -264,7 +264,7 @@ def boot_all(
 def start_agent(run: Callable[..., str], folder: Path, name: str, host_pid: int, address: str) -> list[int]:
     """Start the agent of a host made of namespaces, for guests that run commands there; return its process ids."""
     inside = ["nsenter", "-t", str(host_pid), "-m", "-u", "-i", "-n", "--"]
-    words = [*inside, str(native_program("fabriscope-agent")), address]
+    words = [*inside, str(native.program("fabriscope-agent")), address]
     log = folder / f"{name}.agent.log"
     pid = run(f"{shlex.join(words)} </dev/null >{shlex.quote(str(log))} 2>&1 & echo $!")
     deadline = time.monotonic() + BOOT_TIMEOUT_S

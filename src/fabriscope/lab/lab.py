@@ -19,7 +19,8 @@ from typing import Any
 
 from fabriscope.lab import faults, guests, namespaces, network, state
 from fabriscope.lab.network import Wiring
-from fabriscope.lab.programs import check_system_programs, native_program
+from fabriscope.lab.programs import check_system_programs
+from fabriscope.model import native
 from fabriscope.model.errors import LabError
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
@@ -405,7 +406,7 @@ def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str
         namespaces.run_in(keeper_words, 'kill -9 "$1" 2>/dev/null || true', pid.read_text().strip())
     for path in (control, log):
         path.unlink(missing_ok=True)
-    argv = [str(native_program("fabriscope-switch")), "--control", str(control), *arguments]
+    argv = [str(native.program("fabriscope-switch")), "--control", str(control), *arguments]
     pid.write_text(
         namespaces.run_in(keeper_words, f"{shlex.join(argv)} </dev/null >{shlex.quote(str(log))} 2>&1 & echo $!")
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.lab.programs import native_program
+from fabriscope.model import native
 from fabriscope.model.errors import LabError
 
 _START_TIMEOUT_S = 10.0
@@ -96,7 +96,7 @@ def start_keeper(owner_pipe: int | None, record: Callable[[int], object]) -> Kee
     is_root = os.geteuid() == 0
     argv = ["unshare"] if is_root else ["unshare", "--user", "--map-root-user"]
     argv += ["--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc", "--"]
-    argv += [str(native_program(_INIT_NAME))]
+    argv += [str(native.program(_INIT_NAME))]
     if owner_pipe is not None:
         argv += ["--owner-pipe", str(owner_pipe)]
     process = subprocess.Popen(
@@ -149,7 +149,7 @@ def _last_words(process: subprocess.Popen[bytes]) -> str:
 
 def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str, int]:
     """Start one process for each host; return host name to process id inside the lab. Raises LabError."""
-    printed = keeper.run(_HOSTS_SCRIPT, str(folder), str(native_program(_INIT_NAME)), *names)
+    printed = keeper.run(_HOSTS_SCRIPT, str(folder), str(native.program(_INIT_NAME)), *names)
     pids = {name: int(pid) for name, pid in (line.split() for line in printed.splitlines())}
     deadline = time.monotonic() + _START_TIMEOUT_S
     while True:

@@ -143,7 +143,7 @@ class Process:
 
 def _begin_of(path: Path, most_bytes: int) -> bytes:
     with path.open("rb") as file:
-        return file.read(most_bytes)
+        return file.read(min(most_bytes, path.stat().st_size))  # so much memory is taken before anything is read
 
 
 def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:

@@ -53,8 +53,9 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
             raise StoreError("it is a symbolic link that leads out of the folder", where=str(path))
         _check_kind(path, path.stat(), most)
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            _check_kind(path, os.fstat(stream.fileno()), most)
-            return stream.read(most)
+            about = os.fstat(stream.fileno())
+            _check_kind(path, about, most)
+            return stream.read(about.st_size)  # so much memory is taken before anything is read
     except FileNotFoundError as error:
         if path.is_symlink():
             raise StoreError("it is a link to nothing", where=str(path)) from error

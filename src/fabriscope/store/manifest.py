@@ -123,7 +123,10 @@ def load(folder: Path) -> dict[str, Any]:
 
 
 def _check_names(manifest: Mapping[str, Any]) -> None:
-    """Raise ValueError where the schedule names an entry or a case that is not there."""
+    """Raise ValueError where an entry goes under another's name, or the schedule names what is not there."""
+    for name, fields in manifest["entries"].items():
+        if (own := entry_of(fields).entry_id) != name:
+            raise ValueError(f"entries.{name} has the fields of {own!r}")
     numbers = set()
     for index, launch in enumerate(manifest["schedule"]):
         if launch["entry_id"] not in manifest["entries"]:
