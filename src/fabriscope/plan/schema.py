@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.lab import LEAST_CPU_SHARE
@@ -44,6 +44,7 @@ from fabriscope.plan.values import (
     Words,
     as_list,
     guest_lists,
+    no_truth,
     or_host_list,
     or_name,
     parameter_field,
@@ -62,6 +63,16 @@ class Section(BaseModel):
     """A part of a plan: unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: Any, about: ValidationInfo) -> Any:
+        return no_truth(value) if _is_whole(cls.model_fields[about.field_name or ""].annotation) else value
+
+
+def _is_whole(annotation: Any) -> bool:
+    is_either = get_origin(annotation) in (Annotated, Union)
+    return annotation is int or (is_either and any(_is_whole(one) for one in get_args(annotation)))
 
 
 class SocketSection(Section):

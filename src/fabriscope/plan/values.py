@@ -45,6 +45,15 @@ _SIZES_SCHEMA = {
     ]
 }
 
+
+def no_truth(value: Any) -> Any:
+    """Return a value; raises ValueError for true and false, which Python would take for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError(f"{str(value).lower()} is not a number")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(no_truth)]
 SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
 RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
 DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
@@ -105,7 +114,7 @@ SweptCongestionControl = Annotated[
     _swept({"type": "string"}),
 ]
 SweptMicroseconds = Annotated[
-    tuple[Annotated[int, Field(ge=0, le=MAX_OPTION)] | None, ...],
+    tuple[Annotated[Whole, Field(ge=0, le=MAX_OPTION)] | None, ...],
     BeforeValidator(_default_as_none),
     _swept({"type": "integer"}),
 ]
@@ -115,12 +124,12 @@ SweptInline = Annotated[
     _swept(_SIZE_SCHEMA),
 ]
 SweptRequests = Annotated[
-    tuple[Annotated[int, Field(ge=1, le=MAX_REQUESTS)] | None, ...],
+    tuple[Annotated[Whole, Field(ge=1, le=MAX_REQUESTS)] | None, ...],
     BeforeValidator(_default_as_none),
     _swept({"type": "integer", "minimum": 1, "maximum": MAX_REQUESTS}),
 ]
 SweptAckTimeout = Annotated[
-    tuple[Annotated[int, Field(ge=0, le=MAX_ACK_TIMEOUT)] | None, ...],
+    tuple[Annotated[Whole, Field(ge=0, le=MAX_ACK_TIMEOUT)] | None, ...],
     BeforeValidator(_default_as_none),
     _swept({"type": "integer", "minimum": 0, "maximum": MAX_ACK_TIMEOUT}),
 ]
@@ -136,7 +145,7 @@ SweptBool = Annotated[
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),
 ]
 SweptWindow = Annotated[
-    tuple[Annotated[int, Field(ge=1, le=4096)], ...],
+    tuple[Annotated[Whole, Field(ge=1, le=4096)], ...],
     BeforeValidator(unique),
     Field(min_length=1),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}),
