@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -27,7 +29,7 @@ from fabriscope.cli.verify import COMMAND  # noqa: E402
 from fabriscope.registry import discover  # noqa: E402
 from fabriscope.reports._made_of import made_of  # noqa: E402
 from fabriscope.reports.base import Options  # noqa: E402
-from fabriscope.store import marks  # noqa: E402
+from fabriscope.store import marks, samples  # noqa: E402
 from fabriscope.store.checks import check_folder  # noqa: E402
 from fabriscope.verify import verify  # noqa: E402
 
@@ -302,9 +304,21 @@ def test_a_file_of_too_many_rows_is_refused_before_it_is_read(
     begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fabriscope.store.samples.MOST_ROWS", 4)
+    monkeypatch.setattr("fabriscope.store.samples.MOST_ROWS_PER_BYTE", 0)
     monkeypatch.setattr("polars.read_parquet", lambda *_, **__: pytest.fail("it was read"))
     notes = begun.read().notes
-    assert "samples/launch-0001.parquet: it has 5 rows, and 4 are the most that we read" in notes[0]
+    assert "samples/launch-0001.parquet: it has 5 rows, and 4 are the most that we read of " in notes[0]
+
+
+def test_a_long_launch_is_read_and_rows_packed_to_nothing_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriscope.store.samples.MOST_ROWS", 4)
+    chance = random.Random(1)
+    measured, equal = io.BytesIO(), io.BytesIO()
+    pl.DataFrame({"value": [chance.gauss(1000, 30) for _ in range(5000)]}).write_parquet(measured)
+    samples.check_row_count(measured.getvalue())
+    pl.DataFrame({"value": [1.0] * 5_000_000}).write_parquet(equal)
+    with pytest.raises(ValueError, match="it has 5000000 rows"):
+        samples.check_row_count(equal.getvalue())
 
 
 def test_many_damaged_lines_are_counted_and_the_first_named(begun: store.RunFolder) -> None:
