@@ -19,7 +19,9 @@ from fabriscope.model.errors import StoreError
 MOST_BYTES = 2**30
 """Of one file."""
 MOST_UNPACKED_BYTES = 2**28
-"""Of one packed file."""
+UNSUSPECTED_BYTES = 2**24
+MOST_RATIO = 100
+"""Of one packed file: counters pack to a tenth or so, what is made to fill memory to a thousandth."""
 _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 _IN_HALVES = re.compile("[\ud800-\udfff]")
 
@@ -65,8 +67,10 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
         raise StoreError(f"it cannot be read: {reason}", where=str(path)) from error
 
 
-def unpack(content: bytes, most: int = MOST_UNPACKED_BYTES) -> bytes:
+def unpack(content: bytes, most: int | None = None) -> bytes:
     """Return gzipped content; raises ValueError for what is damaged, torn, or unpacks to more than `most` bytes."""
+    if most is None:
+        most = min(MOST_UNPACKED_BYTES, max(UNSUSPECTED_BYTES, MOST_RATIO * len(content)))
     unpacked: list[bytes] = []
     room = most
     try:
