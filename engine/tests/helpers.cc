@@ -122,6 +122,13 @@ int Process::wait(int seconds) {
   return -1;
 }
 
+std::string Process::mappings() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/maps");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 void Process::signal(int number) const { ::kill(pid_, number); }
 
 bool Process::wrote(const std::string& part, int seconds) const {

@@ -57,6 +57,8 @@ class Process {
   bool wrote(const std::string& part, int seconds = 20) const;
   std::string output() const { return folder_.read(name_ + ".out"); }
   std::string errors() const { return folder_.read(name_ + ".err"); }
+  // What is mapped into its memory, as /proc tells it.
+  std::string mappings() const;
   // Of the "listening" line.
   int tcp_port() const;
 

@@ -101,6 +101,15 @@ TEST(a_rank_ends_when_its_peer_dies) {
   }
 }
 
+TEST(shared_memory_has_no_name_that_could_stay) {
+  const TemporaryFolder folder;
+  Pair pair(folder, "shm");
+  for (const Process* rank : {&pair.rank0, &pair.rank1}) {
+    CHECK_CONTAINS(rank->mappings(), "/memfd:fabriscope");
+    CHECK_EQUAL(count_of(rank->mappings(), "/dev/shm/"), 0U);
+  }
+}
+
 TEST(a_missing_peer_is_not_waited_for_for_ever) {
   const TemporaryFolder folder;
   const std::string spec = folder.write("spec", spec_with(kPingPong));
