@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 
 from fabriscope.launch import _guard
 from fabriscope.launch._guard import Guard
+from fabriscope.launch.on_host import PYTHON_WORDS, order, program
 from fabriscope.launch.processes import run_commands, watching
 from fabriscope.launch.ssh import ControlFolder
 from fabriscope.model.command import Command
@@ -101,6 +104,7 @@ def test_a_plan_may_name_another_temporary_folder_and_a_job_of_several_machines_
 
 KILLED = """
 import os, pathlib, signal, sys
+from fabriscope.launch.on_host import PYTHON_WORDS, order, program
 from fabriscope.launch.processes import run_commands
 from fabriscope.launch.ssh import ControlFolder
 from fabriscope.model.command import Command
@@ -135,6 +139,31 @@ def test_whenever_we_are_killed_no_temporary_folder_is_left(when: str, temporary
     wait_until(lambda: not list(temporary.iterdir()))
     if pid_file.exists():
         wait_until(lambda: not Path(f"/proc/{pid_file.read_text().strip()}").exists())
+
+
+def test_a_host_s_guard_that_is_asked_to_end_in_several_ways_at_once_leaves_nothing(temporary: Path) -> None:
+    """Of a job that is over, a scheduler sends signals again and again while its connection closes."""
+    orders = {"argv": ["sleep", "600"], "env": {}, "mark": "x", "is_mpi": False, "stays_here": True, "patience_s": 60}
+    chance = random.Random(1)
+    for _ in range(20):
+        text = program(("orders", "sweep", "guard"), "guard()") + order({**orders, "mark": secrets.token_hex(8)})
+        guard = subprocess.Popen(PYTHON_WORDS, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        assert guard.stdin is not None
+        guard.stdin.write(text)
+        guard.stdin.flush()
+        wait_until(lambda: list(temporary.iterdir()))
+        time.sleep(chance.uniform(0, 0.02))
+        os.kill(guard.pid, signal.SIGSTOP)  # so that all of it has come when it looks
+        if chance.random() < 0.5:
+            guard.stdin.close()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            guard.send_signal(number)
+        os.kill(guard.pid, signal.SIGCONT)
+        guard.send_signal(signal.SIGTERM)
+        _, said = guard.communicate(timeout=LONG_S) if not guard.stdin.closed else (b"", guard.stderr.read())
+        assert guard.wait(LONG_S) in (0, 1, 128 + signal.SIGTERM, 128 + signal.SIGKILL)
+        assert b"Traceback" not in said
+        assert list(temporary.iterdir()) == []
 
 
 def test_watchers_have_a_folder_that_goes_too(temporary: Path) -> None:

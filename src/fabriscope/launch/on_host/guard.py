@@ -26,6 +26,23 @@ class Gone(Exception):
     """Nobody waits for us any more."""
 
 
+class Signals:
+    """The first signal that asks us to end raises Gone; later ones (schedulers send several) disturb no cleaning."""
+
+    def __init__(self):
+        self.heeded = True
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.come)
+
+    def come(self, _number, _frame):
+        if self.heeded:
+            self.heeded = False
+            raise Gone
+
+    def no_more(self):
+        self.heeded = False
+
+
 def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
@@ -35,21 +52,22 @@ def guard():
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, raise_gone)  # before there is anything to remove
+    heed = Signals()  # before there is anything to remove
     child = status = None
     try:
-        if folder is not None:
-            make_folder(folder)
-        os.write(1, b"\x1e\n")
-        child = start(argv, program_input, env, folder)
-        if program_input:
-            threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
-        hear(child, order)
+        try:
+            if folder is not None:
+                make_folder(folder)
+            os.write(1, b"\x1e\n")
+            child = start(argv, program_input, env, folder)
+            if program_input:
+                threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
+            hear(child, order)
+        finally:
+            heed.no_more()
     except Gone:
         if child is not None:
             leave(child)
-    heed_no_signals()
     if child is not None:
         signal_group(child, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
@@ -81,15 +99,6 @@ def remove(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def raise_gone(_number, _frame):
-    raise Gone
-
-
-def heed_no_signals():
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-
-
 def hear(child, order):
     """Return when the program has ended, by itself or by our words; raise Gone."""
     ended, told = os.pipe()
@@ -117,7 +126,6 @@ def tell_end(pid, told):
 
 def leave(child):
     """Ask the program to end, and give it a moment."""
-    heed_no_signals()
     signal_group(child, signal.SIGTERM)
     until_s = time.monotonic() + GONE_GRACE_S
     while time.monotonic() < until_s:
