@@ -37,14 +37,16 @@ def forked(work: Callable[[], int], said: Path) -> int:
 
     A FabriscopeError ends it as it ends the command line. Raises TimeoutError; the process is ended then.
     """
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # or the child says once more what we have said and nobody has written yet
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             os.setsid()
             descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            for stream in (1, 2):
-                os.dup2(descriptor, stream)
+            for number in (1, 2):
+                os.dup2(descriptor, number)
             status = work()
         except FabriscopeError as error:
             os.write(2, f"fabriscope: {error}\n".encode())

@@ -125,7 +125,7 @@ behind = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess
 def carry(source, to):
     while said := os.read(source.fileno(), 65536):
         os.write(to, said)
-        if to == 1:
+        if to == 1 and b"\\x1e" in said:  # not the greeting alone
             with open(sys.argv[1], "w") as file:
                 file.write(str(os.getpid()))
 for source, to in (behind.stdout, 1), (behind.stderr, 2), (sys.stdin, behind.stdin.fileno()):

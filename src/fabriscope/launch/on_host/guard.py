@@ -22,27 +22,6 @@ GONE_GRACE_S = 2.0
 KILL_GRACE_S = 10.0
 
 
-class Gone(Exception):
-    """Nobody waits for us any more."""
-
-
-class Signals:
-    """The first signal that asks us to end raises Gone; later ones (schedulers send several) disturb no cleaning."""
-
-    def __init__(self):
-        self.heeded = True
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self.come)
-
-    def come(self, _number, _frame):
-        if self.heeded:
-            self.heeded = False
-            raise Gone
-
-    def no_more(self):
-        self.heeded = False
-
-
 def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
@@ -52,26 +31,19 @@ def guard():
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
-    heed = Signals()  # before there is anything to remove
-    child = status = None
-    try:
-        try:
-            if folder is not None:
-                make_folder(folder)
-            os.write(1, b"\x1e\n")
-            child = start(argv, program_input, env, folder)
-            if program_input:
-                threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
-            hear(child, order)
-        finally:
-            heed.no_more()
-    except Gone:
-        if child is not None:
-            leave(child)
-    if child is not None:
-        signal_group(child, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
-            status = child.wait(KILL_GRACE_S)
+    asked = signals()  # before there is anything to remove
+    if folder is not None:
+        make_folder(folder)
+    with contextlib.suppress(OSError):  # nobody reads: then our input has ended too
+        os.write(1, b"\x1e\n")
+    child, status = start(argv, program_input, env, folder), None
+    if program_input:
+        threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
+    if not is_heard_to_end(child, order, asked):
+        leave(child)
+    signal_group(child, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
+        status = child.wait(KILL_GRACE_S)
     end_marked(order["mark"])
     remove(folder)
     end_with(1 if status is None else status if status >= 0 else 128 - status, {"exit_status": status})
@@ -81,7 +53,8 @@ def make_folder(folder):
     try:
         os.mkdir(folder, 0o700)
     except OSError as error:
-        os.write(1, b"\x1e\n")
+        with contextlib.suppress(OSError):
+            os.write(1, b"\x1e\n")
         end_with(127, {"cannot_start": "a temporary folder cannot be made: " + reason_of(error)})
 
 
@@ -99,17 +72,27 @@ def remove(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def hear(child, order):
-    """Return when the program has ended, by itself or by our words; raise Gone."""
+def signals():
+    """Return a pipe that can be read once a signal asks us to end: none interrupts us (schedulers send several)."""
+    asked, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    return asked
+
+
+def is_heard_to_end(child, order, asked):
+    """Return whether the program has ended, by itself or by our words; not so if nobody waits for us any more."""
     ended, told = os.pipe()
     threading.Thread(target=tell_end, args=(child.pid, told), daemon=True).start()
     while True:
-        ready, _, _ = select.select([0, ended], [], [], order["patience_s"])
+        ready, _, _ = select.select([0, ended, asked], [], [], order["patience_s"])
         if ended in ready:
-            return
-        words = os.read(0, 4096) if ready else b""
-        if not words:
-            raise Gone
+            return True
+        words = os.read(0, 4096) if 0 in ready else b""
+        if not words:  # a signal, the end of our input, or silence
+            return False
         if b"K" in words:
             signal_group(child, signal.SIGKILL)
         elif b"T" in words and order["is_mpi"]:  # mpirun ends its ranks, those on other hosts too
@@ -119,9 +102,10 @@ def hear(child, order):
 
 
 def tell_end(pid, told):
-    # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # ends: with the program; in a thread that keeps nobody
-    os.write(told, b"x")
+    with contextlib.suppress(OSError):  # it was reaped before we looked
+        # Seen, not reaped: a dead leader that nobody reaped keeps its group's number from being given away.
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # ends: with the program; in a thread that keeps nobody
+        os.write(told, b"x")
 
 
 def leave(child):
