@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from tests.launch.test_processes import is_gone
 
 from fabriscope import engine_binary, fleet, real_site
 from fabriscope.fleet import Fleet, Program
-from fabriscope.launch.on_host.sweep import MARK_VARIABLE
+from fabriscope.launch.on_host.sweep import MARK_VARIABLE, folder_prefix
 from fabriscope.launch.ssh import Ssh
 from fabriscope.model.errors import HostError
 from fabriscope.model.mpi import MpiStack
@@ -148,8 +151,15 @@ def test_what_carries_our_mark_is_ended_on_request(opened: Fleet) -> None:
     said = subprocess.run([*host.access, stray], capture_output=True, text=True, timeout=60, check=True)
     pid = int(said.stdout.split()[-1])
     assert Path(f"/proc/{pid}").exists()
+    left = [
+        Path(tempfile.gettempdir()) / f"{folder_prefix(mark)}{secrets.token_hex(4)}" for mark in (host.mark, "another")
+    ]
+    for folder in left:
+        (folder / "session").mkdir(parents=True)
     opened.sweep(["n1"])
     assert is_gone(pid)
+    assert [folder.exists() for folder in left] == [False, True]
+    shutil.rmtree(left[1])
 
 
 def test_what_others_could_have_put_into_a_hosts_cache_is_not_executed(

@@ -74,6 +74,25 @@ def test_what_a_stopped_guard_would_have_ended_is_ended(temporary: Path, monkeyp
     assert list(temporary.iterdir()) == []
 
 
+def test_what_stands_for_a_program_on_another_host_may_end_by_itself(temporary: Path, tmp_path: Path) -> None:
+    """Asked to end, srun kills the guard on the host before that has cleaned up."""
+    guard = Guard()
+    script = f"trap 'echo asked > {tmp_path}/asked' TERM; echo > {tmp_path}/ready; sleep 1.5; echo > {tmp_path}/ended"
+    far = subprocess.Popen(["/bin/sh", "-c", script], start_new_session=True)
+    here = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    guard.started(here.pid)
+    guard.started(far.pid, is_far=True)
+    wait_until(lambda: (tmp_path / "ready").exists())
+    assert guard._watcher.stdin is not None
+    guard._watcher.stdin.close()  # as when we are killed
+    assert here.wait(LONG_S) == -signal.SIGTERM
+    assert far.wait(LONG_S) == 0
+    assert guard._watcher.wait(LONG_S) == 0
+    assert (tmp_path / "ended").exists()
+    assert not (tmp_path / "asked").exists()
+    assert list(temporary.iterdir()) == []
+
+
 def test_a_stopped_keeper_of_connections_holds_nobody_up(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_guard, "END_PATIENCE_S", 0.5)
     with ControlFolder() as folder:

@@ -21,21 +21,34 @@ from fabriscope.launch.on_host import sweep
 from fabriscope.model import folders
 from fabriscope.model.errors import LaunchError
 
-# Reads `started GROUP`, `ended GROUP` and `over`. When its input ends, whatever still lives is ended, and the folder $1
-# goes. Where nobody said `over` we were killed, perhaps before a start was told: then Python ($2) looks for the mark.
+# Reads `started GROUP`, `far GROUP` (what runs on another host), `ended GROUP` and `over`. When its input ends,
+# whatever still lives is ended, and the folder $1 goes. Where nobody said `over` we were killed, perhaps before a start
+# was told: then Python ($2) looks for the mark. What is far has a guard on its host that hears of our end too, and
+# cleans up; srun would kill that guard if it were asked to end at once, so it has 5 s to end by itself.
 _WATCH = """
-live="" over=""
+live="" far="" over=""
+without() { kept=""; for g in $2; do [ "$g" = "$1" ] || kept="$kept $g"; done; }
+living() { kept=""; for g in $1; do kill -s 0 -- "-$g" && kept="$kept $g"; done 2>/dev/null; }
+send() { for g in $2; do kill -s "$1" -- "-$g"; done 2>/dev/null; }
 while read -r verb group; do
   case $verb in
     started) live="$live $group" ;;
+    far) far="$far $group" ;;
     over) over=yes ;;
-    ended) kept=""; for g in $live; do [ "$g" = "$group" ] || kept="$kept $g"; done; live=$kept ;;
+    ended) without "$group" "$live"; live=$kept; without "$group" "$far"; far=$kept ;;
   esac
 done
+send TERM "$live"
+tries=50
+while [ -n "$far" ] && [ "$tries" -gt 0 ]; do
+  sleep 0.1
+  living "$far"; far=$kept tries=$((tries - 1))
+done
+send TERM "$far"
+live="$live$far"
 if [ -n "$live" ]; then
-  for g in $live; do kill -s TERM -- "-$g" 2>/dev/null; done
   sleep 2
-  for g in $live; do kill -s KILL -- "-$g" 2>/dev/null; done
+  send KILL "$live"
 fi
 [ -n "$over" ] || "$2" -I -S -c "$3" "$4" "$5"
 rm -rf -- "$1"
@@ -135,10 +148,10 @@ class Guard:
                     os.killpg(group, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def started(self, group: int) -> None:
-        """Put a process group under guard."""
+    def started(self, group: int, *, is_far: bool = False) -> None:
+        """Put a process group under guard; `is_far` where it stands for one on another host, under a guard there."""
         self._groups.append(group)
-        self._tell(f"started {group}")
+        self._tell(f"far {group}" if is_far else f"started {group}")
 
     def ended(self, group: int) -> None:
         """Take a process group from guard; called before its leader is reaped, so the number is still ours."""

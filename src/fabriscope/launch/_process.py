@@ -32,6 +32,8 @@ LOOK_S = 1.0
 class Process:
     """A command that runs; output goes to files, so no amount of it can block anybody."""
 
+    _is_far = False
+
     def __init__(self, command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> None:
         """Start it; raises ToolMissing or LaunchError."""
         self.command = command
@@ -46,7 +48,7 @@ class Process:
         self._started_unix_ns = time.time_ns()
         self._started_ns = self._ended_ns = time.monotonic_ns()
         self._popen = self._start(host)
-        guard.started(self._popen.pid)
+        guard.started(self._popen.pid, is_far=self._is_far)
 
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
         return _popen(self.command, host, self._paths, self._guard)

@@ -29,6 +29,8 @@ class RemoteProcess(Process):
     Variables and standard input travel on standard input, where no other user of a machine can read them.
     """
 
+    _is_far = True
+
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
         self._host = host
         self._words: queue.SimpleQueue[bytes] = queue.SimpleQueue()

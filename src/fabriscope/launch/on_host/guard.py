@@ -27,7 +27,7 @@ def guard():
     env = dict(os.environ, LC_ALL="C")
     folder = None
     if order["stays_here"]:  # what libraries leave when they are killed goes with the program
-        folder = env["TMPDIR"] = os.path.join(tempfile.gettempdir(), "fabriscope-" + os.urandom(6).hex())
+        folder = env["TMPDIR"] = os.path.join(tempfile.gettempdir(), folder_prefix(order["mark"]) + os.urandom(4).hex())
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]

@@ -1,8 +1,11 @@
-# ruff: noqa: PTH115, PTH123, PTH208
+# ruff: noqa: PTH115, PTH118, PTH123, PTH208
 # Finds and ends what a launch left behind. Plain Python 3.6: imported by `_guard`, and sent to hosts as text.
 # Nothing is ever ended by name: only processes that carry a launch's random mark in their environment.
+import hashlib
 import os
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -28,6 +31,22 @@ def end_marked(mark: str) -> int:
         if not found and (not unclear or doubts >= MAX_SWEEPS):
             break
         time.sleep(0 if found else SWEEP_PAUSE_S)
+    return count
+
+
+def folder_prefix(mark: str) -> str:
+    """Return how the names of temporary folders begin that guards make for a launch's programs, by its host's mark."""
+    return "fabriscope-" + hashlib.sha256(mark.partition(".")[0].encode()).hexdigest()[:8]
+
+
+def remove_folders(mark: str) -> int:
+    """Remove what guards that were killed left in the temporary folder; returns how many folders there were."""
+    place, prefix, count = tempfile.gettempdir(), folder_prefix(mark), 0
+    for name in os.listdir(place):
+        path = os.path.join(place, name)
+        if name.startswith(prefix) and os.lstat(path).st_uid == os.geteuid():
+            shutil.rmtree(path, ignore_errors=True)
+            count += 1
     return count
 
 
