@@ -361,6 +361,7 @@ def test_a_launcher_needs_no_further_words_in_a_lab(place: Lab, kind: str, tmp_p
 
 
 def test_a_host_of_the_lab_that_is_gone_is_told_before_the_program_runs() -> None:
+    needs.lab()
     built = lab.up(LabSpec(("node1", "node2"), {}), name=f"gone-{secrets.token_hex(4)}", persistent=True)
     try:
         pid = str(built.state.details["pids"]["node2"])

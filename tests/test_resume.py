@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope import plan as plans
 from fabriscope import run, store
@@ -54,8 +54,7 @@ class _Interrupting(QuietProgress):
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A run on a lab that was interrupted after two of six launches."""
-    if subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], check=False).returncode != 0:
-        pytest.skip("this kernel does not let us make namespaces")
+    needs.lab()
     folder = tmp_path_factory.mktemp("begun")
     (folder / "plan.yaml").write_text(PLAN)
     plan = plans.load(folder / "plan.yaml", run.vocabulary())

@@ -135,6 +135,8 @@ class LaunchRunner:
             commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
         )
         watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
+        if any(outcome.exit_status not in (0, None) for outcome in watched):  # one that we end ourselves has none
+            self._sweep(launch)
         self._outcomes += outcomes
         self.watches = launch_counters.watches(watched)
         return outcomes

@@ -108,7 +108,7 @@ def test_modules_are_named_and_tried_only_when_asked_for(site: Path, monkeypatch
 
 def test_a_missing_engine_comes_with_its_remedy(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (site / "bin" / "fabriscope-engine").unlink()
-    monkeypatch.setattr("fabriscope.engine_binary._PACKAGE", site)  # an installed package would bring its own
+    monkeypatch.setattr("fabriscope.model.native._INSTALLED", site)  # an installed package would bring its own
     exit_code, checks = examine("--no-mpi")
     assert exit_code == 1
     assert checks["fabriscope-engine"]["status"] == "failed"
