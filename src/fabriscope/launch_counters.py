@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,6 +10,7 @@ from fabriscope.hosts import counters
 from fabriscope.launch import processes
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
+from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.host import HERE
 from fabriscope.site import Site
 
@@ -22,8 +24,12 @@ def watchers(site: Site, host_names: Iterable[str]) -> list[Command]:
     return counters.commands([site.hosts[name] for name in dict.fromkeys(host_names)])
 
 
-def watches(outcomes: Sequence[Outcome]) -> dict[str, Watch]:
-    """Return host to what its collector said."""
+def watches(site: Site, outcomes: Sequence[Outcome]) -> dict[str, Watch]:
+    """Return host to what its collector said; a host that was lost meanwhile is swept, as after a broken launch."""
+    lost = [one.command.host for one in outcomes if one.is_lost]
+    if lost:
+        with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
+            site.sweep(lost)
     return {watch.host: watch for watch in map(counters.parse, outcomes)}
 
 
@@ -36,6 +42,6 @@ def idle(site: Site, cancel: threading.Event) -> Mapping[str, Watch]:
         outcomes = processes.run_commands(
             [nothing], hosts, timeout_s=IDLE_S + _SPARE_S, cancel=cancel, watchers=collectors
         )
-        return watches(outcomes[: len(collectors)])
+        return watches(site, outcomes[: len(collectors)])
     except Exception:  # whatever it is, the first launch meets it too, and says so
         return {}

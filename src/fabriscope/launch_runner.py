@@ -120,7 +120,7 @@ class LaunchRunner:
             parsed = _all_failed(launch, f"what the launch's processes say cannot be kept: {error}")
         except BaseException as error:
             parsed = _all_failed(launch, self._unforeseen(error))
-        ended_badly = any(outcome.timed_out or outcome.exit_status != 0 for outcome in outcomes)
+        ended_badly = any(one.timed_out or one.is_lost or one.exit_status != 0 for one in outcomes)
         if ended_badly or any(result.status == "failed" for result in parsed.results):
             self._sweep(launch)
             return self._explained(launch, parsed)
@@ -135,10 +135,8 @@ class LaunchRunner:
             commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
         )
         watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
-        if any(outcome.exit_status not in (0, None) for outcome in watched):  # one that we end ourselves has none
-            self._sweep(launch)
         self._outcomes += outcomes
-        self.watches = launch_counters.watches(watched)
+        self.watches = launch_counters.watches(self._site, watched)
         return outcomes
 
     def _unforeseen(self, error: BaseException) -> str:

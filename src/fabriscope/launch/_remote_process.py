@@ -82,7 +82,8 @@ class RemoteProcess(Process):
         said, found, words = outcome.stderr.rpartition(BEGIN)
         ending = _read(words) if found else None
         if ending is None:
-            return outcome if self.was_stopped else replace(outcome, stderr=outcome.stderr + self._loss())
+            loss = b"" if self.was_stopped else self._loss()
+            return replace(outcome, stderr=outcome.stderr + loss, is_lost=True)
         if "cannot_start" in ending:
             said += f"{ending['cannot_start']}\n".encode()
         status = ending.get("exit_status", exit_status)

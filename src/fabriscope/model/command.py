@@ -40,3 +40,5 @@ class Outcome:
     started_unix_ns: int
     elapsed_ns: int
     timed_out: bool = False
+    is_lost: bool = False
+    """Whether the connection to its host ended without a word of how the program ended: something may be left there."""
