@@ -16,11 +16,14 @@ import pytest
 from tests import needs
 from tests.two_ranks import RANK, UDP_RANK
 
-from fabriscope import lab
+from fabriscope import __version__, lab
+from fabriscope.analysis import proof_words
 from fabriscope.hosts import mpi
 from fabriscope.lab import Lab
+from fabriscope.model.counters import PROVED, Books
 from fabriscope.model.lab import LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.proof import Proof
 
 TIMEOUT_S = 120.0
 PAYLOAD_BYTES = 20_000_000
@@ -75,16 +78,43 @@ def job(place: Lab, host: str, interface: str, count: int = PAYLOAD_BYTES) -> li
 
 def test_what_was_expected_is_proved(place: Lab, tmp_path: Path) -> None:
     told = tmp_path / "proof.json"
-    done = prove("--lab", place.name, "--expect", "eth0", "--json", told, *job(place, "node2", "eth0"))
+    words = ("--expect", "eth0", "--fail-below", "99.9%", "--json", told)
+    done = prove("--lab", place.name, *words, *job(place, "node2", "eth0"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "the job's own word\n"
     assert "proved (eth0): " in done.stderr
     found = json.loads(told.read_text())
+    assert (found["format"], found["version"], found["fabriscope_version"]) == ("fabriscope-proof", 1, __version__)
     assert found["verdict"] == "proved"
+    assert found["share"] > 0.999
+    assert found["ownerless"] == []
+    assert all(found["watched_ns"][host] >= found["elapsed_ns"] for host in ("node1", "node2"))
     carried = {one["host"]: one for one in found["carriers"] if one["name"] == "eth0"}
     for host, name in (("node1", "sent_bytes"), ("node2", "received_bytes")):
         assert PAYLOAD_BYTES <= carried[host][name] < PAYLOAD_BYTES + 10_000
     assert found["closure_error"] < 0.02
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--fail-below", "99%"), "give --expect too"),
+        (("--expect", "eth0", "--fail-below", "most"), "'most' is not a share such as 0.1% or 0.001"),
+        (("--expect", "eth0", "--fail-below", "101%"), "'101%' is not a share such as 0.1% or 0.001"),
+    ],
+)
+def test_a_wrong_share_is_told_before_the_program_runs(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = prove(*words, "--", "touch", tmp_path / "ran")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_share_that_is_less_than_wanted_is_told() -> None:
+    books = Books(PROVED, "", found_share=0.98612)
+    assert proof_words.too_little(Proof("eth0", books), 0.98) == ""
+    assert proof_words.too_little(Proof("eth0", books), 0.99) == "98.612 % was on eth0, less than 99 %"
+    assert proof_words.too_little(Proof("shm", Books(PROVED, "")), 0.5) == "of shm no share can be counted"
 
 
 @pytest.mark.parametrize("expected", ["second", "eth1", "10.11.0.0/16"])

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fabriscope import __version__
 from fabriscope.analysis import library_words
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.expected import meant
@@ -24,6 +25,10 @@ from fabriscope.model.proof import Observed, Proof
 from fabriscope.program_place import Place
 from fabriscope.reports import _proof_page
 from fabriscope.store import proofs
+
+FORMAT = "fabriscope-proof"
+VERSION = 1
+"""Of the proof as JSON: grows when a field goes, or means something else; new fields alone do not change it."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +125,16 @@ def _books(observed: Observed, expected: str, watches: Mapping[str, Watch] | Non
 def as_json(observed: Observed, proof: Proof) -> dict[str, Any]:
     """Return the proof for other programs: bytes, seconds and shares."""
     return {
+        "format": FORMAT,
+        "version": VERSION,
+        "fabriscope_version": __version__,
         "verdict": proof.books.verdict,
         "because": proof.books.because,
         "expected": proof.expected or None,
         "carried_by": proof.books.carried_by or None,
+        "share": proof.books.found_share,
         "carriers": [asdict(one) for one in proof.books.carriers],
+        "ownerless": [asdict(one) for one in proof.books.ownerless],
         "closure_error": proof.books.closure_error,
         "library": list(proof.library),
         "contradiction": proof.contradiction,
@@ -132,9 +142,15 @@ def as_json(observed: Observed, proof: Proof) -> dict[str, Any]:
         "hosts": list(observed.hosts),
         "started_unix_ns": observed.started_unix_ns,
         "elapsed_ns": observed.elapsed_ns,
+        "watched_ns": {host: _watched_ns(watch) for host, watch in observed.watches.items()},
         "exit_status": observed.exit_status,
         "problems": {host: dict(watch.problems) for host, watch in observed.watches.items() if watch.problems},
     }
+
+
+def _watched_ns(watch: Watch) -> int:
+    """Return how long a host was watched, from its first reading to its last; 0 where there are none."""
+    return watch.readings[-1].at_ns - watch.readings[0].at_ns if watch.readings else 0
 
 
 def json_text(observed: Observed, proof: Proof) -> str:

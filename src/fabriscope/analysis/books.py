@@ -58,7 +58,7 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = replace(judged, because=f"{judged.because}; {datagrams}")
     return Books(
         judged.verdict, judged.because, judged.carried_by, evidence.carriers(), evidence.closure_error,
-        judged.payload_share,
+        judged.payload_share, evidence.found_share, evidence.ownerless_lines(),
     )  # fmt: skip
 
 

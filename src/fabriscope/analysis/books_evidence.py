@@ -32,7 +32,7 @@ from fabriscope.analysis.books_wire import (
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import RANK, Carrier, Expectation, Process, Watch
+from fabriscope.model.counters import RANK, Carrier, Expectation, Ownerless, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -316,6 +316,20 @@ class Evidence:
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), rest)
         return found
+
+    def ownerless_lines(self) -> tuple[Ownerless, ...]:
+        """Return `ownerless`, the most first."""
+        most_first = sorted(self.ownerless.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(Ownerless(host, interface, size) for (host, interface), size in most_first)
+
+    @cached_property
+    def found_share(self) -> float | None:
+        """Return what was found on what was asked for, of all that was found between ranks; None for no answer."""
+        if not self.expected.transport or self.expected.transport == "shm":
+            return None
+        asked = self.found.asked_bytes
+        every = asked + self.found.elsewhere_bytes + sum(self.found.unclear.values())
+        return asked / every if every else None
 
     @cached_property
     def datagrams(self) -> str:

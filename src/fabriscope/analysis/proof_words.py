@@ -66,6 +66,16 @@ def verdict_sentence(proof: Proof) -> str:
     return f"{proof.books.verdict}{asked}: {proof.books.because}"
 
 
+def too_little(proof: Proof, least_share: float) -> str:
+    """Return why what was expected carried less than a share of what was found; empty where it carried enough."""
+    share = proof.books.found_share
+    if share is None:
+        return f"of {proof.expected} no share can be counted"
+    if share >= least_share:
+        return ""
+    return f"{100 * share:.6g} % was on {proof.expected}, less than {100 * least_share:.6g} %"
+
+
 def closure_sentence(proof: Proof) -> str:
     """Return how well what the interfaces counted is accounted for; empty where nothing was counted."""
     error = proof.books.closure_error

@@ -34,6 +34,11 @@ LEAST_INTERVAL_S = 0.1
 @click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep it in this folder, with a page.")
 @click.option("--read", "kept", type=click.Path(path_type=Path), help="Judge again what was kept by --output.")
+@click.option(
+    "--fail-below",
+    metavar="SHARE",
+    help="End with 3 also where less than this share was on what was expected, e.g. 99.5%.",
+)
 @click.option("--pass-status", is_flag=True, help="End with COMMAND's own status where that is not 0.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - the registry's constant
@@ -48,14 +53,19 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
     0 if it is proved, 3 if it is refuted, 4 if it cannot be decided, and 1 if it is proved but COMMAND failed.
     """
     _check(command, options)
+    least = _least_share(options)
     from fabriscope import prove
+    from fabriscope.analysis import proof_words
     from fabriscope.store import proofs
 
     observed = _observed(command, options) if options["kept"] is None else proofs.read(options["kept"])
     proof = prove.judge(observed, options["expected"] or observed.expected)
     _say(observed, proof)
     _write(observed, proof, options)
-    raise SystemExit(_status(observed, proof, passes=options["pass_status"]))
+    too_little = "" if least is None else proof_words.too_little(proof, least)
+    if too_little:
+        click.echo(f"--fail-below: {too_little}", err=True)
+    raise SystemExit(_status(observed, proof, passes=options["pass_status"], is_too_little=bool(too_little)))
 
 
 def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -118,6 +128,20 @@ def _seconds(name: str, text: str, least_s: float) -> float:
     return seconds
 
 
+def _least_share(options: dict[str, Any]) -> float | None:
+    """Return the share of --fail-below, None without it."""
+    from fabriscope.model.units import parse_share
+
+    if options["fail_below"] is None:
+        return None
+    if not options["expected"]:
+        raise click.UsageError("--fail-below is a share of what was expected: give --expect too")
+    try:
+        return parse_share(options["fail_below"])
+    except ValueError as error:
+        raise click.UsageError(f"--fail-below: {error}") from error
+
+
 def _say(observed: Observed, proof: Proof) -> None:
     """Tell the verdict on standard error."""
     from fabriscope.analysis import proof_words
@@ -158,10 +182,10 @@ def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
             path.write_text(prove.json_text(observed, proof))
 
 
-def _status(observed: Observed, proof: Proof, *, passes: bool) -> int:
+def _status(observed: Observed, proof: Proof, *, passes: bool, is_too_little: bool) -> int:
     """Return the exit code; a program that was stopped by the user did not fail."""
     status = observed.exit_status
     if passes and status:
         return status if status > 0 else 128 - status
-    code = EXIT_CODES[proof.books.verdict]
+    code = EXIT_CODES[proof.books.verdict] or (EXIT_CODES["refuted"] if is_too_little else 0)
     return EXIT_PROGRAM_FAILED if not code and status and not observed.was_signalled else code

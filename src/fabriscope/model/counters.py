@@ -129,6 +129,16 @@ class Carrier:
 
 
 @dataclass(frozen=True)
+class Ownerless:
+    """Bytes that an interface counted and that no connection of the job or of others, and no idle host, explains."""
+
+    host: str
+    interface: str
+    size_bytes: int
+    """In the direction that has more of them."""
+
+
+@dataclass(frozen=True)
 class Books:
     """The verdict on one launch, and the account that it rests on."""
 
@@ -144,3 +154,8 @@ class Books:
     accounts for. None where nothing was counted."""
     payload_share: float | None = None
     """Payload found on the fabric that was asked for, as a share of what the program sent; None where unknown."""
+    found_share: float | None = None
+    """What was found on the fabric that was asked for, as a share of all that was found between ranks. None where
+    nothing was asked for, or nothing found."""
+    ownerless: tuple[Ownerless, ...] = ()
+    """Bytes of interfaces that nothing accounts for, where they are too many to be passed over."""
