@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.analysis.hand_watches import HARD, SOFT, Scene
 
-from fabriscope.model.counters import JOB, PROVED, REFUTED, UNDECIDED, Expectation
+from fabriscope.model.counters import BESIDE, JOB, PROVED, REFUTED, UNDECIDED, Expectation
 
 MB = 10**6
 Step = Callable[[Scene], None]
@@ -265,6 +265,37 @@ CASES = [
         scene(tcp(9_000), shares, one_kernel=True),
         TCP,
         UNDECIDED,
+    ),
+    Case(
+        "payload unknown, ranks and then a copy by the same script",
+        scene(tcp(100 * MB), tcp(60 * MB, 0, over="eth1", role=BESIDE)),
+        TCP,
+        UNDECIDED,
+        "",
+        "programs that the job started beside its ranks moved 60.0 MB by tcp over eth1",
+    ),
+    Case(
+        "payload unknown, a copy over the interface that was asked for",
+        scene(tcp(100 * MB), tcp(60 * MB, 0, role=BESIDE)),
+        TCP,
+        PROVED,
+        "tcp over eth0",
+        "all 200 MB between ranks",
+    ),
+    Case(
+        "payload unknown, little beside the ranks",
+        scene(tcp(100 * MB), tcp(60_000, over="eth1", role=BESIDE)),
+        TCP,
+        PROVED,
+        "tcp over eth0",
+    ),
+    Case(
+        "payload known, a copy beside it",
+        scene(tcp(100 * MB), tcp(60 * MB, over="eth1", role=BESIDE)),
+        sends(TCP, 100 * MB),
+        PROVED,
+        "tcp over eth0",
+        "100 %",
     ),
     Case("payload unknown, nobody saw the ranks", scene(tcp(100 * MB, role="")), TCP, UNDECIDED),
     Case("payload unknown, one host, memory", on_one(shares), ALONE, REFUTED, "shared memory"),

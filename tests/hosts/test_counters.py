@@ -20,7 +20,7 @@ from fabriscope.hosts.counters._collector import Collector
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command
-from fabriscope.model.counters import JOB, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, JOB, OTHER, RANK, Connection, Watch
 from fabriscope.model.host import Host
 
 HERE = Host("here")
@@ -223,6 +223,15 @@ def test_a_launcher_is_no_rank() -> None:
     assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1)}
     assert roles({1: told("orted"), 2: told("app")}) == {1: (JOB, None), 2: (JOB, None)}
     assert roles({1: told("sh"), 2: told("iperf3")}) == {1: (JOB, None), 2: (RANK, None)}
+
+
+def test_what_a_script_starts_beside_its_ranks_is_no_rank_and_no_launcher() -> None:
+    mpi = {1: told("bash"), 2: told("mpirun", parent=1), 3: told("ssh", parent=2), 4: told("app", 0, parent=2)}
+    launched = {1: (JOB, None), 2: (JOB, None), 3: (JOB, None), 4: (RANK, 0)}
+    assert roles(mpi) == launched
+    copy = {5: told("scp", parent=1), 6: told("ssh", parent=5), 7: told("curl", parent=1)}
+    assert roles(mpi | copy) == {**launched, 5: (BESIDE, None), 6: (BESIDE, None), 7: (BESIDE, None)}
+    assert roles({1: told("bash"), 7: told("curl", parent=1)})[7] == (RANK, None)
 
 
 def test_beside_a_marked_job_an_unmarked_one_is_somebody_elses() -> None:

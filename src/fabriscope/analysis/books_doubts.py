@@ -73,7 +73,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
-    if judged.verdict == PROVED and not is_told and (ownerless := _ownerless(evidence)):
+    if judged.verdict == PROVED and not is_told and (ownerless := _ownerless(evidence) or _beside(evidence)):
         return ownerless
     if expected.transport != "tcp":
         return ""
@@ -113,6 +113,16 @@ def _ownerless(evidence: Evidence) -> str:
     large = {key: size for key, size in evidence.ownerless.items() if size > least}
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
     return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
+
+
+def _beside(evidence: Evidence) -> str:
+    """Return what programs beside the ranks moved elsewhere, if that is not little; a run has none of these."""
+    found, expected = evidence.found, evidence.expected
+    size = sum(evidence.beside.values())
+    least = max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size))
+    if not expected.transport or expected.payload_bytes is not None or size < least:
+        return ""
+    return f"programs that the job started beside its ranks moved {bytes_text(size)} by {' and '.join(evidence.beside)}"
 
 
 def _lacking(evidence: Evidence) -> str:

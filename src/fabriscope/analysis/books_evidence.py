@@ -32,7 +32,7 @@ from fabriscope.analysis.books_wire import (
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import RANK, Carrier, Expectation, Ownerless, Process, Watch
+from fabriscope.model.counters import BESIDE, RANK, Carrier, Expectation, Ownerless, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -92,7 +92,9 @@ class Evidence:
                 lines, ports = lines_of(meter, flows[host], again)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
-        self.transfers = [one for one in transfers_of(flows, hosts_by_address(watches)) if one.kind != OTHERS]
+        every = list(transfers_of(flows, hosts_by_address(watches)))
+        self.transfers = [one for one in every if one.kind not in (BESIDE, OTHERS)]
+        self._beside = [one for one in every if one.kind == BESIDE]
 
     @property
     def closure_error(self) -> float | None:
@@ -315,6 +317,16 @@ class Evidence:
             if rest > limit:
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), rest)
+        return found
+
+    @cached_property
+    def beside(self) -> dict[str, int]:
+        """Return carrier to what programs that the job started beside its ranks moved past what was asked for."""
+        found: dict[str, int] = {}
+        for one in self._beside:
+            is_asked = self.expected.transport == "tcp" and self._is_on_fabric(one)
+            if (one.source != one.target) == self.is_between_hosts and not is_asked:
+                found[tcp_name(one)] = found.get(tcp_name(one), 0) + one.size_bytes
         return found
 
     def ownerless_lines(self) -> tuple[Ownerless, ...]:

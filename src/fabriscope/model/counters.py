@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
-RANK, JOB, OTHER = "rank", "job", "other"
-"""Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), another process of
-the job (launchers, daemons, remote shells), or somebody else's."""
+RANK, JOB, BESIDE, OTHER = "rank", "job", "beside", "other"
+"""Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), what starts ranks
+(launchers, daemons, shells), another program that the job started beside its ranks (a copy), or somebody else's."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Connection:
     received_segments: int | None = None
     retransmitted_bytes: int | None = None
     role: str = ""
-    """RANK, JOB or OTHER after the process that holds it; empty where no process could be found (it was closed before
-    anyone looked)."""
+    """RANK, JOB, BESIDE or OTHER after the process that holds it; empty where no process could be found (it was closed
+    before anyone looked)."""
     pid: int | None = None
     is_closed: bool = False
     cookie: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabriscope.hosts.counters._processes import LAUNCHERS
-from fabriscope.model.counters import JOB, OTHER, RANK
+from fabriscope.model.counters import BESIDE, JOB, OTHER, RANK
 
 WRAPPERS = frozenset(
     ("sh", "bash", "dash", "zsh", "env", "nsenter", "unshare", "ssh", "sshd", "rsh", "sudo", "timeout", "time")
@@ -20,8 +20,8 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
     """Return the role of every process of a job, and its rank, from what the collector says of it.
 
     Where anything carries the launch's mark, what neither carries it nor descends from what does is somebody else's. A
-    rank has a rank's number in its environment, and is no launcher. Without MPI the ranks are the tasks of a Slurm
-    step, or else the marked programs.
+    rank has a rank's number in its environment, and is no launcher; other programs are beside them. Without MPI the
+    ranks are the tasks of a Slurm step, or else the marked programs.
     """
     ours = {pid: one for pid, one in processes.items() if _is_marked(pid, processes)} or processes
     programs = {pid: one for pid, one in ours.items() if one["program"] not in LAUNCHERS}
@@ -35,7 +35,20 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
                 if one["program"] not in WRAPPERS or (one["program"] in SHELLS and pid not in parents)
             }
         )
-    return {pid: (RANK, ranks[pid]) if pid in ranks else (JOB if pid in ours else OTHER, None) for pid in processes}
+    beside = _beside(programs) - ranks.keys() if ranks else set()
+    others = {pid: BESIDE if pid in beside else JOB if pid in ours else OTHER for pid in processes}
+    return {pid: (RANK, ranks[pid]) if pid in ranks else (role, None) for pid, role in others.items()}
+
+
+def _beside(programs: Mapping[int, Mapping[str, Any]]) -> set[int]:
+    """Return the programs that neither stand before others nor were started by a launcher to reach a host."""
+    parents = {one["parent"] for one in programs.values()}
+    found = set()
+    for pid, one in programs.items():
+        is_lone_shell = one["program"] in SHELLS and pid not in parents and one["parent"] in programs
+        if one["program"] not in WRAPPERS or is_lone_shell:
+            found.add(pid)
+    return found
 
 
 def _is_marked(pid: int, processes: Mapping[int, Mapping[str, Any]]) -> bool:
