@@ -68,6 +68,10 @@ def loopback(size: int, role: str = "rank") -> Step:
     return lambda one: one.tcp("a", "a", size, 0, "eth0", role)
 
 
+def holds(*channels: tuple[str, ...]) -> Step:
+    return lambda one: one.holds(*channels)
+
+
 def soft(size: int) -> Step:
     def step(one: Scene) -> None:
         one.opens()
@@ -298,6 +302,23 @@ CASES = [
         "100 %",
     ),
     Case("payload unknown, nobody saw the ranks", scene(tcp(100 * MB, role="")), TCP, UNDECIDED),
+    *(
+        Case(f"payload unknown, one host, {name}", on_one(loopback(20 * MB), holds(*ends)), asked, verdict, "", said)
+        for name, ends, asked, verdict, said in [
+            (
+                "a pipe",
+                (("pipe 7 write",), ("pipe 7 read",)),
+                LO,
+                UNDECIDED,
+                "share a pipe, and that has no",
+            ),
+            ("a pipe, memory asked", (("pipe 7 write",), ("pipe 7 read",)), MEMORY, UNDECIDED, "share a pipe"),
+            ("Unix sockets", (("unix 7 to 8",), ("unix 8 to 7",)), ALONE, UNDECIDED, "ranks of a share a Unix socket"),
+            ("one output of both", (("pipe 7 write",), ("pipe 7 write",)), ALONE, PROVED, "all 20.0 MB"),
+            ("a pipe of one alone", (("pipe 7 write", "pipe 7 read"), ("pipe 8 read",)), ALONE, PROVED, "all 20.0 MB"),
+            ("a server's sockets", (("unix 7 to 8",), ("unix 9 to 6",)), ALONE, PROVED, "all 20.0 MB"),
+        ]
+    ),
     Case("payload unknown, one host, memory", on_one(shares), ALONE, REFUTED, "shared memory"),
     Case("payload unknown, one host, memory asked", on_one(shares), MEMORY, PROVED, "shared memory"),
     Case(

@@ -179,6 +179,12 @@ class Scene:
         """Let all ranks share memory."""
         self._ranks(lambda one: replace(one, shared_mappings={**one.shared_mappings, identity: size}))
 
+    def holds(self, *channels: tuple[str, ...]) -> None:
+        """Let the ranks of the first host, in order, hold ends of pipes and Unix sockets."""
+        host = next(iter(self.hosts.values()))
+        ranks = iter(channels)
+        host.processes = [replace(one, channels=next(ranks, ())) if one.role == RANK else one for one in host.processes]
+
     def second_rank(self, name: str) -> None:
         """Let another rank run on a host."""
         host = self.hosts[name]

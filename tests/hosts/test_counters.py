@@ -214,6 +214,29 @@ def test_shared_memory_of_a_rank_is_known_by_what_it_is(tmp_path: Path) -> None:
     assert rank.devices == ()
 
 
+CHANNELS = """
+import os, socket, subprocess, sys, time
+reader, writer = os.pipe()
+one, other = socket.socketpair()
+there = [reader, other.fileno()]
+child = subprocess.Popen(sys.argv[1:2] + ["-c", "import time; time.sleep(0.6)"], pass_fds=there)
+os.close(reader)
+other.close()
+time.sleep(0.6)
+child.wait()
+"""
+
+
+def test_ends_of_pipes_and_unix_sockets_are_known() -> None:
+    watch, _ = watched(CHANNELS, sys.executable)
+    parent, child = sorted(watch.readings[-1].processes, key=lambda one: one.pid)
+    sockets = [text.split() for one in (parent, child) for text in one.channels if text.startswith("unix")]
+    assert any([kind, second, to, first] in sockets for kind, first, to, second in sockets), sockets
+    written = {text.split()[1] for text in parent.channels if text.startswith("pipe") and text.endswith("write")}
+    read = {text.split()[1] for text in child.channels if text.startswith("pipe") and text.endswith("read")}
+    assert written & read
+
+
 def told(program: str, rank: int | None = None, *, marked: bool = True, parent: int = 0) -> dict[str, object]:
     return {"program": program, "rank": rank, "step_rank": None, "is_marked": marked, "parent": parent}
 

@@ -70,6 +70,8 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     is_told = expected.payload_bytes is not None and expected.transport != "shm"
     if evidence.uncounted and not (judged.verdict == PROVED and is_told):
         return evidence.uncounted
+    if not evidence.is_between_hosts and expected.payload_bytes is None and (channel := _channel(judged, evidence)):
+        return channel
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
@@ -113,6 +115,13 @@ def _ownerless(evidence: Evidence) -> str:
     large = {key: size for key, size in evidence.ownerless.items() if size > least}
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
     return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
+
+
+def _channel(judged: Books, evidence: Evidence) -> str:
+    """Return that a pipe or a Unix socket may have carried what is judged; memory that was seen is another carrier."""
+    if not evidence.channel or (judged.carried_by == MEMORY and judged.verdict == REFUTED):
+        return ""
+    return f"{judged.because}; but {evidence.channel}, and that has no counter"
 
 
 def _beside(evidence: Evidence) -> str:

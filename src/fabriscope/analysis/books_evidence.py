@@ -178,6 +178,21 @@ class Evidence:
         return holders
 
     @cached_property
+    def channel(self) -> str:
+        """Return what two ranks of one host hold the ends of, in words: a pipe or a Unix socket; empty for nothing."""
+        held: dict[tuple[str, str], set[int]] = {}
+        for host, one in self.ranks:
+            for channel in one.channels:
+                held.setdefault((host, channel), set()).add(one.pid)
+        for (host, channel), who in held.items():
+            kind, first, second, *last = channel.split()
+            other = f"unix {last[0]} to {first}" if kind == "unix" and last else f"pipe {first} read"
+            is_end = kind == "unix" or second == "write"
+            if is_end and len(who | held.get((host, other), set())) > 1 and (host, other) in held:
+                return f"ranks of {host} share a {'Unix socket' if kind == 'unix' else kind}"
+        return ""
+
+    @cached_property
     def inside(self) -> str:
         """Return what ranks of one host told each other without leaving it, in words; empty if nothing shows that."""
         if not self.is_between_hosts:

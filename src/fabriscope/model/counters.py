@@ -52,6 +52,8 @@ class Process:
     """Device files that it holds open: /dev/infiniband/uverbs0, /dev/hfi1_0 ..."""
     datagrams: tuple[str, ...] = ()
     """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
+    channels: tuple[str, ...] = ()
+    """Ends of pipes and of connected Unix sockets, by inodes: `pipe 77 read`, `pipe 77 write`, `unix 78 to 79`."""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def _check(watch: Watch) -> None:
         for process in reading.processes:
             _must(type(process.pid) is int and (process.rank is None or type(process.rank) is int), "a process")
             _must(all(type(size) is int for size in process.shared_mappings.values()), "shared memory")
-            texts_of = (process.role, process.program, *process.devices, *process.datagrams)
+            texts_of = (process.role, process.program, *process.devices, *process.datagrams, *process.channels)
             _must(all(isinstance(text, str) for text in texts_of), "a process")
 
 
@@ -151,4 +151,5 @@ def _reading_of(told: Mapping[str, Any], groups: Mapping[str, dict[str, Any]], f
 
 
 def _process_of(told: Mapping[str, Any]) -> Process:
-    return Process(**{**told, "devices": tuple(told["devices"]), "datagrams": tuple(told.get("datagrams", ()))})
+    lists = {"devices": told["devices"], "datagrams": told.get("datagrams", ()), "channels": told.get("channels", ())}
+    return Process(**{**told, **{name: tuple(every) for name, every in lists.items()}})

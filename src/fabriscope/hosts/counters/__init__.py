@@ -25,6 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import OTHER, Connection, Process, Reading, Watch
@@ -200,6 +201,7 @@ def _process_row(row: Foreign) -> dict[str, Any]:
         "devices": row.at("devices").texts(),
         "listens": row.at("listens").wholes(most=MOST_TCP_PORT),
         "datagrams": row.at("datagrams").texts(),
+        "channels": row.at("channels").texts() if row.get("channels") is not None else (),
     }
 
 
@@ -251,7 +253,16 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
 def _processes(
     processes: Mapping[int, Mapping[str, Any]], known: Mapping[int, tuple[str, int | None]]
 ) -> Iterator[Process]:
+    # Launchers talk to their ranks by pipes, and those of one rank are inherited by the next.
+    theirs = {_ends(text) for one in processes.values() if one["program"] in LAUNCHERS for text in one["channels"]}
     for pid, one in processes.items():
         role, rank = known[pid]
         devices, datagrams = tuple(one["devices"]), tuple(one["datagrams"])
-        yield Process(pid, role, rank, one["program"], one["shared"], devices, datagrams)
+        channels = tuple(text for text in one["channels"] if _ends(text) not in theirs)
+        yield Process(pid, role, rank, one["program"], one["shared"], devices, datagrams, channels)
+
+
+def _ends(channel: str) -> frozenset[str]:
+    """Return what tells a pipe or a pair of Unix sockets from others, whichever end it was seen by."""
+    kind, *words = channel.split()
+    return frozenset(words[:1] if kind == "pipe" else words)

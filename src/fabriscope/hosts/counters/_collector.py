@@ -97,7 +97,7 @@ class Collector:
         """Find out whose the connections are; whoever is young may have become one of the job's meanwhile."""
         self.processes.look(time.monotonic(), also_young=True)
         if always or self.sockets.has_new(self.processes.owners):
-            self.processes.look_inside()
+            self.processes.look_inside(unix_peers() if len(self.processes.of_job) > 1 else {})
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes.owners)
 

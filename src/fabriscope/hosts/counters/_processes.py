@@ -25,6 +25,7 @@ DATAGRAMS = {
     "/proc/net/udp": 9, "/proc/net/udp6": 9, "/proc/net/udplite": 9, "/proc/net/udplite6": 9, "/proc/net/raw": 9,
     "/proc/net/raw6": 9, "/proc/net/packet": 8,
 }  # fmt: skip
+MOST_CHANNELS = 64  # of a process
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005
 
@@ -37,7 +38,7 @@ class Process:
         self.parent, self.program = 0, ""
         self.rank = self.step_rank = None
         self.is_marked = self.is_of_job = self.is_hidden = False
-        self.shared, self.devices, self.listens, self.datagrams = {}, set(), set(), set()
+        self.shared, self.devices, self.listens, self.datagrams, self.channels = {}, set(), set(), set(), set()
 
     def is_young(self, now_s):
         return now_s - self.seen_s < SETTLED_S
@@ -47,6 +48,7 @@ class Process:
             "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
             "step_rank": self.step_rank, "is_marked": self.is_marked, "shared": self.shared,
             "devices": sorted(self.devices), "listens": sorted(self.listens), "datagrams": sorted(self.datagrams),
+            "channels": sorted(self.channels),
         }  # fmt: skip
 
 
@@ -60,7 +62,7 @@ class Processes:
         self.old = self.present()
         self.new = {}
         self.of_job = {}
-        self.owners, self.datagrams = {}, {}
+        self.owners, self.datagrams, self.peers = {}, {}, {}
         self.last_pid = None
         self.changed = set()
 
@@ -145,9 +147,9 @@ class Processes:
             self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, name)
         one.is_hidden = True
 
-    def look_inside(self):
-        """Read the open files of the job's processes, and the memory that its ranks share."""
-        found, self.datagrams = {}, datagram_sockets()
+    def look_inside(self, peers):
+        """Read the open files of the job's processes and the memory that ranks share; `peers` is of Unix sockets."""
+        found, self.datagrams, self.peers = {}, datagram_sockets(), peers
         for one in list(self.of_job.values()):
             self.look_at_files(one, found)
             self.look_at_memory(one)
@@ -173,9 +175,19 @@ class Processes:
                 if kind is not None and kind not in one.datagrams:
                     one.datagrams.add(kind)
                     self.changed.add(one)
+                if self.peers.get(inode):
+                    self.note_channel(one, "unix %d to %d" % (inode, self.peers[inode]))
+            elif target.startswith("pipe:["):
+                for end in ends_of(folder + "/" + name):
+                    self.note_channel(one, "pipe %s %s" % (target[6:-1], end))
             elif target not in one.devices and DEVICES.match(target):
                 one.devices.add(target)
                 self.changed.add(one)
+
+    def note_channel(self, one, channel):
+        if channel not in one.channels and len(one.channels) < MOST_CHANNELS:
+            one.channels.add(channel)
+            self.changed.add(one)
 
     def note_listeners(self, ports):
         """Note who listens at which port; `ports` is inode to port."""
@@ -218,6 +230,15 @@ def datagram_sockets():
             if len(fields) > column and fields[column].isdigit():
                 found[int(fields[column])] = os.path.basename(path).replace("lite", "").rstrip("6")
     return found
+
+
+def ends_of(path):
+    """Return for what an open file was opened: `read`, `write`, or both."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return []
+    return [end for bit, end in ((0o400, "read"), (0o200, "write")) if mode & bit]
 
 
 def prefix_of(mark):

@@ -15,6 +15,9 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
 RTM_GETLINK, RTM_GETADDR, SOCK_DIAG_BY_FAMILY = 18, 22, 20
 IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_LINK_NETNSID, IFLA_INFO_KIND = 5, 10, 18, 37, 1
+UNIX_DIAG_PEER, SHOW_PEER = 2, 4
+UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
+UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
 IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO = 1, 2, 2
 TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
 ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
@@ -102,6 +105,19 @@ def lower_interfaces():
             master = struct.unpack("=I", told[IFLA_MASTER])[0]
             if master in names and index in names:
                 found.setdefault(names[master], []).append(names[index])
+    return found
+
+
+def unix_peers():
+    """Return inode to its peer's of connected Unix sockets; nothing where the kernel does not tell."""
+    found = {}
+    try:
+        for _, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, UNIX_REQUEST):
+            peer = dict(attributes(content, UNIX_DIAG.size)).get(UNIX_DIAG_PEER)
+            if peer is not None:
+                found[UNIX_DIAG.unpack_from(content)[4]] = struct.unpack("=I", peer)[0]
+    except OSError:
+        pass
     return found
 
 
