@@ -308,7 +308,7 @@ CASES = [
             (
                 "a pipe",
                 (("pipe 7 write",), ("pipe 7 read",)),
-                LO,
+                ALONE,
                 UNDECIDED,
                 "share a pipe, and that has no",
             ),
