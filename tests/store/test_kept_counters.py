@@ -6,6 +6,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,8 @@ from fabriscope.store import counters, proofs
 from fabriscope.store.checks import check_folder
 
 CONNECTION = Connection("10.0.0.1", 5000, "10.0.0.2", 40000, 17, 4, 3, None, 0, RANK, 42, True, 2**63 + 5)
-PROCESS = Process(42, RANK, 0, "app", {"00:19:7 /dev/shm/x": 4096}, ("/dev/infiniband/uverbs0",))
+CHANNELS = ("pipe 7 read", "unix 8 to 9")
+PROCESS = Process(42, RANK, 0, "app", {"00:19:7 /dev/shm/x": 4096}, ("/dev/infiniband/uverbs0",), ("udp",), CHANNELS)
 FIRST = Reading(1, 2, 3, {"eth0": {"rx_bytes": 1, "driver.x": 9}, "eth1": {"rx_bytes": 2**60}}, {"rxe0/1": {"hw.a": 1}})
 LAST = Reading(5, 6, 7, {"eth0": {"rx_bytes": 1, "tx_bytes": 8}, "lo": {}}, {}, {"Tcp.X": 1}, (CONNECTION,), (PROCESS,))
 WATCH = Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {"eth0": 1500}, (FIRST, LAST), {"rxe0/1": "eth0"}, {"x": "why"})
@@ -56,6 +58,23 @@ def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: byt
     path.write_bytes(content)
     with pytest.raises(StoreError, match="the counters cannot be read"):
         counters.load(path)
+
+
+@pytest.mark.parametrize("channel", ["pipe", "pipe x read", "unix 8", "", "pipe 7 read\n", 7])
+def test_ends_of_pipes_are_looked_at_before_they_are_believed(channel: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.json.gz"
+    last = replace(LAST, processes=(replace(PROCESS, channels=(channel,)),))
+    path.write_bytes(counters.pack(counters.encode({"a": replace(WATCH, readings=(FIRST, last))})))
+    with pytest.raises(StoreError, match=r"the counters cannot be read: (a pipe's end|a process) is of another type"):
+        counters.load(path)
+
+
+def test_counters_from_before_pipes_were_looked_at_are_read() -> None:
+    head, line, *_ = counters.encode({"a": WATCH}).split(b"\n")
+    told = json.loads(line)
+    del told["readings"][1]["processes"][0]["channels"]
+    (read,) = counters.decode(b"\n".join((head, json.dumps(told).encode()))).values()
+    assert read.readings[1].processes[0].channels == ()
 
 
 def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from fabriscope.analysis.books_wire import (
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import BESIDE, RANK, Carrier, Expectation, Ownerless, Process, Watch
+from fabriscope.model.counters import BESIDE, CHANNEL, RANK, Carrier, Expectation, Ownerless, Process, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -185,11 +185,10 @@ class Evidence:
             for channel in one.channels:
                 held.setdefault((host, channel), set()).add(one.pid)
         for (host, channel), who in held.items():
-            kind, first, second, *last = channel.split()
-            other = f"unix {last[0]} to {first}" if kind == "unix" and last else f"pipe {first} read"
-            is_end = kind == "unix" or second == "write"
-            if is_end and len(who | held.get((host, other), set())) > 1 and (host, other) in held:
-                return f"ranks of {host} share a {'Unix socket' if kind == 'unix' else kind}"
+            pipe, end, inode, peer = CHANNEL.fullmatch(channel).groups()  # type: ignore[union-attr]
+            other = f"pipe {pipe} read" if pipe else f"unix {peer} to {inode}"
+            if end != "read" and len(who | held.get((host, other), who)) > 1 and (host, other) in held:
+                return f"ranks of {host} share a {'pipe' if pipe else 'Unix socket'}"
         return ""
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 RANK, JOB, BESIDE, OTHER = "rank", "job", "beside", "other"
 """Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), what starts ranks
 (launchers, daemons, shells), another program that the job started beside its ranks (a copy), or somebody else's."""
+
+CHANNEL = re.compile(r"pipe ([0-9]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
+"""What a process holds an end of."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Process:
     datagrams: tuple[str, ...] = ()
     """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
     channels: tuple[str, ...] = ()
-    """Ends of pipes and of connected Unix sockets, by inodes: `pipe 77 read`, `pipe 77 write`, `unix 78 to 79`."""
+    """Ends of pipes and of connected Unix sockets, by inodes (CHANNEL): `pipe 77 read`, `unix 78 to 79`."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabriscope.model.counters import Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.store import inside
 from fabriscope.store.files import to_json
@@ -130,6 +130,7 @@ def _check(watch: Watch) -> None:
             _must(type(process.pid) is int and (process.rank is None or type(process.rank) is int), "a process")
             _must(all(type(size) is int for size in process.shared_mappings.values()), "shared memory")
             texts_of = (process.role, process.program, *process.devices, *process.datagrams, *process.channels)
+            _must(all(isinstance(text, str) and CHANNEL.fullmatch(text) for text in process.channels), "a pipe's end")
             _must(all(isinstance(text, str) for text in texts_of), "a process")
 
 

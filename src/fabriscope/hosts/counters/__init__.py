@@ -28,7 +28,7 @@ from typing import Any
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.counters import OTHER, Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, OTHER, Connection, Process, Reading, Watch
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
@@ -201,8 +201,16 @@ def _process_row(row: Foreign) -> dict[str, Any]:
         "devices": row.at("devices").texts(),
         "listens": row.at("listens").wholes(most=MOST_TCP_PORT),
         "datagrams": row.at("datagrams").texts(),
-        "channels": row.at("channels").texts() if row.get("channels") is not None else (),
+        "channels": _channels(row.get("channels")),
     }
+
+
+def _channels(part: Foreign | None) -> tuple[str, ...]:
+    channels = part.texts() if part is not None else ()
+    for one in channels:
+        if not CHANNEL.fullmatch(one):
+            raise ParseError(f"{shown(one)} is no end of a pipe or a Unix socket", where=part.where if part else "")
+    return tuple(channels)
 
 
 def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,9 +25,9 @@ KILL_GRACE_S = 10.0
 def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
-    folder = None
-    if order["stays_here"]:  # what libraries leave when they are killed goes with the program
-        folder = env["TMPDIR"] = os.path.join(tempfile.gettempdir(), folder_prefix(order["mark"]) + os.urandom(4).hex())
+    folder = folder_name(order["mark"]) if order["stays_here"] else None
+    if folder is not None:  # what libraries leave when they are killed goes with the program
+        env["TMPDIR"] = folder
     env.update(order["env"])
     env[MARK_VARIABLE] = order["mark"]
     argv = [os.path.expanduser(word) if word.startswith("~/") else word for word in order["argv"]]
@@ -49,13 +49,24 @@ def guard():
     end_with(1 if status is None else status if status >= 0 else 128 - status, {"exit_status": status})
 
 
+def folder_name(mark):
+    try:
+        return os.path.join(tempfile.gettempdir(), folder_prefix(mark) + os.urandom(4).hex())
+    except OSError as error:  # there is no folder that can be written to
+        no_folder(error)
+
+
 def make_folder(folder):
     try:
         os.mkdir(folder, 0o700)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.write(1, b"\x1e\n")
-        end_with(127, {"cannot_start": "a temporary folder cannot be made: " + reason_of(error)})
+        no_folder(error)
+
+
+def no_folder(error):
+    with contextlib.suppress(OSError):
+        os.write(1, b"\x1e\n")
+    end_with(127, {"cannot_start": "a temporary folder cannot be made: " + reason_of(error)})
 
 
 def start(argv, program_input, env, folder):
