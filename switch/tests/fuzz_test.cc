@@ -1,7 +1,9 @@
 // Settings, requests and frames changed at random: read or refused, and no number differs from its
 // text.
+#include <random>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include "../../engine/tests/mutate.h"
 #include "../guest/request.h"
@@ -113,4 +115,48 @@ TEST(requests_to_an_agent_changed_at_random) {
                 true);
   }
   try_many(is_request_read, {whole, std::string("/\0001\0true\0", 9)});
+}
+
+// Of whatever sizes and addresses frames are, and whatever the fabric does to them: all come to an
+// end, none comes back to who sent it, none comes twice, and none comes that nobody sent.
+TEST(frames_at_random) {
+  std::mt19937_64 draw(20);
+  const auto below = [&draw](std::uint64_t limit) {
+    return static_cast<std::int64_t>(draw() % limit);
+  };
+  const std::uint64_t rounds = fuzz_count(2000) / 20;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    FabricSettings settings = gigabit();
+    settings.rate_bits_per_s = below(3) == 0 ? 0 : 1 + below(20'000'000'000);
+    settings.delay_ns = below(100'000);
+    settings.buffer_bytes = below(2) == 0 ? 0 : below(200'000);
+    settings.rx_coalesce_ns = below(2) == 0 ? 0 : below(100'000);
+    settings.rx_coalesce_frames = 1 + below(20);
+    if (settings.buffer_bytes > 0 && below(2) == 0) settings.on_full = OnFull::kPause;
+    settings.faults.loss_ppb = below(4) == 0 ? below(1'000'000'000) : 0;
+    settings.faults.drop_every = below(4) == 0 ? below(9) : 0;
+    settings.faults.reorder_ppb = below(4) == 0 ? below(1'000'000'000) : 0;
+    settings.faults.reorder_delay_ns = below(200'000);
+    settings.seed = below(1'000);
+    const std::size_t ports = 2 + static_cast<std::size_t>(below(5));
+    Bench bench(settings, ports);
+    std::vector<std::size_t> from(200);
+    std::vector<std::int64_t> sizes(200);
+    std::int64_t now_ns = 0;
+    for (std::size_t number = 0; number < from.size(); ++number) {
+      now_ns += below(2) == 0 ? 0 : below(50'000);
+      from[number] = static_cast<std::size_t>(below(ports));
+      sizes[number] = 15 + below(kMaximumFrameBytes - 14);
+      bench.send(from[number], now_ns, static_cast<unsigned char>(below(256)),
+                 static_cast<unsigned char>(below(4) == 0 ? kBroadcast : below(256)), sizes[number],
+                 static_cast<unsigned char>(number));
+    }
+    std::vector<std::vector<int>> came(ports, std::vector<int>(from.size()));
+    for (const Seen& one : bench.run()) {
+      CHECK_EQUAL(one.number < from.size(), true);
+      CHECK_EQUAL(one.port != from[one.number], true);
+      CHECK_EQUAL(one.size_bytes, sizes[one.number]);
+      CHECK_EQUAL(++came[one.port][one.number], 1);
+    }
+  }
 }
