@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.analysis.hand_watches import HARD, SOFT, Scene
 
-from fabriscope.model.counters import BESIDE, JOB, PROVED, REFUTED, UNDECIDED, Expectation
+from fabriscope.model.counters import BESIDE, JOB, OTHER, PROVED, REFUTED, UNDECIDED, Expectation
 
 MB = 10**6
 Step = Callable[[Scene], None]
@@ -276,7 +276,22 @@ CASES = [
         TCP,
         UNDECIDED,
         "",
-        "programs that the job started beside its ranks moved 60.0 MB by tcp over eth1",
+        "the job also moved 60.0 MB by tcp over eth1, though not from rank to rank",
+    ),
+    Case(
+        "payload unknown, a rank's socket was handed to a process of somebody else's",
+        scene(tcp(MB), tcp(60 * MB, 0, over="eth1", there=OTHER)),
+        TCP,
+        UNDECIDED,
+        "",
+        "the job also moved 60.0 MB by tcp over eth1, though not from rank to rank",
+    ),
+    Case(
+        "payload unknown, two others talk beside it",
+        scene(tcp(100 * MB), tcp(60 * MB, 0, over="eth1", role=OTHER)),
+        TCP,
+        PROVED,
+        "tcp over eth0",
     ),
     Case(
         "payload unknown, a copy over the interface that was asked for",

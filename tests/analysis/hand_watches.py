@@ -95,6 +95,7 @@ class Scene:
         was_there: int = 0,
         again: int = 0,
         is_open: bool = False,
+        there: str | None = None,
     ) -> None:
         """Let a connection move payload; interfaces count it, with a header for each segment."""
         self._port += 1
@@ -116,7 +117,9 @@ class Scene:
             )
         )
         other.connections.append(
-            Connection(*ends[1], *ends[0], was_there + back, was_there + sent, role=role, is_closed=not is_open)
+            Connection(
+                *ends[1], *ends[0], was_there + back, was_there + sent, role=there or role, is_closed=not is_open
+            )
         )
         wire = "lo" if local else counted_by or over
         for way, size in ((("tx", "rx"), sent + again), (("rx", "tx"), back)):

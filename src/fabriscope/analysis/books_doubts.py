@@ -125,13 +125,14 @@ def _channel(judged: Books, evidence: Evidence) -> str:
 
 
 def _beside(evidence: Evidence) -> str:
-    """Return what programs beside the ranks moved elsewhere, if that is not little; a run has none of these."""
+    """Return what the job moved elsewhere otherwise than from rank to rank, if that is not little: a copy beside them,
+    or what a rank and somebody else's process tell each other."""
     found, expected = evidence.found, evidence.expected
     size = sum(evidence.beside.values())
     least = max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size))
     if not expected.transport or expected.payload_bytes is not None or size < least:
         return ""
-    return f"programs that the job started beside its ranks moved {bytes_text(size)} by {' and '.join(evidence.beside)}"
+    return f"the job also moved {bytes_text(size)} by {' and '.join(evidence.beside)}, though not from rank to rank"
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -335,7 +335,7 @@ class Evidence:
 
     @cached_property
     def beside(self) -> dict[str, int]:
-        """Return carrier to what programs that the job started beside its ranks moved past what was asked for."""
+        """Return carrier to what the job moved past what was asked for, though not from rank to rank."""
         found: dict[str, int] = {}
         for one in self._beside:
             is_asked = self.expected.transport == "tcp" and self._is_on_fabric(one)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
-from fabriscope.model.counters import BESIDE, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, OTHER, RANK, Connection, Watch
 
 LOOPBACK = "lo"
 RANKS, UNCLEAR, OTHERS = "ranks", "unclear", "others"
-"""Between two ranks; perhaps (no holder was seen of an end); certainly not. BESIDE is what the job did beside that."""
+"""Between two ranks; perhaps (no holder was seen of an end); certainly not. BESIDE: the job's, but not that."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,6 @@ def _kind(role: str, other: str, is_loopback: bool) -> str:
     # What a rank says to another host it says to a rank: daemons of its own host speak to the others'.
     if known == {RANK} or (known == {RANK, ""} and not is_loopback):
         return RANKS
-    if BESIDE in known:
+    if BESIDE in known or known == {RANK, OTHER}:
         return BESIDE
     return UNCLEAR if known <= {RANK, ""} else OTHERS
