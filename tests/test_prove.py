@@ -176,6 +176,7 @@ def test_what_was_kept_is_judged_again(place: Lab, tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout) == json.loads((folder / "proof.json").read_text())
     assert prove("--read", folder, "--expect", "eth1").returncode == 3
+    assert prove("--read", folder, "--fail-below", "99%").returncode == 0
     second = prove("--lab", place.name, "-o", folder, "--", "true")
     assert second.returncode == 8
     assert "there is something already" in second.stderr

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"proved": 0, "refuted": 3, "undecided": 4}
 EXIT_PROGRAM_FAILED = 1
 LEAST_INTERVAL_S = 0.1
+_NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too"
 
 
 @click.command(name="prove", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -59,7 +60,10 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
     from fabriscope.store import proofs
 
     observed = _observed(command, options) if options["kept"] is None else proofs.read(options["kept"])
-    proof = prove.judge(observed, options["expected"] or observed.expected)
+    expected = options["expected"] or observed.expected
+    if least is not None and not expected:
+        raise click.UsageError(_NEEDS_EXPECT)
+    proof = prove.judge(observed, expected)
     _say(observed, proof)
     _write(observed, proof, options)
     too_little = "" if least is None else proof_words.too_little(proof, least)
@@ -134,8 +138,8 @@ def _least_share(options: dict[str, Any]) -> float | None:
 
     if options["fail_below"] is None:
         return None
-    if not options["expected"]:
-        raise click.UsageError("--fail-below is a share of what was expected: give --expect too")
+    if not options["expected"] and options["kept"] is None:  # what was kept may have its own
+        raise click.UsageError(_NEEDS_EXPECT)
     try:
         return parse_share(options["fail_below"])
     except ValueError as error:
