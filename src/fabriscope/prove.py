@@ -64,9 +64,9 @@ def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed
     meant(wish.expected, idle, place.fabrics)
     env = {**place.env, **(library_words.ASKED_BY if wish.asks_library else {}), MARK_VARIABLE: mark}
     watchers = counters.commands(place.hosts.values(), wish.interval_s, mark)
-    with processes.watching(watchers, place.hosts) as end:
+    with processes.watching(watchers, place.hosts) as (end, group):
         notice("")
-        ending = in_front.run(wish.argv, env, access=place.access, keep_words=wish.asks_library)
+        ending = in_front.run(wish.argv, env, access=place.access, group=group, keep_words=wish.asks_library)
         outcomes = end()
     return Observed(
         argv=wish.argv,
@@ -87,7 +87,7 @@ def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed
 def _idle(place: Place, wish: Wish, mark: str) -> Mapping[str, Watch]:
     """Return what the hosts count without the program; raises HostError for one that cannot be watched at all."""
     watchers = counters.commands(place.hosts.values(), max(wish.idle_s, wish.interval_s), mark)
-    with processes.watching(watchers, place.hosts) as end:
+    with processes.watching(watchers, place.hosts) as (end, _):
         time.sleep(wish.idle_s)
         watches = {outcome.command.host: counters.parse(outcome) for outcome in end()}
     blind = {host: watch for host, watch in watches.items() if not watch.readings}

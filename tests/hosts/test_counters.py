@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -132,21 +133,61 @@ def test_a_connection_that_nobody_saw_came_in_for_who_listens_at_its_port() -> N
     assert {one.rank for one in watch.readings[-1].processes if one.pid == accepted.pid} == {5}
 
 
-def test_who_ended_between_a_look_at_sockets_and_one_at_files_is_no_stranger() -> None:
+class Holders:
+    """Stands for the processes: who of the job holds which socket, and what others hold."""
+
+    def __init__(self, owners: dict[int, int] | None = None, others: tuple[int, ...] = (), group: int | None = None):
+        self.owners, self.group, self.has_strayed = owners or {}, group, False
+        self._others = set(others)
+
+    def strangers(self, inodes: list[int]) -> set[int]:
+        return self._others & set(inodes)
+
+
+def unowned_connection(group: int | None = None) -> tuple[Any, Any]:
+    """Return the sockets of a host at a later look, and one of which nobody is known to hold it."""
     names: dict[str, Any] = {}
     exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
     sockets = names["Sockets"]({})
     one = names["Connection"](7, ["10.0.0.1", 1, "10.0.0.2", 2], 99)
-    one.counts = [0] * 5
+    one.counts, one.uid, one.group = [0] * 5, os.geteuid(), group
     sockets.alive = {7: one}
     sockets.look_count = 4
-    sockets.assign({})
+    return sockets, one
+
+
+def test_who_ended_between_a_look_at_sockets_and_one_at_files_is_no_stranger() -> None:
+    sockets, one = unowned_connection()
+    sockets.assign(Holders(others=(99,)))
     assert one.owner is None
     sockets.look_count = 5
-    sockets.assign({})
+    sockets.assign(Holders(others=(99,)))
     assert one.owner == -1
-    sockets.assign({99: 42})
+    sockets.assign(Holders({99: 42}))
     assert one.owner == 42
+
+
+def test_what_no_process_is_seen_to_hold_is_nobodys() -> None:
+    sockets, one = unowned_connection()
+    for look in range(5, 12):
+        sockets.look_count = look
+        sockets.assign(Holders())
+    assert one.owner is None  # a ring of io_uring, or the kernel: perhaps the job's
+
+
+@pytest.mark.parametrize(("group", "owner"), [(25, 0), (1, -1)])
+def test_the_kernel_knows_who_made_a_connection_that_no_process_is_seen_to_hold(group: int, owner: int) -> None:
+    sockets, one = unowned_connection(group)
+    sockets.assign(Holders(group=25))
+    assert one.owner == owner
+
+
+def test_a_job_that_left_its_group_makes_nobody_a_stranger() -> None:
+    sockets, one = unowned_connection(1)
+    holders = Holders(group=25)
+    holders.has_strayed = True
+    sockets.assign(holders)
+    assert one.owner is None
 
 
 CALL = """

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fabriscope.launch import job_group
 from fabriscope.launch.on_host import sweep
 from fabriscope.model import folders
 from fabriscope.model.errors import LaunchError
@@ -51,6 +52,10 @@ if [ -n "$live" ]; then
   send KILL "$live"
 fi
 [ -n "$over" ] || "$2" -I -S -c "$3" "$4" "$5"
+if [ -n "$6" ]; then
+  while read -r pid; do echo "$pid" > "${6%/*}/cgroup.procs"; done < "$6/cgroup.procs"
+  rmdir -- "$6"
+fi 2>/dev/null
 rm -rf -- "$1"
 """
 _END_MARKED = "import runpy, sys; runpy.run_path(sys.argv[1])['end_marked'](sys.argv[2])"
@@ -125,7 +130,8 @@ class Guard:
         # Short: libraries put sockets into it, whose paths may have 107 bytes.
         self.folder = temporary_root() / f"fabriscope-{secrets.token_hex(6)}"
         self._groups: list[int] = []
-        words = (sys.executable, _END_MARKED, sweep.__file__, self.mark)
+        self.group = job_group.make(self.mark)
+        words = (sys.executable, _END_MARKED, sweep.__file__, self.mark, str(self.group.path) if self.group else "")
         self._watcher = start_watcher(_WATCH, "fabriscope-guard", str(self.folder), *words)
         try:
             self.folder.mkdir(mode=0o700)  # now that the watcher knows of it: should we be killed here, it goes too
@@ -146,6 +152,8 @@ class Guard:
             for group in self._groups:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(group, signal.SIGKILL)
+        if self.group is not None:
+            self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def started(self, group: int, *, is_far: bool = False) -> None:

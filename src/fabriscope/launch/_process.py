@@ -16,6 +16,7 @@ from typing import IO
 
 from fabriscope.launch import _group
 from fabriscope.launch._guard import Guard
+from fabriscope.launch.job_group import GROUP_VARIABLE
 from fabriscope.launch.on_host.sweep import MARK_VARIABLE
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
@@ -34,9 +35,12 @@ class Process:
 
     _is_far = False
 
-    def __init__(self, command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> None:
-        """Start it; raises ToolMissing or LaunchError."""
+    def __init__(
+        self, command: Command, host: Host, paths: tuple[Path, Path], guard: Guard, *, is_watcher: bool = False
+    ) -> None:
+        """Start it; raises ToolMissing or LaunchError. What watches the job is none of it."""
         self.command = command
+        self._is_watcher = is_watcher
         self.timed_out = False
         self.was_stopped = False
         self.has_ended = threading.Event()
@@ -51,7 +55,7 @@ class Process:
         guard.started(self._popen.pid, is_far=self._is_far)
 
     def _start(self, host: Host) -> subprocess.Popen[bytes]:
-        return _popen(self.command, host, self._paths, self._guard)
+        return _popen(self.command, host, self._paths, self._guard, is_watcher=self._is_watcher)
 
     def watch(self, changed: threading.Event) -> None:
         """Set `changed` when the process ends."""
@@ -148,16 +152,24 @@ def _begin_of(path: Path, most_bytes: int) -> bytes:
         return file.read(min(most_bytes, path.stat().st_size))  # so much memory is taken before anything is read
 
 
-def _popen(command: Command, host: Host, paths: tuple[Path, Path], guard: Guard) -> subprocess.Popen[bytes]:
+def _popen(
+    command: Command, host: Host, paths: tuple[Path, Path], guard: Guard, *, is_watcher: bool
+) -> subprocess.Popen[bytes]:
     # Programs of the field translate their words; we read the English ones.
     own = {"LC_ALL": "C", **_temporary(command, host, guard)}
     env = {**os.environ, **own, **host.env, **command.env, MARK_VARIABLE: guard.mark}
+    group = guard.group if host.kind != "guest" else None  # a guest has a kernel of its own
+    if group is not None and is_watcher:
+        env[GROUP_VARIABLE] = group.words
     with contextlib.ExitStack() as stack:
         stdin = stack.enter_context(tempfile.TemporaryFile(dir=guard.folder))
         stdin.write(command.stdin or b"")
         stdin.seek(0)
         words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
-        return popen((*host.access, *words), host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+        argv = (*host.access, *words)
+        if group is not None and not is_watcher:
+            argv = group.joining(argv, env)
+        return popen(argv, host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
 
 
 def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:

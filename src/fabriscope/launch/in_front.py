@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Self
 
 from fabriscope.launch._group import WAITERS
+from fabriscope.launch.job_group import JobGroup
 from fabriscope.model.errors import LaunchError, ToolMissing
 
 PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
@@ -56,13 +57,22 @@ class Ending:
     """What it wrote, both streams one after the other, if it was to be kept."""
 
 
-def run(argv: Sequence[str], env: Mapping[str, str], *, access: Sequence[str] = (), keep_words: bool = False) -> Ending:
+def run(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    access: Sequence[str] = (),
+    group: JobGroup | None = None,
+    keep_words: bool = False,
+) -> Ending:
     """Run a program to its end, with standard input, output and error of our own.
 
-    `access` are words that lead to a host of a lab. With `keep_words` its output passes through us, byte by byte, and
-    is kept beside. To be called from the main thread. Raises ToolMissing or LaunchError where it does not start.
+    `access` are words that lead to a host of a lab; `group` is what it is to be a member of. With `keep_words` its
+    output passes through us, byte by byte, and is kept beside. To be called from the main thread. Raises ToolMissing
+    or LaunchError where it does not start.
     """
     words = [*access, sys.executable, "-I", "-S", "-c", _ARRIVAL, *argv] if access else list(argv)
+    words = list(group.joining(words)) if group is not None else words
     pipe = subprocess.PIPE if keep_words else None
     sys.stdout.flush()
     started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()

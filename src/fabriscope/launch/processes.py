@@ -16,6 +16,7 @@ from pathlib import Path
 from fabriscope.launch._guard import Guard
 from fabriscope.launch._process import Process
 from fabriscope.launch._remote_process import RemoteProcess
+from fabriscope.launch.job_group import JobGroup
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import HERE, Host
@@ -80,10 +81,13 @@ def run_commands(
 
 
 @contextmanager
-def watching(watchers: Sequence[Command], hosts: Mapping[str, Host]) -> Iterator[Callable[[], list[Outcome]]]:
+def watching(
+    watchers: Sequence[Command], hosts: Mapping[str, Host]
+) -> Iterator[tuple[Callable[[], list[Outcome]], JobGroup | None]]:
     """Start watchers, and yield, once those are ready that live, what ends them and returns their outcomes.
 
-    For what is not launched by us. They end with the block at the latest. Raises ToolMissing or LaunchError.
+    For what is not launched by us: it is to join the group that is yielded too, if there is one. They end with the
+    block at the latest. Raises ToolMissing or LaunchError.
     """
     with ExitStack() as stack:
         guard = stack.enter_context(Guard())
@@ -99,7 +103,7 @@ def watching(watchers: Sequence[Command], hosts: Mapping[str, Host]) -> Iterator
 
         try:
             launch.start_watchers(watchers)
-            yield end
+            yield end, guard.group
         finally:
             end()
 
@@ -126,7 +130,7 @@ class _Launch:
         One that is late is killed: what it would see as there before the launch may be the launch's.
         """
         for index, command in enumerate(commands):
-            self._add(self.watchers, command, f"watcher-{index}")
+            self._add(self.watchers, command, f"watcher-{index}", is_watcher=True)
         until_s = time.monotonic() + WATCHERS_GRACE_S
         for process in self.watchers:
             if self._ready_groups(process, until_s) is None and not process.has_ended.is_set():
@@ -145,13 +149,14 @@ class _Launch:
                 return
             words.update(groups)
 
-    def _add(self, processes: list[Process], command: Command, number: str) -> Process:
+    def _add(self, processes: list[Process], command: Command, number: str, *, is_watcher: bool = False) -> Process:
         host = self._hosts.get(command.host) or (HERE if command.host == HERE.name else None)
         if host is None:
             raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
         stem = f"{number}-{Path(command.argv[0]).name}"
         paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
-        process = (RemoteProcess if host.is_remote else Process)(command, host, paths, self._guard)
+        kind = RemoteProcess if host.is_remote else Process
+        process = kind(command, host, paths, self._guard, is_watcher=is_watcher)
         processes.append(process)
         process.watch(self._changed)
         return process

@@ -28,7 +28,7 @@ from typing import Any
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.counters import CHANNEL, OTHER, Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, OTHER, RANK, Connection, Process, Reading, Watch
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
@@ -41,6 +41,8 @@ MOST_COUNT = 2**64 - 1
 """What the kernel's counters hold."""
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = 12
+_THE_JOBS = 0
+"""The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")
 _FILES = ("_sockets", "_processes", "_devices", "_collector")
 
@@ -145,6 +147,8 @@ def _readings(told: list[Foreign]) -> Iterator[Reading]:
     """Yield the readings; each line holds what had changed since the one before it."""
     processes = {row.at("pid").whole(): _process_row(row) for line in told for row in line.at("processes").items()}
     known = roles(processes)
+    if not any(one["program"] in LAUNCHERS for one in processes.values()):
+        known[_THE_JOBS] = (RANK, None)  # with launchers, what the kernel calls the job's may be theirs
     listening = {port: pid for pid, one in processes.items() for port in one["listens"]}
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
     alive: dict[int, Connection] = {}
@@ -249,13 +253,13 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
         is_closed=bool(is_closed),
         cookie=cookie,
     )
-    if owner is None:
-        owner = listening.get(local_port)
-    if owner is None:
+    if owner is None or owner == _THE_JOBS:
+        owner = listening.get(local_port, owner)
+    if owner is None or (owner == _THE_JOBS and owner not in known):
         return one
     if owner < 0:
         return replace(one, role=OTHER)
-    return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner)
+    return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner or None)
 
 
 def _processes(

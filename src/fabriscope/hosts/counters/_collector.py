@@ -99,7 +99,7 @@ class Collector:
         if always or self.sockets.has_new(self.processes.owners):
             self.processes.look_inside(unix_peers() if len(self.processes.of_job) > 1 else {})
             self.processes.note_listeners(self.sockets.listeners)
-        self.sockets.assign(self.processes.owners)
+        self.sockets.assign(self.processes)
 
     def tick(self, now_s):
         """Look for new processes, and inside those that are new of the job's a few times, while that costs little.

@@ -13,6 +13,7 @@ RANK_VARIABLES = (b"PMIX_RANK", b"OMPI_COMM_WORLD_RANK", b"PMI_RANK", b"MV2_COMM
 STEP_VARIABLES = (b"SLURM_PROCID", b"SLURM_STEP_ID")
 MARK_VARIABLE = b"FABRISCOPE_LAUNCH_MARK"
 SELF_VARIABLE = b"FABRISCOPE_COUNTERS"
+GROUP_VARIABLE = "FABRISCOPE_JOB_GROUP"
 # They start ranks and are none, though some carry a rank's variables.
 LAUNCHERS = frozenset(
     "mpirun mpiexec mpiexec.hydra mpirun.openmpi mpiexec.openmpi mpirun.mpich orterun orted prte prted prterun prun "
@@ -59,10 +60,14 @@ class Processes:
         self.problems = problems
         self.namespace = link("/proc/self/ns/net")
         self.mark = mark or prefix_of(variables_of("self").get(MARK_VARIABLE, b"").decode("ascii", "replace"))
+        number, _, self.group_name = os.environ.get(GROUP_VARIABLE, "").partition(" ")
+        self.group = int(number) if self.group_name else None  # the kernel's number of the job's control group
         self.old = self.present()
         self.new = {}
         self.of_job = {}
         self.owners, self.datagrams, self.peers = {}, {}, {}
+        self.has_strayed = False  # a process of the job left its control group, or has one within that
+        self.holders = set()  # processes that are none of the job's and hold connections
         self.last_pid = None
         self.changed = set()
 
@@ -106,6 +111,7 @@ class Processes:
         folder = "/proc/%d" % one.pid
         if one.pid == os.getpid():
             return False
+        one.is_marked |= self.is_in_group(one.pid)
         try:
             if os.readlink(folder + "/ns/net") != self.namespace:
                 return False
@@ -136,7 +142,15 @@ class Processes:
             return False
         self.of_job[one.pid] = one
         self.changed.add(one)
+        self.has_strayed |= not self.is_in_group(one.pid) and bool(link(folder + "/exe"))
         return True
+
+    def is_in_group(self, pid):
+        """Return whether the kernel says that a process is the job's: it, or what it descends from, was born there."""
+        if self.group is None:
+            return False
+        path = next((line[3:] for line in read("/proc/%d/cgroup" % pid).splitlines() if line.startswith("0::")), "")
+        return path.rpartition("/")[2] == self.group_name
 
     def note_hidden(self, one):
         """Say of a child of the job's that nothing of it may be read, when that is so for the second time."""
@@ -154,6 +168,27 @@ class Processes:
             self.look_at_files(one, found)
             self.look_at_memory(one)
         self.owners.update(found)
+
+    def strangers(self, inodes):
+        """Return which of these sockets processes hold that are none of the job's, as far as their files may be read.
+
+        Those that held one before are asked first; nobody is asked longer than something is missing.
+        """
+        missing = {"socket:[%d]" % inode: inode for inode in inodes}
+        found = set()
+        asked = sorted(self.present() - set(self.of_job), key=lambda pid: (pid not in self.holders, -pid))
+        for pid in asked:
+            if not missing:
+                break
+            folder = "/proc/%d/fd/" % pid
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                continue
+            held = [missing.pop(target) for target in {link(folder + name) for name in names} & set(missing)]
+            found.update(held)
+            self.holders.update([pid] if held else [])
+        return found
 
     def look_at_files(self, one, owners):
         """Read what is open; a socket that several have belongs to the one that was there first: others inherit it."""

@@ -18,13 +18,15 @@ IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_LINK_NETNSID, IFLA_INFO_KIND = 5, 10
 UNIX_DIAG_PEER, SHOW_PEER = 2, 4
 UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
 UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
-IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO = 1, 2, 2
+IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 1, 2, 2, 21
+THE_JOBS, SOMEBODY_ELSES = 0, -1  # in place of the process that holds a connection
 TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
 ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
 STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
 ASKED_STATES = STATES | 1 << LISTEN
 FIN_CAME = (CLOSE_WAIT, LAST_ACK, CLOSING)
 RECEIVE_BYTES = 4 << 20
+SEARCHES = 3
 HEADER = struct.Struct("=IHHII")
 DIAG = struct.Struct("=4B2s2s16s16sI8s5I")  # struct inet_diag_msg
 COUNTS = struct.Struct("=QQII")  # of struct tcp_info, from tcpi_bytes_acked on
@@ -124,12 +126,15 @@ def unix_peers():
 class Connection:
     """One TCP connection as it was seen last."""
 
-    __slots__ = ("cookie", "counts", "ends", "inode", "is_closed", "owner", "unowned_at")
+    __slots__ = ("cookie", "counts", "ends", "group", "inode", "is_closed", "owner", "sought", "uid", "unowned_at")
 
     def __init__(self, cookie, ends, inode):
         self.cookie, self.ends, self.inode = cookie, ends, inode
         self.counts = None
-        self.owner = None  # a process id of the job; -1: somebody else's; None: unknown
+        self.group = None  # the control group of the process that made it, where the kernel tells
+        self.uid = None
+        self.owner = None  # a process id of the job, THE_JOBS, SOMEBODY_ELSES; None: unknown
+        self.sought = 0  # how often a holder was looked for among others
         self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
 
@@ -146,20 +151,21 @@ def listener_of(content):
 
 
 def told(content):
-    """Return cookie, ends, inode and counts of a message of sock_diag; None for what is no connection.
+    """Return cookie, ends, inode, counts, user and control group of a message of sock_diag; None for no connection.
 
-    Its counts are None where the kernel tells none.
+    Its counts are None where the kernel tells none; its group is None where it was closed, or the kernel is old.
     """
     if len(content) < DIAG.size:
         return None
-    family, state, _, _, sport, dport, source, target, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
+    family, state, _, _, sport, dport, source, target, _, cookie, _, _, _, uid, inode = DIAG.unpack_from(content)
     if dport == b"\0\0":
         return None
-    info = dict(attributes(content, DIAG.size)).get(INET_DIAG_INFO, b"")
-    counts = counts_of(info, state)
+    more = dict(attributes(content, DIAG.size))
+    counts = counts_of(more.get(INET_DIAG_INFO, b""), state)
+    group = more.get(INET_DIAG_CGROUP_ID)
     ports = [int.from_bytes(port, "big") for port in (sport, dport)]
     ends = [address_of(source, family), ports[0], address_of(target, family), ports[1]]
-    return int.from_bytes(cookie, "little"), ends, inode, counts
+    return int.from_bytes(cookie, "little"), ends, inode, counts, uid, group and struct.unpack("=Q", group)[0]
 
 
 def counts_of(info, state):
@@ -261,7 +267,7 @@ class Sockets:
         found = told(content)
         if found is None:
             return 0
-        cookie, ends, inode, counts = found
+        cookie, ends, inode, counts, uid, group = found
         if counts is None:
             if content[1] == ESTABLISHED:  # one that waits for its end (FIN_WAIT2) may lack them anywhere
                 self.problems["connections"] = "the kernel does not count their bytes"
@@ -271,32 +277,58 @@ class Sockets:
             self.alive.pop(cookie, None)
         else:
             self.alive[cookie] = one
-            one.inode = inode
+            one.inode, one.uid, one.group = inode, uid, group
         if one.counts != counts or is_closed:
             one.counts, one.is_closed = counts, is_closed
             self.changed[cookie] = one
         return 1 if is_closed else cookie
 
-    def assign(self, owners):
-        """Say whose the connections are; `owners` is inode to process id of the job.
+    def assign(self, processes):
+        """Say whose the connections are: of the process of the job that holds it, or whose the kernel says it is.
 
-        One that nobody of the job has is somebody else's when it still is there at the next look: who had it may have
-        ended since the last one. What was there at the first look is none of the job's.
+        What nobody of the job has at two looks is somebody else's if a process is seen to hold it, or if it belongs to
+        a user whose processes we cannot be; else it is open whose it is: a ring of io_uring and the kernel hold
+        connections that no process has among its files. What was there at the first look is none of the job's.
         """
+        doubtful = []
         for one in self.alive.values():
-            owner = owners.get(one.inode) if one.inode else one.owner
+            owner = processes.owners.get(one.inode) if one.inode else one.owner
             if owner is None and one.inode:
-                if one.unowned_at is None:
-                    one.unowned_at = self.look_count
-                is_sure = self.look_count == 1 or self.look_count > one.unowned_at
-                owner = -1 if is_sure else one.owner
-            if owner != one.owner:
-                one.owner = owner
-                self.changed[one.cookie] = one
+                owner = self.owner_of(one, processes)
+                if owner is None and one.owner is None and self.look_count > one.unowned_at and one.sought < SEARCHES:
+                    one.sought += 1
+                    doubtful.append(one)
+                owner = one.owner if owner is None else owner
+            self.give(one, owner)
+        held = processes.strangers([one.inode for one in doubtful]) if doubtful else set()
+        for one in doubtful:
+            is_foreign = one.inode in held or (os.geteuid() not in (0, one.uid))
+            self.give(one, SOMEBODY_ELSES if is_foreign else None)
+
+    def owner_of(self, one, processes):
+        """Return whose a connection is that nobody of the job holds, as far as the kernel tells; None for unknown.
+
+        Once a process of the job was moved to another control group, those of others tell nothing.
+        """
+        if one.unowned_at is None:
+            one.unowned_at = self.look_count
+        if self.look_count == 1:
+            return SOMEBODY_ELSES
+        if one.group is not None and one.group == processes.group:
+            return THE_JOBS
+        tells = one.group is not None and processes.group is not None and not processes.has_strayed
+        return SOMEBODY_ELSES if tells else None
+
+    def give(self, one, owner):
+        if owner != one.owner:
+            one.owner = owner
+            self.changed[one.cookie] = one
 
     def has_new(self, owners):
         """Return whether there is a connection that nobody has been asked about yet."""
-        return any(one.owner is None and one.inode and one.inode not in owners for one in self.alive.values())
+        return any(
+            one.owner in (None, THE_JOBS) and one.inode and one.inode not in owners for one in self.alive.values()
+        )
 
     def rows(self):
         """Return what has changed since this was asked last."""

@@ -1,0 +1,73 @@
+"""The kernel tells what is a job's, whatever that does to itself; the group goes with the launch."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fabriscope.launch import job_group
+from fabriscope.launch.job_group import JobGroup
+from fabriscope.launch.processes import run_commands
+from fabriscope.model.command import Command
+from fabriscope.model.host import Host
+
+LONG_S = 60.0
+HIDING = """
+import os, sys
+if os.fork():
+    sys.exit()
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.execve("/bin/sh", ["sh", "-c", "cat /proc/self/cgroup > $0; exec sleep 600", sys.argv[1]], {})
+"""
+
+
+@pytest.fixture
+def group() -> Iterator[JobGroup]:
+    made = job_group.make(secrets.token_hex(8))
+    if made is None:
+        pytest.skip("no control group can be made here: version 2 of cgroups is not mounted, or not ours to write")
+    yield made
+    made.remove()
+
+
+def test_what_hides_from_everything_else_is_still_a_member(group: JobGroup, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    subprocess.run(group.joining([sys.executable, "-c", HIDING, str(told)]), env={}, timeout=LONG_S, check=True)
+    until_s = time.monotonic() + LONG_S
+    while not (told.exists() and told.read_text().endswith("\n")):
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+    members = [int(number) for number in (group.path / "cgroup.procs").read_text().split()]
+    assert f"/{group.path.name}\n" in told.read_text()
+    group.remove()
+    assert not group.path.exists()
+    for member in members:
+        os.kill(member, signal.SIGKILL)  # it was only moved out: nobody but its owner ends it
+
+
+def test_a_program_that_is_not_there_is_left_to_whoever_starts_it(group: JobGroup) -> None:
+    assert group.joining(["no-such-program", "1"]) == ("no-such-program", "1")
+
+
+def test_a_group_with_controllers_is_not_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cgroup.subtree_control").write_text("cpu memory\n")
+    monkeypatch.setattr(job_group, "_own", lambda: tmp_path)
+    assert job_group.make("x") is None
+    assert [path.name for path in tmp_path.iterdir()] == ["cgroup.subtree_control"]
+
+
+def test_a_launch_has_a_group_while_it_runs_and_none_after_it(group: JobGroup) -> None:
+    (outcome,) = run_commands([Command(("cat", "/proc/self/cgroup"), "here")], {"here": Host("here")}, timeout_s=LONG_S)
+    name = next(line for line in outcome.stdout.decode().splitlines() if line.startswith("0::")).rpartition("/")[2]
+    assert name.startswith(job_group.PREFIX)
+    assert not (group.path.parent / name).exists()
