@@ -388,12 +388,25 @@ child.wait()
     assert "told True True" in done.stdout, done.stderr
 
 
-def test_the_kernel_tells_which_interface_is_beneath_another(tmp_path: Path) -> None:
-    commands_text = "ip link add b0 type bridge && ip link add v0 type veth peer name v1 && ip link set v0 master b0"
+BRIDGE = "ip link add b0 type bridge && ip link add v0 type veth peer name v1 && ip link set v0 master b0"
+END = "ip link add d0 type veth peer name d1 && ip address add 10.0.0.1/24 dev d0 && "
+BOUND = END + "ip link add x0 type vxlan id 5 remote 10.0.0.2 dev d0 dstport 4789"
+FROM = END + "ip link add x0 type vxlan id 5 remote 10.0.0.2 local 10.0.0.1 dstport 4789"
+
+
+@pytest.mark.parametrize(
+    ("commands_text", "beneath"),
+    [(BRIDGE, {"b0": ["v0"]}), (BOUND, {"x0": ["d0"]}), (FROM, {"x0": ["d0"]})],
+    ids=["a bridge", "VXLAN bound to it", "VXLAN from its address"],
+)
+def test_the_kernel_tells_which_interface_is_beneath_another(
+    tmp_path: Path, commands_text: str, beneath: dict[str, list[str]]
+) -> None:
     file = tmp_path / "links.py"
-    file.write_text(counters.program() + "\nprint('told', json.dumps(lower_interfaces()))\n")
+    words = "lower_interfaces(interface_addresses())"
+    file.write_text(counters.program() + f"\nprint('told', json.dumps({words}))\n")
     argv = ["unshare", "-rn", "sh", "-c", f"({commands_text}) && exec {sys.executable} {file}"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     if "told" not in done.stdout:
-        pytest.skip(f"no namespace with a bridge can be made here: {done.stderr.strip()}")
-    assert json.loads(done.stdout.partition("told ")[2]) == {"b0": ["v0"]}
+        pytest.skip(f"no namespace with such an interface can be made here: {done.stderr.strip()}")
+    assert json.loads(done.stdout.partition("told ")[2]) == beneath

@@ -159,7 +159,7 @@ def _memory_known(evidence: Evidence) -> Books:
         elsewhere[carrier] = elsewhere.get(carrier, 0) + size
     other, hidden = sum(elsewhere.values()), evidence.unexplained_bytes()
     if other + hidden < ELSEWHERE_SHARE * total:
-        unseen = evidence.graphics or ("" if evidence.shared else evidence.opened)
+        unseen = evidence.ranks.graphics or ("" if evidence.shared else evidence.ranks.opened)
         if unseen:
             text = f"{_at_most(other + hidden, total)}, but {unseen}, and what stays inside it has no counter"
             return Books(UNDECIDED, text)
@@ -204,17 +204,18 @@ def _shares(evidence: Evidence) -> Books:
         carried = f"all {bytes_text(asked)}"
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
-        where = "ranks of different hosts" if evidence.inside else "ranks"
-        return Books(PROVED, f"{carried} between {where} were carried by {name}{evidence.inside}", name)
+        text = f"{carried} between {evidence.parties} were carried by {name}{evidence.inside}"
+        return Books(PROVED, text, name)
     carried = _listed(found.elsewhere)
     is_wire_up = other < WIRE_UP_BYTES and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
     share = asked / (asked + other)
     if share < ELSEWHERE_SHARE:
-        text = f"{carried} carried {bytes_text(other)} between ranks, {name} {bytes_text(asked)}"
+        text = f"{carried} carried {bytes_text(other)} between {evidence.parties}, {name} {bytes_text(asked)}"
         return Books(REFUTED, text, carried)
-    text = f"of {bytes_text(asked + other)} between ranks {share_text(share)} went over {name}, the rest over {carried}"
+    total = bytes_text(asked + other)
+    text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"
     return Books(REFUTED, text, f"{name} and {carried}")
 
 
@@ -225,8 +226,10 @@ def _memory(evidence: Evidence) -> Books:
     carried = _listed({**found.unclear, **found.elsewhere})
     if other >= WIRE_UP_BYTES and not evidence.shared:
         return Books(REFUTED, f"{carried} carried {bytes_text(other)} between ranks, which share no memory", carried)
-    if evidence.shared and other < WIRE_UP_BYTES and evidence.graphics:
-        return Books(UNDECIDED, f"the ranks share {evidence.shared[0]}, but {evidence.graphics}, with links of its own")
+    if evidence.shared and other < WIRE_UP_BYTES and evidence.ranks.graphics:
+        return Books(
+            UNDECIDED, f"the ranks share {evidence.shared[0]}, but {evidence.ranks.graphics}, with links of its own"
+        )
     if evidence.shared and other < WIRE_UP_BYTES:
         others = f"no interface carried more than {bytes_text(other)}"
         return Books(PROVED, f"the ranks share {evidence.shared[0]}, and {others} between them", MEMORY)
@@ -241,7 +244,7 @@ def _anything(evidence: Evidence) -> Books:
     if not every:
         text = f"the ranks share {evidence.shared[0]}" if evidence.shared else "no byte between ranks was found"
         return Books(UNDECIDED, text, MEMORY if evidence.shared else "")
-    text = f"{_listed(every)} carried {bytes_text(sum(every.values()))} between ranks"
+    text = f"{_listed(every)} carried {bytes_text(sum(every.values()))} between {evidence.parties}"
     if evidence.shared:
         return Books(UNDECIDED, f"{text}; what the memory carried that they share has no counter", _listed(every))
     if error is not None and error > ELSEWHERE_SHARE:
@@ -254,7 +257,12 @@ def _anything(evidence: Evidence) -> Books:
 def _nothing_between(evidence: Evidence) -> str:
     """Say that ranks sent each other nothing, or what moved that is of no known use to them."""
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in evidence.ownerless.items()]
-    return f"{', '.join(names)} have no owner" if names else "nothing was sent"
+    if names:
+        return f"{', '.join(names)} have no owner"
+    beside = sum(evidence.beside.values())
+    if beside:
+        return f"the job moved {bytes_text(beside)} by {' and '.join(evidence.beside)}, though not from rank to rank"
+    return "nothing was sent"
 
 
 def _differ(sent: int, came: int) -> bool:

@@ -46,7 +46,7 @@ def spoilt_because(evidence: Evidence) -> str:
         for name, text in happened.items():
             if name in asked | used:
                 return f"{name} of {host}: {text}"
-    error = evidence.closure_error
+    error = evidence.worst_error
     for host, watch in evidence.watches.items():
         if LAST_WORDS in watch.problems and (error is None or error > ELSEWHERE_SHARE):
             return f"on {host}, {LAST_WORDS}: {watch.problems[LAST_WORDS]}"
@@ -56,7 +56,7 @@ def spoilt_because(evidence: Evidence) -> str:
     is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
     if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
         job = bytes_text(asked_bytes)
-        whose = f"; {evidence.datagrams}" if evidence.datagrams else ""
+        whose = f"; {evidence.ranks.datagrams}" if evidence.ranks.datagrams else ""
         return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}{whose}"
     return ""
 
@@ -75,8 +75,10 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
-    if judged.verdict == PROVED and not is_told and (ownerless := _ownerless(evidence) or _beside(evidence)):
-        return ownerless
+    if judged.verdict == PROVED and not is_told:
+        ownerless = _ownerless(evidence) or _gone(evidence) or _beside(evidence)
+        if ownerless:
+            return ownerless
     if expected.transport != "tcp":
         return ""
     unplaced = sum(evidence.found.unplaced.values())
@@ -104,7 +106,7 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
         return ""
     if judged.verdict == REFUTED and not is_memory and elsewhere >= ELSEWHERE_SHARE * every:
         return ""
-    return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+    return f"{evidence.ranks.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
 
 
 def _ownerless(evidence: Evidence) -> str:
@@ -117,11 +119,21 @@ def _ownerless(evidence: Evidence) -> str:
     return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
 
 
+def _gone(evidence: Evidence) -> str:
+    """Return which interface or port with an address was lost from sight: what it carried since is not known."""
+    for host, happened in evidence.disturbed.items():
+        for name, text in happened.items():
+            addresses = evidence.watches[host].addresses.get(name, ())
+            if any(not one.lower().startswith("fe80:") for one in addresses):
+                return f"{name} of {host}: {text}; what it carried may be the job's"
+    return ""
+
+
 def _channel(judged: Books, evidence: Evidence) -> str:
     """Return that a pipe or a Unix socket may have carried what is judged; memory that was seen is another carrier."""
-    if not evidence.channel or (judged.carried_by == MEMORY and judged.verdict == REFUTED):
+    if not evidence.ranks.channel or (judged.carried_by == MEMORY and judged.verdict == REFUTED):
         return ""
-    return f"{judged.because}; but {evidence.channel}, and that has no counter"
+    return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
 
 
 def _beside(evidence: Evidence) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fabriscope.analysis.books_flows import (
     LOOPBACK,
     OTHERS,
+    OUTWARD,
     RANKS,
     UNCLEAR,
     Transfer,
     flows_of,
     hosts_by_address,
+    not_the_jobs,
     rerouted,
     transfers_of,
 )
+from fabriscope.analysis.books_ranks import Ranks
 from fabriscope.analysis.books_wire import (
     LEAST_COUNTED_BYTES,
     TCP_BYTES,
@@ -32,18 +34,17 @@ from fabriscope.analysis.books_wire import (
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import BESIDE, CHANNEL, RANK, Carrier, Expectation, Ownerless, Process, Watch
+from fabriscope.model.counters import BESIDE, Carrier, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
 LEAST_PORT_BYTES = 4_096
+"""A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
-"""A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
-WIRE_UP_STORE = re.compile(r"/(?:pmix_dstor_(?:ds\d+_)?\d+/[^/]+|pmix-gds-shmem2?\.[^/]+)$")
-"""What PMIx shares with ranks to tell them addresses, by the names that it creates: no message goes through it."""
-VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
-GRAPHICS_DEVICES = (*(f"/dev/nvidia{digit}" for digit in range(10)), "/dev/kfd", "/dev/dri/render")
+MOST_NAMED = 2
+FEW_BYTES = 128 << 10
+"""What a program tells others besides its work: fewer of them make no traffic between hosts of what goes on inside."""
 
 
 @dataclass
@@ -78,6 +79,7 @@ class Evidence:
 
     def __init__(self, watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[str, Watch]) -> None:
         self.watches, self.expected = watches, expected
+        self.ranks = Ranks(watches)
         self._meters = {host: Meter(watch, idle.get(host)) for host, watch in watches.items()}
         self.disturbed = {host: disturbances(watch) for host, watch in watches.items()}
         flows = {host: flows_of(watch) for host, watch in watches.items()}
@@ -92,46 +94,60 @@ class Evidence:
                 lines, ports = lines_of(meter, flows[host], again)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
-        every = list(transfers_of(flows, hosts_by_address(watches)))
+        every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         self.transfers = [one for one in every if one.kind not in (BESIDE, OTHERS)]
         self._beside = [one for one in every if one.kind == BESIDE]
 
-    @property
+    @cached_property
     def closure_error(self) -> float | None:
-        """Return the worst interface's."""
+        """Return the worst error of the interfaces that carried what is judged; of all of them where none did."""
+        used = self._used()
+        carried = [one.error for one in self.lines if (one.host, one.interface, one.direction) in used]
+        return max((error for error in carried if error is not None), default=self.worst_error)
+
+    @cached_property
+    def worst_error(self) -> float | None:
+        """Return the worst error of any interface."""
         return max((one.error for one in self.lines if one.error is not None), default=None)
+
+    def _used(self) -> set[tuple[str, str, str]]:
+        """Return host, interface and direction of what carried 2 % or more of what is judged."""
+        moved: dict[tuple[str, str, str], int] = {}
+        for one in self.transfers:
+            if self._is_judged(one):
+                for key in ((one.source, one.out_interface, "out"), (one.target, one.in_interface, "in")):
+                    if key[1]:
+                        moved[key[0], key[1], key[2]] = moved.get((key[0], key[1], key[2]), 0) + one.size_bytes
+        for port in self.ports:
+            if port.is_software and self.ranks.have_verbs:
+                for way, size in (("out", port.sent_bytes), ("in", port.received_bytes)):
+                    moved[port.host, port.interface, way] = moved.get((port.host, port.interface, way), 0) + size
+        most = max(moved.values(), default=0)
+        return {key for key, size in moved.items() if size and size >= OWNERLESS_SHARE * most}
 
     @cached_property
     def is_between_hosts(self) -> bool:
-        """Return whether what is judged went from host to host, or stayed on one."""
+        """Return whether what is judged went from host to host, or stayed on one.
+
+        Of a program whose processes are all on one host, it is what left that host, if it is more than a few words.
+        """
         payload = self.expected.payload_bytes
         if payload is not None:
             return any(source != target and size for (source, target), size in payload.items())
-        holders = {host for host, _ in self.ranks} or set(self.watches)
-        return len(holders) > 1
-
-    @cached_property
-    def ranks(self) -> list[tuple[str, Process]]:
-        """Return host and process of every rank, once, as it was seen with most."""
-        found: dict[tuple[str, int], Process] = {}
-        for host, watch in self.watches.items():
-            for reading in watch.readings:
-                for one in reading.processes:
-                    best = found.get((host, one.pid))
-                    if one.role == RANK and (best is None or _wealth(one) >= _wealth(best)):
-                        found[host, one.pid] = one
-        return [(host, one) for (host, _), one in found.items()]
-
-    @cached_property
-    def has_verbs(self) -> bool:
-        """Return whether a rank has an RDMA device open; where no rank was seen, it may have."""
-        return not self.ranks or any(name.startswith(VERBS_DEVICES) for _, one in self.ranks for name in one.devices)
+        holders = set(self.ranks.hosts) or set(self.watches)
+        if len(holders) > 1:
+            return True
+        if self.expected.transport == "shm" or LOOPBACK in self.expected.interfaces.values():
+            return False
+        left = sum(one.size_bytes for one in self.transfers if one.source != one.target)
+        stayed = sum(one.size_bytes for one in self.transfers if one.source == one.target)
+        return left >= FEW_BYTES or left > stayed
 
     @cached_property
     def uncounted(self) -> str:
         """Return what a rank has open without anything that counts its data; an unknown is not a zero."""
-        for host, one in self.ranks:
-            opened = next((name for name in one.devices if name.startswith(VERBS_DEVICES)), None)
+        for host, one in self.ranks.all:
+            opened = self.ranks.verbs_device(one)
             if opened is None:
                 continue
             ports = self._meters[host].ports()
@@ -144,66 +160,41 @@ class Evidence:
         return ""
 
     @cached_property
-    def opened(self) -> str:
-        """Return which rank has an RDMA device open, in words; empty if none has."""
-        return self._who_has(VERBS_DEVICES)
-
-    @cached_property
-    def graphics(self) -> str:
-        """Return which rank has a graphics card open, in words; empty if none has."""
-        return self._who_has(GRAPHICS_DEVICES)
-
-    def _who_has(self, devices: tuple[str, ...]) -> str:
-        found = ((host, name) for host, one in self.ranks for name in one.devices if name.startswith(devices))
-        return next((f"a rank on {host} has {name} open" for host, name in found), "")
-
-    @cached_property
     def shared(self) -> list[str]:
         """Return what memory ranks share: of one host, or, where hosts are judged, ranks of several hosts."""
         return [
             identity
-            for identity, who in self._holders.values()
+            for identity, who in self.ranks.memory
             if len({host for host, _ in who} if self.is_between_hosts else who) > 1
         ]
-
-    @cached_property
-    def _holders(self) -> dict[tuple[str, str], tuple[str, set[tuple[str, int]]]]:
-        """Return memory by kernel, device and inode (a file may have several names): its identity, and who maps it."""
-        holders: dict[tuple[str, str], tuple[str, set[tuple[str, int]]]] = {}
-        for host, one in self.ranks:
-            for identity in one.shared_mappings:
-                if not WIRE_UP_STORE.search(identity):
-                    key = self.watches[host].kernel, identity.partition(" ")[0]
-                    holders.setdefault(key, (identity, set()))[1].add((host, one.pid))
-        return holders
-
-    @cached_property
-    def channel(self) -> str:
-        """Return what two ranks of one host hold the ends of, in words: a pipe or a Unix socket; empty for nothing."""
-        held: dict[tuple[str, str], set[int]] = {}
-        for host, one in self.ranks:
-            for channel in one.channels:
-                held.setdefault((host, channel), set()).add(one.pid)
-        for (host, channel), who in held.items():
-            pipe, end, inode, peer = CHANNEL.fullmatch(channel).groups()  # type: ignore[union-attr]
-            other = f"pipe {pipe} read" if pipe else f"unix {peer} to {inode}"
-            if end != "read" and len(who | held.get((host, other), who)) > 1 and (host, other) in held:
-                return f"ranks of {host} share a {'pipe' if pipe else 'Unix socket'}"
-        return ""
 
     @cached_property
     def inside(self) -> str:
         """Return what ranks of one host told each other without leaving it, in words; empty if nothing shows that."""
         if not self.is_between_hosts:
             return ""
-        size = sum(one.size_bytes for one in self.transfers if one.source == one.target and one.kind == RANKS)
+        kinds = (RANKS,) if self.ranks.is_parallel else (RANKS, OUTWARD)
+        size = sum(one.size_bytes for one in self.transfers if one.source == one.target and one.kind in kinds)
         parts = [f"{bytes_text(size)} by connections"] if size else []
-        for identity, who in self._holders.values():
-            hosts = [host for host, _ in who]
-            if len(set(hosts)) < len(hosts):
-                parts.append(f"an unknown amount through {identity}")
-                break
+        if self.ranks.memory_inside:
+            parts.append(f"an unknown amount through {self.ranks.memory_inside}")
+        if not self.ranks.is_parallel and self.ranks.channel:
+            parts.append(f"an unknown amount elsewhere ({self.ranks.channel})")
         return f"; inside hosts stayed {' and '.join(parts)}" if parts else ""
+
+    @cached_property
+    def parties(self) -> str:
+        """Return between whom the judged bytes went, in words."""
+        judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
+        unseen = {host for one in judged for host in (one.source, one.target)} - {*self.ranks.hosts}
+        if self.ranks.all and not self.ranks.is_parallel:  # of some ends nobody saw the holder
+            ends = [(one, host) for one in judged for host in {one.source, one.target} & unseen if not one.with_whom]
+            judged += [replace(one, kind=OUTWARD, with_whom=not_the_jobs(host)) for one, host in ends]
+        whom = list(dict.fromkeys(one.with_whom for one in judged if one.kind == OUTWARD))
+        if not whom:
+            return "ranks of different hosts" if self.inside else "ranks"
+        more = f" and {len(whom) - MOST_NAMED} others" if len(whom) > MOST_NAMED else ""
+        return f"the job and {' and '.join(whom[:MOST_NAMED])}{more}"
 
     @cached_property
     def may_share(self) -> bool:
@@ -214,7 +205,7 @@ class Evidence:
     def could_share(self) -> bool:
         """Return whether nothing rules memory out: on one kernel, where not all that ranks have mapped was seen."""
         kernels = {watch.kernel for watch in self.watches.values()}
-        is_unseen = not self.ranks or any(not one.shared_mappings for _, one in self.ranks)
+        is_unseen = not self.ranks.all or any(not one.shared_mappings for _, one in self.ranks.all)
         return self.may_share or (len(kernels) == 1 and "" not in kernels and is_unseen)
 
     @cached_property
@@ -246,7 +237,7 @@ class Evidence:
 
     def _take(self, found: Found, one: Transfer) -> None:
         asked, is_kernels = self.expected.transport, one.kind == UNCLEAR
-        if asked == "iwarp" and is_kernels and self.has_verbs and self._is_on_fabric(one):
+        if asked == "iwarp" and is_kernels and self.ranks.have_verbs and self._is_on_fabric(one):
             # The kernel's own connections (siw): no process holds them.
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
             return
@@ -260,7 +251,7 @@ class Evidence:
         into[name] = into.get(name, 0) + one.size_bytes
 
     def _take_port(self, found: Found, port: Port) -> None:
-        if not self.has_verbs:
+        if not self.ranks.have_verbs:
             return
         asked = self.expected.rdma_ports
         if self.expected.transport in RDMA_TRANSPORTS and asked.get(port.host, port.name) == port.name:
@@ -276,15 +267,26 @@ class Evidence:
         return LEAST_PORT_BYTES if payload is None else max(1, min(LEAST_PORT_BYTES, sum(payload.values()) // 50))
 
     def _is_judged(self, one: Transfer) -> bool:
-        if (one.source != one.target) != self.is_between_hosts:
-            return False
+        if (one.source != one.target) != self.is_between_hosts and (
+            self.expected.transport or len(self.ranks.hosts) > 1 or one.kind == UNCLEAR
+        ):
+            return False  # where nothing was expected, all that one host's program moved is told
         payload = self.expected.payload_bytes
         return payload is None or (one.source, one.target) in payload
 
     def _is_on_fabric(self, one: Transfer) -> bool:
-        asked = self.expected.interfaces
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
-        return all(asked.get(host, name) == name for host, name in ends if name is not None)
+        return all(self._is_over(host, name) for host, name in ends if name is not None)
+
+    def _is_over(self, host: str, name: str) -> bool:
+        """Return whether an interface is what was asked for, or stands on it and nothing else (VLAN, VXLAN)."""
+        asked = self.expected.interfaces.get(host, name)
+        lower = self.watches[host].lower_interfaces if host in self.watches else {}
+        passed = {name}
+        while name != asked and len(beneath := lower.get(name, ())) == 1 and beneath[0] not in passed:
+            name = beneath[0]
+            passed.add(name)
+        return name == asked
 
     def _is_unplaced(self, one: Transfer) -> bool:
         """Return whether it may have used the fabric all the same: by no interface's address, or a VLAN over it."""
@@ -316,21 +318,12 @@ class Evidence:
 
     @cached_property
     def ownerless(self) -> dict[tuple[str, str], int]:
-        """Return host and interface to the bytes that nothing accounts for, in the direction that has more of them.
-
-        What an interface above it counted (VLAN, VXLAN, bridge: the kernel tells) is accounted for there.
-        """
+        """Return host and interface to the bytes that nothing accounts for, in the direction that has more of them."""
         found: dict[tuple[str, str], int] = {}
-        counted = {(one.host, one.interface, one.direction): one.counted_bytes for one in self.lines}
         for line in self.lines:
-            lower = self.watches[line.host].lower_interfaces
-            above = [name for name, beneath in lower.items() if line.interface in beneath]
-            nested = sum(counted.get((line.host, name, line.direction), 0) for name in above)
-            rest = line.rest_bytes - nested
-            limit = max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES)
-            if rest > limit:
+            if line.rest_bytes > max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES):
                 key = line.host, line.interface
-                found[key] = max(found.get(key, 0), rest)
+                found[key] = max(found.get(key, 0), line.rest_bytes)
         return found
 
     @cached_property
@@ -358,21 +351,16 @@ class Evidence:
         return asked / every if every else None
 
     @cached_property
-    def datagrams(self) -> str:
-        """Return which rank had a socket for datagrams, in words; empty if none had."""
-        found = ((host, kind) for host, one in self.ranks for kind in one.datagrams)
-        return next((f"a rank on {host} had a {kind.upper()} socket" for host, kind in found), "")
-
-    @cached_property
     def datagram_bytes(self) -> int:
         """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts.
 
         The account of the wire took TCP's headers off datagrams too, which have shorter ones.
         """
         total = 0
-        for host in {host for host, one in self.ranks if one.datagrams}:
-            meter = self._meters[host]
-            kinds = {kind for name, one in self.ranks if name == host for kind in one.datagrams}
+        for host in self.ranks.hosts:
+            meter, kinds = self._meters[host], self.ranks.datagram_kinds(host)
+            if not kinds:
+                continue
             lines = [one for one in self.lines if one.host == host and one.direction == "out"]
             lines = [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts]
             count = meter.udp_count() if kinds == {"udp"} else None
@@ -393,24 +381,20 @@ class Evidence:
             if one.kind == UNCLEAR and self.expected.payload_bytes is None:
                 continue
             for host, name, place in ((one.source, one.out_interface, 0), (one.target, one.in_interface, 1)):
-                if name is not None:
+                if name is not None and host in self.watches:
                     moved.setdefault((host, name), [0, 0])[place] += one.size_bytes
         found = [Carrier(host, "tcp", name, *both) for (host, name), both in sorted(moved.items()) if any(both)]
-        if self.has_verbs:
+        if self.ranks.have_verbs:
             kind = self.expected.transport if self.expected.transport in RDMA_TRANSPORTS else "rdma"
             found += [
                 Carrier(one.host, kind, one.name, one.sent_bytes, one.received_bytes)
                 for one in self.ports
                 if max(one.sent_bytes, one.received_bytes) >= LEAST_PORT_BYTES
             ]
-        hosts = sorted({host for host, _ in self.ranks})
-        return (*found, *(Carrier(host, "shm", ", ".join(self.shared), None, None) for host in hosts if self.shared))
+        shared = ", ".join(self.shared)
+        return (*found, *(Carrier(host, "shm", shared, None, None) for host in self.ranks.hosts if shared))
 
 
 def tcp_name(one: Transfer) -> str:
     """Return the carrier of a transfer in words."""
     return f"tcp over {one.out_interface or one.in_interface or 'an unknown interface'}"
-
-
-def _wealth(one: Process) -> tuple[int, int]:
-    return len(one.devices), len(one.shared_mappings)

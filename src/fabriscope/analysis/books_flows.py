@@ -9,8 +9,9 @@ from ipaddress import IPv6Address, ip_address
 from fabriscope.model.counters import BESIDE, OTHER, RANK, Connection, Watch
 
 LOOPBACK = "lo"
-RANKS, UNCLEAR, OTHERS = "ranks", "unclear", "others"
-"""Between two ranks; perhaps (no holder was seen of an end); certainly not. BESIDE: the job's, but not that."""
+RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
+"""Between two ranks; between the job and somebody else; perhaps (no holder was seen of an end); certainly not the
+job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class Transfer:
     """None where this end was not seen."""
     in_interface: str | None
     kind: str
-    """RANKS, UNCLEAR, BESIDE or OTHERS."""
+    """RANKS, OUTWARD, UNCLEAR, BESIDE or OTHERS."""
     is_loopback: bool
+    with_whom: str = ""
+    """Of OUTWARD the other end, in words."""
 
 
 class _Tally:
@@ -93,7 +96,10 @@ class _Tally:
 
 def flows_of(watch: Watch) -> list[Flow]:
     """Return every connection of a host, with what it moved between the first reading and the last."""
-    interfaces = {plain(one): name for name, every in watch.addresses.items() for one in every}
+    interfaces: dict[str, str] = {}
+    for name, addresses in watch.addresses.items():
+        for address in map(plain, addresses):  # one that several had, one after the other, does not tell which it was
+            interfaces[address] = name if interfaces.get(address, name) == name else ""
     tallies: dict[tuple[str, int, str, int], dict[int, _Tally]] = {}
     for number, reading in enumerate(watch.readings):
         for one in sorted(reading.connections, key=lambda one: not one.is_closed):
@@ -128,20 +134,33 @@ def _sum(tallies: Iterable[_Tally]) -> _Tally:
     return total
 
 
-def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str]) -> Iterator[Transfer]:
-    """Yield what went from host to host; `hosts` is address to host. What left the watched hosts is left out."""
+def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, is_parallel: bool) -> Iterator[Transfer]:
+    """Yield what went from host to host; `hosts` is address to host.
+
+    A host that was not watched is called by its address; what others told it is left out. The ranks of a parallel job
+    are judged by what they tell each other.
+    """
     ends = {(one.host, one.local, one.remote): one for every in flows.values() for one in every}
     for one in ends.values():
         peer = one.host if one.is_loopback else hosts.get(one.remote[0])
-        if peer is None:
+        mirror = ends.get((peer, one.remote, one.local)) if peer is not None else None
+        if peer is None and one.role not in (RANK, BESIDE):
             continue
-        mirror = ends.get((peer, one.remote, one.local))
-        kind = _kind(one.role, mirror.role if mirror else "", one.is_loopback)
+        kind = _kind(one.role, OTHER if peer is None else mirror.role if mirror else "", one.is_loopback, is_parallel)
+        target = peer or one.remote[0]
+        whom = ""
+        if kind == OUTWARD:
+            whom = f"{target} (not watched)" if peer is None else not_the_jobs(peer if one.role == RANK else one.host)
         into = mirror.in_interface if mirror else None
         size = max(one.sent_bytes, mirror.received_bytes if mirror else 0)
-        yield Transfer(one.host, peer, size, one.out_interface, into, kind, one.is_loopback)
+        yield Transfer(one.host, target, size, one.out_interface, into, kind, one.is_loopback, whom)
         if mirror is None:
-            yield Transfer(peer, one.host, one.received_bytes, None, one.in_interface, kind, one.is_loopback)
+            yield Transfer(target, one.host, one.received_bytes, None, one.in_interface, kind, one.is_loopback, whom)
+
+
+def not_the_jobs(host: str) -> str:
+    """Return in words who on a host is at the other end of the job's connections."""
+    return f"processes of {host} that are not the job's"
 
 
 def rerouted(flows: list[Flow], routes: Mapping[tuple[str, str], str]) -> list[Flow]:
@@ -185,11 +204,13 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _kind(role: str, other: str, is_loopback: bool) -> str:
+def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
     known = {role, other}
     # What a rank says to another host it says to a rank: daemons of its own host speak to the others'.
     if known == {RANK} or (known == {RANK, ""} and not is_loopback):
         return RANKS
-    if BESIDE in known or known == {RANK, OTHER}:
+    if known == {RANK, OTHER}:
+        return BESIDE if is_parallel else OUTWARD
+    if BESIDE in known:
         return BESIDE
     return UNCLEAR if known <= {RANK, ""} else OTHERS

@@ -27,6 +27,10 @@ DRIVER_DATA = (
 )
 """What drivers count in bytes where the port's own counters are missing, out and in: bnxt_re (its newer chips count
 RoCE apart), also EFA; irdma and i40iw, where the device's IP versions are summed. Headers are among them."""
+TUNNEL_BYTES = 80
+"""The most that a packet is longer beneath a tunnel: VXLAN over IPv6 adds 70, WireGuard over IPv6 80."""
+TUNNEL_SHARE = 0.125
+"""The most that a tunnel's headers add to what it carries, in packets of 1 kB and more."""
 SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 ROUTE_SHARE = 0.5
@@ -187,9 +191,9 @@ def _went_back(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping
         before = one.get(name)
         driver = (key for both in DRIVER_DATA for way in both for key in way)
         names = ("rx_bytes", "tx_bytes", *PORT_DATA, "hw.sent_pkts", "hw.rcvd_pkts", *driver)
-        if before is None:
-            found.append((name, "it was made meanwhile"))
-        elif any(counters[key] < before[key] for key in names if key in counters and key in before):
+        if before is not None and any(
+            counters[key] < before[key] for key in names if key in counters and key in before
+        ):
             found.append((name, "its counters went back: it was made anew, or they overflowed"))
     return found
 
@@ -231,7 +235,16 @@ def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> t
                     port, received_bytes=line.rdma_bytes
                 )  # fmt: skip
                 ports[ports.index(port)] = filled
-    return lines, ports
+    return [_without_nested(line, lines, meter.watch.lower_interfaces) for line in lines], ports
+
+
+def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Sequence[str]]) -> Line:
+    """Return the account of an interface less what those above it counted too (VLAN, VXLAN: the kernel tells)."""
+    above = [one for one in lines if one.direction == line.direction and line.interface in lower.get(one.interface, ())]
+    nested = sum(max(0, one.counted_bytes) for one in above)
+    # Above, a packet may be 64 KiB; beneath, each segment of it has all headers.
+    nested += min(TUNNEL_BYTES * max(0, line.packet_count), round(TUNNEL_SHARE * nested))
+    return replace(line, rest_bytes=line.rest_bytes - min(max(0, line.rest_bytes), nested))
 
 
 def _line(

@@ -20,7 +20,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ _CONNECTION_PARTS = 12
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")
-_FILES = ("_sockets", "_processes", "_devices", "_collector")
+_FILES = ("_sockets", "_links", "_processes", "_devices", "_collector")
 
 
 def program() -> str:
@@ -97,16 +97,28 @@ def _watch(name: str, outcome: Outcome) -> Watch:
     elif not ends:
         problems["collector"] = "it was ended before it took its last reading"
     host = about[0] if about else Foreign({}, name)
+    later = [line.at("links") for line in told if line.get("links") is not None]
     return Watch(
         host=name,
         kernel=host.at("boot_id").text() if about else "",
-        addresses={key: _addresses(every) for key, every in _members(host, "addresses")},
+        addresses=_every("addresses", [host, *later], _addresses),
         mtu_bytes={key: size.whole() for key, size in _members(host, "mtu_bytes")},
         readings=tuple(_readings(told)),
         rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
-        lower_interfaces={upper: lower.texts() for upper, lower in _members(host, "lower_interfaces")},
+        lower_interfaces=_every("lower_interfaces", [host, *later], Foreign.texts),
         problems=problems,
     )
+
+
+def _every(
+    name: str, parts: Iterable[Foreign], read: Callable[[Foreign], tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return interface to all that was ever said of it, in the order in which it was."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for interface, texts in _members(part, name):
+            found.setdefault(interface, {}).update(dict.fromkeys(read(texts)))
+    return {interface: tuple(texts) for interface, texts in found.items()}
 
 
 def _members(part: Foreign, name: str) -> Iterator[tuple[str, Foreign]]:

@@ -33,26 +33,32 @@ class Collector:
         self.sockets = Sockets(self.problems)
         self.processes = Processes(order["mark"], self.problems)
         self.said = {}
+        self.said_links, self.unsaid_links = {}, {}
         self.cost_s = self.looked_s = 0.0
         self.looks_s = []
 
     def host(self):
         """Say what the host is."""
         names = list(interfaces())
+        say({
+            "kind": "host", "boot_id": read("/proc/sys/kernel/random/boot_id").strip(),
+            "mtu_bytes": self.drivers.mtu_bytes(names), "rdma_interfaces": self.rdma.interfaces(), **self.links(),
+        })  # fmt: skip
+
+    def links(self):
+        """Return the addresses of interfaces, and what is beneath them; nothing where that was said before."""
         try:
             addresses = interface_addresses()
         except OSError as error:
             self.problems["addresses"] = error.strerror or str(error)
-            addresses = {}
+            return {}
         try:
-            lower = lower_interfaces()
+            lower = lower_interfaces(addresses)
         except OSError:  # then nothing is explained by nesting
             lower = {}
-        say({
-            "kind": "host", "boot_id": read("/proc/sys/kernel/random/boot_id").strip(), "addresses": addresses,
-            "mtu_bytes": self.drivers.mtu_bytes(names), "rdma_interfaces": self.rdma.interfaces(),
-            "lower_interfaces": lower,
-        })  # fmt: skip
+        links = {"addresses": addresses, "lower_interfaces": lower}
+        before, self.said_links = self.said_links, links
+        return {} if links == before else links
 
     def reading(self, is_whole):
         """Take a reading and say it; a whole one, the first and the last, asks drivers and programs too."""
@@ -71,10 +77,20 @@ class Collector:
                     found["rdma"].setdefault(port, {}).setdefault(name, value)
         words = {"kind": "reading", "at_ns": at_ns, "unix_ns": unix_ns, "drivers": drivers}
         words.update((group, self.news(group, values)) for group, values in found.items())
+        self.note_links()
+        if self.unsaid_links:
+            words["links"], self.unsaid_links = self.unsaid_links, {}
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
         words["cost_ns"] = self.cost_ns()
         say(words)
+
+    def note_links(self):
+        """Keep for the next reading what addresses came between two of them; some may be gone by then."""
+        for part, found in self.links().items():
+            kept = self.unsaid_links.setdefault(part, {})
+            for name, texts in found.items():
+                kept[name] = sorted({*kept.get(name, []), *texts})
 
     def news(self, group, values):
         """Return what differs from what was said of a group before; None for what has gone."""
@@ -117,6 +133,7 @@ class Collector:
                 before_s = time.process_time()
                 self.sockets.look()
                 self.assign(True)
+                self.note_links()
                 self.looked_s += time.process_time() - before_s
         return is_news
 

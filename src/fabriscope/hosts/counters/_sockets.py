@@ -10,15 +10,14 @@ import os
 import socket
 import struct
 
-NETLINK_ROUTE, NETLINK_SOCK_DIAG = 0, 4
+NETLINK_SOCK_DIAG = 4
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
-RTM_GETLINK, RTM_GETADDR, SOCK_DIAG_BY_FAMILY = 18, 22, 20
-IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_LINK_NETNSID, IFLA_INFO_KIND = 5, 10, 18, 37, 1
+SOCK_DIAG_BY_FAMILY = 20
 UNIX_DIAG_PEER, SHOW_PEER = 2, 4
 UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
 UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
-IFA_ADDRESS, IFA_LOCAL, INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 1, 2, 2, 21
+INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 2, 21
 THE_JOBS, SOMEBODY_ELSES = 0, -1  # in place of the process that holds a connection
 TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
 ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
@@ -75,39 +74,6 @@ def address_of(raw, family):
     if family == socket.AF_INET or raw.startswith(MAPPED):
         return socket.inet_ntop(socket.AF_INET, raw[12:16] if raw.startswith(MAPPED) else raw[:4])
     return socket.inet_ntop(socket.AF_INET6, raw)
-
-
-def interface_addresses():
-    """Return interface to its addresses."""
-    names = dict(socket.if_nameindex())
-    found = {name: [] for name in names.values()}
-    for _, content in dump(NETLINK_ROUTE, RTM_GETADDR, struct.pack("=B3xI", socket.AF_UNSPEC, 0)):
-        family, index = content[0], struct.unpack_from("=I", content, 4)[0]
-        told = dict(attributes(content, 8))
-        raw = told.get(IFA_LOCAL) or told.get(IFA_ADDRESS)
-        if raw and index in names and family in (socket.AF_INET, socket.AF_INET6):
-            found[names[index]].append(address_of(raw, family))
-    return found
-
-
-def lower_interfaces():
-    """Return interface to those beneath it, which count its bytes too: a VLAN's parent, a bridge's ports."""
-    names = dict(socket.if_nameindex())
-    found = {}
-    for _, content in dump(NETLINK_ROUTE, RTM_GETLINK, struct.pack("=B15x", socket.AF_UNSPEC)):
-        index = struct.unpack_from("=i", content, 4)[0]
-        told = dict(attributes(content, 16))
-        kind = dict(attributes(told.get(IFLA_LINKINFO, b""), 0)).get(IFLA_INFO_KIND, b"").rstrip(b"\0")
-        # The other end of a veth is beside it, and what is in another namespace counts nothing here.
-        if IFLA_LINK in told and IFLA_LINK_NETNSID not in told and kind != b"veth":
-            lower = struct.unpack("=I", told[IFLA_LINK])[0]
-            if lower != index and lower in names and index in names:
-                found.setdefault(names[index], []).append(names[lower])
-        if IFLA_MASTER in told:
-            master = struct.unpack("=I", told[IFLA_MASTER])[0]
-            if master in names and index in names:
-                found.setdefault(names[master], []).append(names[index])
-    return found
 
 
 def unix_peers():

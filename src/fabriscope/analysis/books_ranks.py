@@ -1,0 +1,112 @@
+"""The ranks of a job, and by what else than connections they could move bytes: memory, pipes, devices, datagrams."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+
+from fabriscope.model.counters import CHANNEL, RANK, Process, Watch
+
+WIRE_UP_STORE = re.compile(r"/(?:pmix_dstor_(?:ds\d+_)?\d+/[^/]+|pmix-gds-shmem2?\.[^/]+)$")
+"""What PMIx shares with ranks to tell them addresses, by the names that it creates: no message goes through it."""
+VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
+GRAPHICS_DEVICES = (*(f"/dev/nvidia{digit}" for digit in range(10)), "/dev/kfd", "/dev/dri/render")
+
+
+class Ranks:
+    """The ranks that were seen on all hosts, each as it was seen with most."""
+
+    def __init__(self, watches: Mapping[str, Watch]) -> None:
+        found: dict[tuple[str, int], Process] = {}
+        for host, watch in watches.items():
+            for reading in watch.readings:
+                for one in reading.processes:
+                    best = found.get((host, one.pid))
+                    if one.role == RANK and (best is None or _wealth(one) >= _wealth(best)):
+                        found[host, one.pid] = one
+        self.all: list[tuple[str, Process]] = [(host, one) for (host, _), one in found.items()]
+        """Host and process of every rank."""
+        self._kernels = {host: watch.kernel for host, watch in watches.items()}
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """Return the hosts that have any, sorted."""
+        return sorted({host for host, _ in self.all})
+
+    @cached_property
+    def is_parallel(self) -> bool:
+        """Return whether they are several that were numbered by a launcher: then what counts is what they tell each
+        other; of other programs everything counts."""
+        return len([one for _, one in self.all if one.rank is not None]) > 1
+
+    @cached_property
+    def have_verbs(self) -> bool:
+        """Return whether one has an RDMA device open; where no rank was seen, one may have."""
+        return not self.all or bool(self.opened)
+
+    @cached_property
+    def opened(self) -> str:
+        """Return which one has an RDMA device open, in words; empty if none has."""
+        return self._who_has(VERBS_DEVICES)
+
+    @cached_property
+    def graphics(self) -> str:
+        """Return which one has a graphics card open, in words; empty if none has."""
+        return self._who_has(GRAPHICS_DEVICES)
+
+    def _who_has(self, devices: tuple[str, ...]) -> str:
+        found = ((host, name) for host, one in self.all for name in one.devices if name.startswith(devices))
+        return next((f"a rank on {host} has {name} open" for host, name in found), "")
+
+    def verbs_device(self, one: Process) -> str | None:
+        """Return an RDMA device that a rank has open, None if it has none."""
+        return next((name for name in one.devices if name.startswith(VERBS_DEVICES)), None)
+
+    @cached_property
+    def memory(self) -> list[tuple[str, set[tuple[str, int]]]]:
+        """Return the identity of each memory that ranks have mapped, and who has: a file may have several names."""
+        holders: dict[tuple[str, str], tuple[str, set[tuple[str, int]]]] = {}
+        for host, one in self.all:
+            for identity in one.shared_mappings:
+                if not WIRE_UP_STORE.search(identity):
+                    key = self._kernels[host], identity.partition(" ")[0]
+                    holders.setdefault(key, (identity, set()))[1].add((host, one.pid))
+        return list(holders.values())
+
+    @cached_property
+    def memory_inside(self) -> str:
+        """Return a memory that ranks of one host share, empty for none."""
+        for identity, who in self.memory:
+            hosts = [host for host, _ in who]
+            if len(set(hosts)) < len(hosts):
+                return identity
+        return ""
+
+    @cached_property
+    def channel(self) -> str:
+        """Return what two ranks of one host hold the ends of, in words: a pipe or a Unix socket; empty for nothing."""
+        held: dict[tuple[str, str], set[int]] = {}
+        for host, one in self.all:
+            for channel in one.channels:
+                held.setdefault((host, channel), set()).add(one.pid)
+        for (host, channel), who in held.items():
+            pipe, end, inode, peer = CHANNEL.fullmatch(channel).groups()  # type: ignore[union-attr]
+            other = f"pipe {pipe} read" if pipe else f"unix {peer} to {inode}"
+            if end != "read" and len(who | held.get((host, other), who)) > 1 and (host, other) in held:
+                return f"ranks of {host} share a {'pipe' if pipe else 'Unix socket'}"
+        return ""
+
+    @cached_property
+    def datagrams(self) -> str:
+        """Return which one had a socket for datagrams, in words; empty if none had."""
+        found = ((host, kind) for host, one in self.all for kind in one.datagrams)
+        return next((f"a rank on {host} had a {kind.upper()} socket" for host, kind in found), "")
+
+    def datagram_kinds(self, host: str) -> set[str]:
+        """Return the kinds of sockets for datagrams that ranks of a host had."""
+        return {kind for name, one in self.all if name == host for kind in one.datagrams}
+
+
+def _wealth(one: Process) -> tuple[int, int]:
+    return len(one.devices), len(one.shared_mappings)

@@ -1,0 +1,73 @@
+# ruff: noqa: F821
+# (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
+# mypy: ignore-errors
+# The interfaces of a network namespace by rtnetlink(7): their addresses, and which of them stand on which. Plain Python
+# 3.6, sent to hosts as text.
+import socket
+import struct
+
+NETLINK_ROUTE = 0
+RTM_GETLINK, RTM_GETADDR = 18, 22
+IFA_ADDRESS, IFA_LOCAL = 1, 2
+IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_LINK_NETNSID = 5, 10, 18, 37
+IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
+# Kinds of tunnels, and where they say what they stand on: the attribute of the interface, and those of the address
+# that they send from.
+TUNNELS = {
+    b"vxlan": (3, (4, 17)), b"gre": (1, (6,)), b"gretap": (1, (6,)), b"erspan": (1, (6,)),
+    b"ip6gre": (1, (6,)), b"ip6gretap": (1, (6,)), b"ipip": (1, (2,)), b"sit": (1, (2,)), b"ip6tnl": (1, (2,)),
+}  # fmt: skip
+
+
+def interface_addresses():
+    """Return interface to its addresses."""
+    names = dict(socket.if_nameindex())
+    found = {name: [] for name in names.values()}
+    for _, content in dump(NETLINK_ROUTE, RTM_GETADDR, struct.pack("=B3xI", socket.AF_UNSPEC, 0)):
+        family, index = content[0], struct.unpack_from("=I", content, 4)[0]
+        told = dict(attributes(content, 8))
+        raw = told.get(IFA_LOCAL) or told.get(IFA_ADDRESS)
+        if raw and index in names and family in (socket.AF_INET, socket.AF_INET6):
+            found[names[index]].append(address_of(raw, family))
+    return found
+
+
+def lower_interfaces(addresses):
+    """Return interface to those beneath it, which count its bytes too: of a VLAN, a bridge, a tunnel."""
+    names = dict(socket.if_nameindex())
+    found = {}
+    for _, content in dump(NETLINK_ROUTE, RTM_GETLINK, struct.pack("=B15x", socket.AF_UNSPEC)):
+        index = struct.unpack_from("=i", content, 4)[0]
+        told = dict(attributes(content, 16))
+        if index not in names:
+            continue
+        info = dict(attributes(told.get(IFLA_LINKINFO, b""), 0))
+        kind = info.get(IFLA_INFO_KIND, b"").rstrip(b"\0")
+        if kind in TUNNELS:
+            below = beneath_tunnel(TUNNELS[kind], dict(attributes(info.get(IFLA_INFO_DATA, b""), 0)), names, addresses)
+        # The other end of a veth is beside it, and what is in another namespace counts nothing here.
+        elif IFLA_LINK in told and IFLA_LINK_NETNSID not in told and kind != b"veth":
+            below = names.get(struct.unpack("=I", told[IFLA_LINK])[0], "")
+        else:
+            below = ""
+        if below not in ("", names[index]):
+            found.setdefault(names[index], []).append(below)
+        if IFLA_MASTER in told:
+            master = struct.unpack("=I", told[IFLA_MASTER])[0]
+            if master in names:
+                found.setdefault(names[master], []).append(names[index])
+    return found
+
+
+def beneath_tunnel(places, told, names, addresses):
+    """Return the interface that a tunnel is bound to, or that has the address it sends from; empty for neither."""
+    link, sources = places
+    index = struct.unpack("=I", told[link])[0] if len(told.get(link, b"")) == 4 else 0
+    if index in names:
+        return names[index]
+    for raw in (told[source] for source in sources if source in told):
+        address = address_of(raw, socket.AF_INET if len(raw) == 4 else socket.AF_INET6)
+        for name, every in addresses.items():
+            if address in every:
+                return name
+    return ""

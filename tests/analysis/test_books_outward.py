@@ -1,0 +1,130 @@
+"""What a program tells processes that are not its own, and how far its own host counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, tcp
+from tests.analysis.hand_watches import Scene
+
+from fabriscope.analysis.books import balance
+from fabriscope.model.counters import OTHER, PROVED, RANK, REFUTED, UNDECIDED, Expectation, Process, Watch
+
+ANY = Expectation("", "")
+LOOPBACK = Expectation("tcp", "lo", {"a": "lo", "b": "lo"})
+
+
+def program(*done: Callable[[Scene], None]) -> Scene:
+    """Return a scene of one program on host a; nothing on host b is its."""
+    made = scene(*done)
+    made["a"].processes = [Process(100, RANK, None, "app")]
+    made["b"].processes = []
+    return made
+
+
+def to_server(size: int, over: str = "eth0") -> Callable[[Scene], None]:
+    """Let the program send to a server that ran before."""
+    return lambda made: made.tcp("a", "b", size, size // 50, over, there=OTHER)
+
+
+def of_a(made: Scene) -> Mapping[str, Watch]:
+    """Return what is known where host b was not watched."""
+    return {"a": made.watches()["a"]}
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED), (ANY, PROVED)])
+def test_what_a_program_tells_a_server_that_ran_before_counts(asked: Expectation, verdict: str) -> None:
+    books = balance(program(to_server(40 * MB)).watches(), asked)
+    assert books.verdict == verdict
+    assert "processes of b that are not the job's" in books.because
+
+
+def test_a_decoy_between_its_own_processes_hides_nothing_that_a_server_got() -> None:
+    made = program(to_server(40 * MB), tcp(MB, over="eth1"))
+    made["b"].processes = [Process(200, RANK, None, "app")]
+    books = balance(made.watches(), SECOND)
+    assert books.verdict == REFUTED
+    assert "processes of b that are not the job's" in books.because
+    assert "4.7 % went over tcp over eth1" in books.because
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED)])
+def test_a_host_that_was_not_watched_is_named_by_its_address(asked: Expectation, verdict: str) -> None:
+    mine = {"a": asked.interfaces["a"]}
+    books = balance(of_a(program(to_server(40 * MB))), replace(asked, interfaces=mine))
+    assert books.verdict == verdict
+    assert "10.0.0.2 (not watched)" in books.because
+
+
+def test_ranks_are_judged_by_what_they_tell_each_other_and_the_rest_is_a_doubt() -> None:
+    made = scene(tcp(MB, over="eth1"), to_server(40 * MB))
+    books = balance(made.watches(), SECOND)
+    assert books.verdict == UNDECIDED
+    assert "by tcp over eth0, though not from rank to rank" in books.because
+
+
+def test_ranks_that_told_others_alone_have_not_sent_nothing() -> None:
+    books = balance(scene(to_server(40 * MB)).watches(), SECOND)
+    assert books.verdict == UNDECIDED
+    assert "the job moved 40.8 MB by tcp over eth0" in books.because
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED), (LOOPBACK, PROVED), (MEMORY, REFUTED)]
+)
+def test_what_leaves_the_host_is_judged_unless_its_inside_was_asked_for(asked: Expectation, verdict: str) -> None:
+    made = program(to_server(40 * MB), lambda one: one.tcp("a", "a", 4 * MB, 0, "lo"))
+    books = balance(made.watches(), asked)
+    assert books.verdict == verdict
+    assert ("inside hosts stayed 4.00 MB by connections" in books.because) == (asked is TCP)
+
+
+def test_a_few_words_to_others_do_not_stand_for_what_stays_inside() -> None:
+    made = program(to_server(500), lambda one: one.tcp("a", "a", 4 * MB, 0, "lo"))
+    assert balance(made.watches(), TCP).verdict == REFUTED
+
+
+def test_an_address_that_was_added_later_is_its_interfaces() -> None:
+    made = program(to_server(40 * MB, "eth1"))
+    moved = {
+        name: replace(one, addresses={**one.addresses, "eth0": (*one.addresses["eth0"], *one.addresses["eth1"])})
+        for name, one in made.watches().items()
+    }
+    books = balance(moved, SECOND)  # eth0 and eth1 had it, one after the other
+    assert books.verdict == UNDECIDED
+
+
+def test_an_interface_that_was_lost_from_sight_leaves_it_open() -> None:
+    made = program(to_server(MB, "eth1"))
+    gone = {}
+    for name, watch in made.watches().items():
+        *before, last = watch.readings
+        kept = {key: one for key, one in last.interfaces.items() if key != "eth0"}
+        gone[name] = replace(watch, readings=(*before, replace(last, interfaces=kept)))
+    books = balance(gone, SECOND)
+    assert books.verdict == UNDECIDED
+    assert "eth0 of a: it went away" in books.because
+
+
+def test_an_interface_that_was_made_meanwhile_counts_from_nothing() -> None:
+    made = program(to_server(40 * MB))
+    late = {}
+    for name, watch in made.watches().items():
+        first, *after = watch.readings
+        known = {key: one for key, one in first.interfaces.items() if key != "eth0"}
+        begun = {
+            key: {name: size - 1_000_000 for name, size in one.items()} for key, one in after[-1].interfaces.items()
+        }
+        last = replace(after[-1], interfaces={**after[-1].interfaces, "eth0": begun["eth0"]})
+        late[name] = replace(watch, readings=(replace(first, interfaces=known), last))
+    assert balance(late, TCP).verdict == PROVED
+
+
+def test_the_closure_error_is_that_of_what_carried_it() -> None:
+    made = program(to_server(40 * MB))
+    made.noise(12_000, "eth1", 1)
+    books = balance(made.watches(), TCP)
+    assert books.closure_error is not None
+    assert books.closure_error < 0.001
