@@ -190,6 +190,13 @@ def test_a_program_that_fails_is_told_of(place: Lab) -> None:
     assert prove("--lab", place.name, "--pass-status", *failing).returncode == 9
 
 
+def test_a_programs_own_3_is_not_taken_for_a_refutation(place: Lab) -> None:
+    silent = prove("--lab", place.name, "--idle", "0s", "--pass-status", "--", "true")
+    assert (silent.returncode, "undecided" in silent.stderr) == (104, True)
+    own = prove("--lab", place.name, "--idle", "0s", "--pass-status", "--", "sh", "-c", "exit 3")
+    assert own.returncode == 3
+
+
 def test_a_signal_ends_the_program_and_the_verdict_is_given(place: Lab) -> None:
     script = shlex.join(job(place, "node2", "eth0")[1:]) + "; echo going on; exec sleep 1000"
     argv = [sys.executable, "-m", "fabriscope", "prove", "--idle", "0s", "--lab", place.name, "--expect", "eth0"]

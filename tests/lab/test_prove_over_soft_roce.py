@@ -23,7 +23,7 @@ from fabriscope.model.lab import LabSpec
 
 TIMEOUT_S = 180.0
 JOB_TIMEOUT_S = 60
-EXIT_UNDECIDED = 4
+EXIT_REFUTED, EXIT_UNDECIDED = 103, 104
 ATTEMPTS = 3
 """Debian's MPICH 4.0.2 hangs in MPI_Finalize now and then, whatever carries it."""
 ROUND_TRIPS, MESSAGE_BYTES = 100, 65536
@@ -103,12 +103,12 @@ def test_over_roce_it_is_proved_and_tcp_refuted(place: Lab, program: Path, tmp_p
     assert 2 * PAYLOAD_BYTES <= carried(found, "roce") < 2.2 * PAYLOAD_BYTES
     assert carried(found, "tcp") < 0.02 * PAYLOAD_BYTES
     status, found = proof(place, program, tmp_path / "tcp.json", "tcp", OVER_ROCE)
-    assert (status, found["verdict"]) == (3, "refuted"), found["because"]
+    assert (status, found["verdict"]) == (EXIT_REFUTED, "refuted"), found["because"]
 
 
 def test_over_tcp_with_the_device_beside_it_roce_is_refuted(place: Lab, program: Path, tmp_path: Path) -> None:
     status, found = proof(place, program, tmp_path / "roce.json", "rxe0", OVER_TCP)
-    assert (status, found["verdict"]) == (3, "refuted"), found["because"]
+    assert (status, found["verdict"]) == (EXIT_REFUTED, "refuted"), found["because"]
     assert "tcp over eth0" in found["carried_by"]
     assert carried(found, "roce") == 0
     assert 2 * PAYLOAD_BYTES <= carried(found, "tcp") < 2.1 * PAYLOAD_BYTES

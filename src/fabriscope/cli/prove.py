@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"proved": 0, "refuted": 3, "undecided": 4}
 EXIT_PROGRAM_FAILED = 1
+APART = 100
+"""With --pass-status our codes are so much higher: a program's own 3 is then its own."""
 LEAST_INTERVAL_S = 0.1
 _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too"
 
@@ -40,7 +42,11 @@ _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too
     metavar="SHARE",
     help="End with 3 also where less than this share was on what was expected, e.g. 99.5%.",
 )
-@click.option("--pass-status", is_flag=True, help="End with COMMAND's own status where that is not 0.")
+@click.option(
+    "--pass-status",
+    is_flag=True,
+    help="End with COMMAND's own status where that is not 0, else with 103 for 3 and 104 for 4.",
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - the registry's constant
     """Run COMMAND, and tell which interfaces, devices and transports carried its bytes.
@@ -192,4 +198,6 @@ def _status(observed: Observed, proof: Proof, *, passes: bool, is_too_little: bo
     if passes and status:
         return status if status > 0 else 128 - status
     code = EXIT_CODES[proof.books.verdict] or (EXIT_CODES["refuted"] if is_too_little else 0)
+    if passes and code:
+        return APART + code
     return EXIT_PROGRAM_FAILED if not code and status and not observed.was_signalled else code

@@ -10,10 +10,14 @@ import os
 import signal
 import time
 
-FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.01, 0.1, 1.2
+FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.005, 0.1, 1.2
 TICK_SHARE, LONGEST_TICK_S = 0.005, 1.0
+EAGER_S = 10.0  # so long a launcher's ranks are waited for with the shortest tick: some live for some milliseconds
+# So long the memory of new processes is watched for changes: of a short job the messages are its last moments.
+PEEKS_S, PEEK_TICK_S, PEEK_SHARE = 3.0, 0.02, 0.02
 LOOKS_INSIDE_S = (
-    0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 60.0,
+    0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0,
+    10.0, 20.0, 60.0,
 )  # fmt: skip
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
@@ -127,6 +131,8 @@ class Collector:
             self.news_s = now_s
             self.looks_s = self.looks_s[:1] + [now_s + after_s for after_s in LOOKS_INSIDE_S]
         self.sockets.hear()
+        if now_s < self.news_s + PEEKS_S:
+            is_news |= self.processes.peek()
         if self.looks_s and self.looks_s[0] <= now_s:
             self.looks_s = [at_s for at_s in self.looks_s if at_s > now_s]
             if self.looked_s < LOOK_ALLOWANCE_S + LOOK_SHARE * (now_s - self.began_s):
@@ -151,11 +157,14 @@ class Collector:
                 break
             now_s = time.monotonic()
             before_s = time.process_time()
-            if self.tick(now_s):
+            is_news = self.tick(now_s)
+            if is_news or (self.processes.awaits_ranks() and now_s < self.began_s + EAGER_S):
                 tick_s = FIRST_TICK_S
             else:  # where a tick costs much (guests), there are few of them
-                affordable_s = min((time.process_time() - before_s) / TICK_SHARE, LONGEST_TICK_S)
-                tick_s = min(tick_s * TICK_GROWTH, max(LAST_TICK_S, affordable_s))
+                is_new = self.processes.of_job and now_s < self.news_s + PEEKS_S
+                share, least_s = (PEEK_SHARE, PEEK_TICK_S) if is_new else (TICK_SHARE, LAST_TICK_S)
+                affordable_s = min((time.process_time() - before_s) / share, LONGEST_TICK_S)
+                tick_s = min(tick_s * TICK_GROWTH, max(least_s, affordable_s))
             if not is_nice and now_s > self.news_s + NICE_AFTER_S:
                 is_nice = True
                 give_way()

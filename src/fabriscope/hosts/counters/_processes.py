@@ -36,7 +36,7 @@ class Process:
 
     def __init__(self, pid, now_s):
         self.pid, self.seen_s, self.next_s = pid, now_s, now_s
-        self.parent, self.program = 0, ""
+        self.parent, self.program, self.pages = 0, "", []
         self.rank = self.step_rank = None
         self.is_marked = self.is_of_job = self.is_hidden = False
         self.shared, self.devices, self.listens, self.datagrams, self.channels = {}, set(), set(), set(), set()
@@ -145,6 +145,11 @@ class Processes:
         self.has_strayed |= not self.is_in_group(one.pid) and bool(link(folder + "/exe"))
         return True
 
+    def awaits_ranks(self):
+        """Return whether a launcher was seen, and none of its ranks yet."""
+        every = self.of_job.values()
+        return any(one.program in LAUNCHERS for one in every) and all(one.rank is None for one in every)
+
     def is_in_group(self, pid):
         """Return whether the kernel says that a process is the job's: it, or what it descends from, was born there."""
         if self.group is None:
@@ -231,6 +236,19 @@ class Processes:
             if one is not None and port not in one.listens:
                 one.listens.add(port)
                 self.changed.add(one)
+
+    def peek(self):
+        """Look at the memory of those ranks that have mapped or let go some since the last time: a cheap question.
+
+        Return whether there were any.
+        """
+        is_news = False
+        for one in self.of_job.values():
+            pages = read("/proc/%d/statm" % one.pid).split()[:1] if one.program not in LAUNCHERS else one.pages
+            if pages != one.pages:
+                one.pages, is_news = pages, True
+                self.look_at_memory(one)
+        return is_news
 
     def look_at_memory(self, one):
         try:
