@@ -56,7 +56,7 @@ def spoilt_because(evidence: Evidence) -> str:
     is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
     if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
         job = bytes_text(asked_bytes)
-        whose = f"; {evidence.ranks.datagrams}" if evidence.ranks.datagrams else ""
+        whose = f"; {evidence.datagrams}" if evidence.datagrams else ""
         return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}{whose}"
     return ""
 
@@ -104,9 +104,10 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
         least = ELSEWHERE_SHARE * sum(payload.values())
     if not hidden or hidden < least:
         return ""
-    if judged.verdict == REFUTED and not is_memory and elsewhere >= ELSEWHERE_SHARE * every:
+    may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
+    if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:
         return ""
-    return f"{evidence.ranks.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+    return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
 
 
 def _ownerless(evidence: Evidence) -> str:

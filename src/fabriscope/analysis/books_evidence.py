@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from fabriscope.analysis import books_datagrams
 from fabriscope.analysis.books_flows import (
     LOOPBACK,
     OTHERS,
@@ -22,9 +23,6 @@ from fabriscope.analysis.books_flows import (
 from fabriscope.analysis.books_ranks import Ranks
 from fabriscope.analysis.books_wire import (
     LEAST_COUNTED_BYTES,
-    TCP_BYTES,
-    TIME_STAMP_BYTES,
-    UDP_BYTES,
     Line,
     Meter,
     Port,
@@ -92,9 +90,11 @@ class Evidence:
             if routes:
                 flows[host] = rerouted(flows[host], routes)
                 lines, ports = lines_of(meter, flows[host], again)
+            lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
+        every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, OTHERS)]
         self._beside = [one for one in every if one.kind == BESIDE]
 
@@ -215,13 +215,17 @@ class Evidence:
         if asked.transport == "shm":
             return MEMORY
         ends = asked.rdma_ports if asked.transport in RDMA_TRANSPORTS else asked.interfaces
-        if not ends and asked.transport == "tcp":  # over any interface: what it was
-            judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
-            names = list(dict.fromkeys(one.out_interface for one in judged if one.out_interface is not None))
-            return f"tcp over {' and '.join(names)}" if names else "tcp"
+        judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
+        if not ends and asked.transport in ("tcp", books_datagrams.UDP):  # over any interface: what it was
+            every = [one.out_interface or one.in_interface for one in judged if one.carrier == asked.transport]
+            names = list(dict.fromkeys(name for name in every if name))
+            return f"{asked.transport} over {' and '.join(names)}" if names else asked.transport
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
         what = asked.transport or "any transport"
+        if asked.takes_datagrams:
+            kinds = {one.carrier for one in judged if self._is_on_fabric(one)} or {what}
+            what = " and ".join(sorted(kinds))
         return f"{what} over {' and '.join(names)}" if names else what
 
     @cached_property
@@ -241,10 +245,11 @@ class Evidence:
             # The kernel's own connections (siw): no process holds them.
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
             return
-        if asked == "tcp" and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
+        is_asked = one.carrier == asked or (one.carrier == books_datagrams.UDP and self.expected.takes_datagrams)
+        if is_asked and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
             return
-        name, is_unplaced = tcp_name(one), asked == "tcp" and self._is_unplaced(one)
+        name, is_unplaced = carrier_name(one), is_asked and self._is_unplaced(one)
         if is_unplaced:
             found.unplaced[name] = found.unplaced.get(name, 0) + one.size_bytes
         into = found.unclear if is_kernels or is_unplaced else found.elsewhere
@@ -331,9 +336,9 @@ class Evidence:
         """Return carrier to what the job moved past what was asked for, though not from rank to rank."""
         found: dict[str, int] = {}
         for one in self._beside:
-            is_asked = self.expected.transport == "tcp" and self._is_on_fabric(one)
+            is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
             if (one.source != one.target) == self.is_between_hosts and not is_asked:
-                found[tcp_name(one)] = found.get(tcp_name(one), 0) + one.size_bytes
+                found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found
 
     def ownerless_lines(self) -> tuple[Ownerless, ...]:
@@ -351,6 +356,13 @@ class Evidence:
         return asked / every if every else None
 
     @cached_property
+    def datagrams(self) -> str:
+        """Return which rank had a socket for datagrams, and why it is not known what went by it; empty for neither."""
+        why = (books_datagrams.because(host, self._meters[host], self.ranks) for host in self.ranks.hosts)
+        first = next(filter(None, why), "")
+        return f"{self.ranks.datagrams} ({first})" if first else self.ranks.datagrams
+
+    @cached_property
     def datagram_bytes(self) -> int:
         """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts.
 
@@ -359,14 +371,14 @@ class Evidence:
         total = 0
         for host in self.ranks.hosts:
             meter, kinds = self._meters[host], self.ranks.datagram_kinds(host)
-            if not kinds:
+            if not books_datagrams.because(host, meter, self.ranks):
                 continue
             lines = [one for one in self.lines if one.host == host and one.direction == "out"]
             lines = [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts]
             count = meter.udp_count() if kinds == {"udp"} else None
-            shorter = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
             rests = [
-                one.rest_bytes + shorter * (one.packet_count if count is None else min(count, one.packet_count))
+                one.rest_bytes
+                + books_datagrams.SHORTER_BYTES * (one.packet_count if count is None else min(count, one.packet_count))
                 for one in lines
             ]
             limit = meter.udp_bytes() if kinds == {"udp"} else None
@@ -376,14 +388,17 @@ class Evidence:
 
     def carriers(self) -> tuple[Carrier, ...]:
         """Return what each way out of each host carried between ranks."""
-        moved: dict[tuple[str, str], list[int]] = {}
+        moved: dict[tuple[str, str, str], list[int]] = {}
         for one in self.transfers:
             if one.kind == UNCLEAR and self.expected.payload_bytes is None:
                 continue
             for host, name, place in ((one.source, one.out_interface, 0), (one.target, one.in_interface, 1)):
                 if name is not None and host in self.watches:
-                    moved.setdefault((host, name), [0, 0])[place] += one.size_bytes
-        found = [Carrier(host, "tcp", name, *both) for (host, name), both in sorted(moved.items()) if any(both)]
+                    moved.setdefault((host, one.carrier, name), [0, 0])[place] += one.size_bytes
+        for line in self.lines:  # of datagrams a host's own account tells what came in
+            if line.datagram_bytes and line.direction == "in":
+                moved.setdefault((line.host, books_datagrams.UDP, line.interface), [0, 0])[1] = line.datagram_bytes
+        found = [Carrier(*key, *both) for key, both in sorted(moved.items()) if any(both)]
         if self.ranks.have_verbs:
             kind = self.expected.transport if self.expected.transport in RDMA_TRANSPORTS else "rdma"
             found += [
@@ -395,6 +410,6 @@ class Evidence:
         return (*found, *(Carrier(host, "shm", shared, None, None) for host in self.ranks.hosts if shared))
 
 
-def tcp_name(one: Transfer) -> str:
+def carrier_name(one: Transfer) -> str:
     """Return the carrier of a transfer in words."""
-    return f"tcp over {one.out_interface or one.in_interface or 'an unknown interface'}"
+    return f"{one.carrier} over {one.out_interface or one.in_interface or 'an unknown interface'}"

@@ -54,6 +54,8 @@ class Transfer:
     is_loopback: bool
     with_whom: str = ""
     """Of OUTWARD the other end, in words."""
+    carrier: str = "tcp"
+    """`tcp`, or `udp`: then of all datagrams together."""
 
 
 class _Tally:

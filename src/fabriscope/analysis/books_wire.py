@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -60,6 +61,8 @@ class Line:
     """What nothing accounts for; negative where more is accounted for than was counted."""
     again_bytes: int = 0
     """Of the TCP payload, what was sent again: a queue may have dropped it before the interface counted it."""
+    datagram_bytes: int = 0
+    """What went by the job's datagrams (`books_datagrams`)."""
 
     @property
     def error(self) -> float | None:
@@ -155,12 +158,26 @@ class Meter:
 
     def udp_count(self) -> int | None:
         """Return how many datagrams were sent, or received if they were more; None where nobody counts them."""
-        counts = [
-            self.protocol(*(f"{family}{dot}{name}" for family, dot in (("Udp", "."), ("Udp6", "."), ("Udp6", ""))))
-            for name in ("OutDatagrams", "InDatagrams")
-        ]
-        known = [count for count in counts if count is not None]
-        return max(known) if known else None
+        return max(self.udp_counts().values(), default=None)
+
+    def udp_counts(self) -> dict[str, int]:
+        """Return direction to how many datagrams went there; without those that nobody counts."""
+        found = {}
+        for direction, name in (("out", "OutDatagrams"), ("in", "InDatagrams")):
+            parts = (("Udp", "."), ("Udp6", "."), ("Udp6", ""))
+            count = self.protocol(*(f"{family}{dot}{name}" for family, dot in parts))
+            if count is not None:
+                found[direction] = count
+        return found
+
+    def beside_tcp_bytes(self, direction: str, tcp_bytes: int) -> int:
+        """Return the most that can have been moved in one direction by others than TCP, as IP's own counters tell.
+
+        Where they do not, that is everything.
+        """
+        name = "OutOctets" if direction == "out" else "InOctets"
+        octets = self.protocol(f"IpExt.{name}", f"Ip6.{name}", f"Ip6{name}")
+        return sys.maxsize if octets is None else max(0, octets - tcp_bytes)
 
 
 def _grown(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from fabriscope.model.counters import Expectation, Watch
 from fabriscope.model.errors import HostError
 
-TCP, SHM = "tcp", "shm"
+TCP, UDP, SHM = "tcp", "udp", "shm"
 RDMA = ("roce", "iwarp", "ib")
-TRANSPORTS = (TCP, *RDMA, SHM)
+TRANSPORTS = (TCP, UDP, *RDMA, SHM)
 _IWARP_DRIVERS = ("siw", "cxgb", "iw_", "i40iw", "nes")
 """What devices of drivers that know no RoCE are called."""
 
@@ -32,7 +33,11 @@ def meant(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str] | 
                 f"no RDMA device of {', '.join(watches)} speaks {wanted}", fix=f"known: {_known(watches, fabrics)}"
             )
         return (Expectation(wanted, ""),)
-    found = tuple(one for one in _named(rest, watches, fabrics or {}) if wanted in ("", one.transport))
+    named = _named(rest, watches, fabrics or {})
+    if wanted in (TCP, UDP):
+        found = tuple(replace(one, transport=wanted, takes_datagrams=False) for one in named if one.transport == TCP)
+    else:
+        found = tuple(one for one in named if wanted in ("", one.transport))
     if not found:
         raise HostError(
             f"nothing on {', '.join(watches)} is what --expect {text} says", fix=f"known: {_known(watches, fabrics)}"
@@ -78,7 +83,7 @@ def _must_have_addresses(interface: str, watches: Mapping[str, Watch]) -> None:
 
 def _over(name: str, interfaces: Mapping[str, str], watches: Mapping[str, Watch]) -> Iterator[Expectation]:
     """Yield what may go over an interface: TCP, and RDMA where every host has a port over it."""
-    yield Expectation(TCP, name, interfaces)
+    yield Expectation(TCP, name, interfaces, takes_datagrams=True)
     ports = {
         host: next((port for port, over in watch.rdma_interfaces.items() if over == interfaces[host]), None)
         for host, watch in watches.items()

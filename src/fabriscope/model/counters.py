@@ -100,6 +100,8 @@ class Watch:
     """What could not be read, and why: an unknown is not a zero."""
     lower_interfaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Interface to those beneath it, which count its bytes too (VLAN, VXLAN, macvlan, bond, bridge)."""
+    other_datagrams: tuple[str, ...] | None = None
+    """Sockets of UDP that reach other hosts and are not the job's, in words (`port 5353`); None where nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Expectation:
     """What a job's bytes were asked to go over, and how many there were."""
 
     transport: str
-    """`tcp`, `roce`, `iwarp`, `ib` or `shm`."""
+    """`tcp`, `udp`, `roce`, `iwarp`, `ib` or `shm`."""
     fabric: str
     """Its name, for people; empty for shared memory."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
@@ -118,6 +120,8 @@ class Expectation:
     """(From host, to host) to what the program sent; both may be one host. None where nobody knows (`prove`)."""
     message_count: int | None = None
     """How many messages that was, all together; each may carry a header of the library's own."""
+    takes_datagrams: bool = False
+    """Of `tcp`: UDP over the same interfaces is as good; an interface was asked for, and no transport."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Carrier:
 
     host: str
     kind: str
-    """`tcp`, `roce`, `iwarp`, `ib`, or `shm` (then no counter knows how much)."""
+    """`tcp`, `udp`, `roce`, `iwarp`, `ib`, or `shm` (then no counter knows how much)."""
     name: str
     """Interface (`eth0`), RDMA port (`rxe0/1`), or what memory is shared."""
     sent_bytes: int | None

@@ -102,6 +102,8 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
     known = {field.name for field in dataclasses.fields(Watch)}
     about = {name: value for name, value in line.items() if name in known}
     about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
+    others = line.get("other_datagrams")
+    about["other_datagrams"] = None if others is None else tuple(others)
     watch = Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
     _check(watch)
     return watch
@@ -116,6 +118,7 @@ def _check(watch: Watch) -> None:
         ipaddress.ip_address(address.partition("/")[0].partition("%")[0])
     _must(all(isinstance(name, str) for every in watch.lower_interfaces.values() for name in every), "an interface")
     _must(all(type(size) is int for size in watch.mtu_bytes.values()), "an MTU")
+    _must(all(isinstance(text, str) for text in watch.other_datagrams or ()), "a socket")
     for reading in watch.readings:
         _must(all(type(one) is int for one in (reading.at_ns, reading.unix_ns, reading.cost_ns)), "a time")
         counters = [reading.protocols, *reading.interfaces.values(), *reading.rdma.values()]

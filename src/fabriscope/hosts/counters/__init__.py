@@ -107,6 +107,7 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
         lower_interfaces=_every("lower_interfaces", [host, *later], Foreign.texts),
         problems=problems,
+        other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
     )
 
 

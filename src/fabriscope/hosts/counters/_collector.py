@@ -86,6 +86,7 @@ class Collector:
             words["links"], self.unsaid_links = self.unsaid_links, {}
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
+        words["other_datagrams"] = sorted(self.sockets.datagrams.others)
         words["cost_ns"] = self.cost_ns()
         say(words)
 
@@ -120,6 +121,7 @@ class Collector:
             self.processes.look_inside(unix_peers() if len(self.processes.of_job) > 1 else {})
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes)
+        self.sockets.datagrams.look(self.processes)
 
     def tick(self, now_s):
         """Look for new processes, and inside those that are new of the job's a few times, while that costs little.

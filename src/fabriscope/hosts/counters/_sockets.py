@@ -19,7 +19,7 @@ UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
 UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
 INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 2, 21
 THE_JOBS, SOMEBODY_ELSES = 0, -1  # in place of the process that holds a connection
-TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY
+DESTROY_GROUPS = 0b1111  # SKNLGRP_INET_TCP_DESTROY, INET_UDP, INET6_TCP, INET6_UDP
 ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
 STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
 ASKED_STATES = STATES | 1 << LISTEN
@@ -108,6 +108,11 @@ class Connection:
         return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
 
 
+def is_datagrams(content):
+    """Return whether the kernel told of the end of a socket of UDP: of TCP's it tells the counters."""
+    return INET_DIAG_INFO not in dict(attributes(content, DIAG.size))
+
+
 def listener_of(content):
     """Return inode and port of a message of sock_diag on a socket that listens; None for any other."""
     if len(content) < DIAG.size:
@@ -149,6 +154,47 @@ def counts_of(info, state):
     return [sent, received - (state in FIN_CAME and received > 0), segments_out, segments_in, again]
 
 
+class Datagrams:
+    """Who else than the job has sockets of UDP here: the kernel counts the bytes of all of them together."""
+
+    def __init__(self, problems):
+        self.problems = problems
+        self.known = {}  # cookie to whether it is the job's, or cannot leave this host
+        self.others = set()
+
+    def look(self, processes):
+        """Take note of all that are bound now; `processes` tells whose they are."""
+        for family in (socket.AF_INET, socket.AF_INET6):
+            request = struct.pack("=BBBBI", family, socket.IPPROTO_UDP, 0, 0, 0xFFFFFFFF) + bytes(48)
+            try:
+                for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request):
+                    if kind == SOCK_DIAG_BY_FAMILY and len(content) >= DIAG.size:
+                        self.take(content, processes)
+            except OSError:  # a kernel that lists none, or no IPv6
+                if family == socket.AF_INET:
+                    self.others.add("sockets that the kernel does not list")
+
+    def take(self, content, processes):
+        family, _, _, _, port, _, source, _, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
+        group = dict(attributes(content, DIAG.size)).get(INET_DIAG_CGROUP_ID)
+        is_jobs = inode in processes.owners or (
+            group is not None and processes.group is not None and struct.unpack("=Q", group)[0] == processes.group
+        )
+        address = address_of(source, family)
+        is_harmless = is_jobs or address == "::1" or address.startswith("127.")
+        self.known[cookie] = is_harmless
+        if not is_harmless:
+            self.others.add("port %d" % int.from_bytes(port, "big"))
+        elif is_jobs:
+            self.others.discard("port %d" % int.from_bytes(port, "big"))
+
+    def take_closed(self, content):
+        """Take note of one that was closed; one that nobody has seen may have been anybody's."""
+        _, _, _, _, port, _, _, _, _, cookie, _, _, _, _, _ = DIAG.unpack_from(content)
+        if port != b"\0\0" and cookie not in self.known:
+            self.others.add("port %d, closed before it was seen" % int.from_bytes(port, "big"))
+
+
 class Sockets:
     """The TCP connections of this network namespace, those that were closed among them."""
 
@@ -159,6 +205,7 @@ class Sockets:
         self.changed = {}
         self.missing = set()
         self.listeners = {}
+        self.datagrams = Datagrams(problems)
         self.lost_count = self.look_count = 0
         self.listener = None
         try:
@@ -175,7 +222,7 @@ class Sockets:
             except OSError:
                 continue
         listener.setblocking(False)
-        listener.bind((0, TCP_DESTROY_GROUPS))
+        listener.bind((0, DESTROY_GROUPS))
         return listener
 
     def hear(self):
@@ -192,8 +239,11 @@ class Sockets:
                 self.problems["closed connections"] = "so many were closed at once that the kernel dropped some"
                 continue
             for kind, content in messages(data):
-                if kind == SOCK_DIAG_BY_FAMILY:
-                    count += self.take(content, True)
+                if kind == SOCK_DIAG_BY_FAMILY and len(content) >= DIAG.size:
+                    if is_datagrams(content):
+                        self.datagrams.take_closed(content)
+                    else:
+                        count += self.take(content, True)
         return count
 
     def look(self):

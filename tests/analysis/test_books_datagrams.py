@@ -1,0 +1,87 @@
+"""What a job sent by UDP is its own where nobody else could have sent it, and nobody's elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from tests.analysis.book_cases import MB, SECOND, TCP, scene, tcp
+from tests.analysis.hand_watches import Scene
+
+from fabriscope.analysis.books import balance
+from fabriscope.analysis.expected import meant
+from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Carrier, Expectation, Watch
+
+UDP = Expectation("udp", "")
+
+
+def datagrams(size: int = 40 * MB, over: str = "eth0", decoy: int = MB, each: int = 1400) -> Scene:
+    """Let ranks send by UDP, and a little by TCP over eth1."""
+    made = scene(*((tcp(decoy, over="eth1"),) if decoy else ()))
+    made.udp("a", "b", size, over, each)
+    made.has_udp()
+    return made
+
+
+def seen(made: Scene, *others: str) -> Mapping[str, Watch]:
+    """Return the watches where somebody looked who else had sockets of UDP."""
+    return {name: replace(watch, other_datagrams=others) for name, watch in made.watches().items()}
+
+
+def expected(text: str, watches: Mapping[str, Watch]) -> Expectation:
+    return meant(text, watches)[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"),
+    [("eth1", REFUTED), ("eth0", REFUTED), ("tcp:eth1", REFUTED), ("udp:eth0", REFUTED), ("udp", REFUTED)],
+)
+@pytest.mark.parametrize("each", [200, 1400, 60_000])
+def test_a_decoy_of_tcp_proves_nothing_beside_the_jobs_datagrams(asked: str, verdict: str, each: int) -> None:
+    watches = seen(datagrams(each=each))
+    assert balance(watches, expected(asked, watches)).verdict == verdict
+
+
+@pytest.mark.parametrize("asked", ["eth0", "udp", "udp:eth0", ""])
+def test_datagrams_alone_are_proved_where_nobody_else_could_have_sent_them(asked: str) -> None:
+    watches = seen(datagrams(decoy=0))
+    books = balance(watches, expected(asked, watches))
+    assert books.verdict == PROVED, books.because
+    assert books.carried_by == "udp over eth0"
+    assert [(one.host, one.kind, one.name) for one in books.carriers] == [("a", "udp", "eth0"), ("b", "udp", "eth0")]
+    assert books.carriers[0].sent_bytes == pytest.approx(40 * MB, rel=0.01)
+
+
+def test_tcp_was_asked_for_and_datagrams_went() -> None:
+    watches = seen(datagrams(decoy=0))
+    assert balance(watches, expected("tcp:eth0", watches)).verdict == REFUTED
+    assert balance(watches, SECOND).verdict == REFUTED
+
+
+@pytest.mark.parametrize("asked", [TCP, SECOND, UDP])
+def test_others_who_could_have_sent_them_leave_it_open_and_are_named(asked: Expectation) -> None:
+    books = balance(seen(datagrams(), "port 5353"), asked)
+    assert (books.verdict, "others had such sockets too (port 5353)" in books.because) == (UNDECIDED, True)
+
+
+def test_who_is_not_asked_for_datagrams_and_did_not_look_says_so() -> None:
+    assert balance(datagrams().watches(), UDP).verdict == UNDECIDED
+
+
+def test_frames_that_no_ip_layer_saw_are_nobodys_datagrams() -> None:
+    made = datagrams(size=MB, decoy=0)
+    made.noise(40 * MB, "eth0", 30_000)
+    for host in made.hosts.values():
+        host.protocols |= {"IpExt.OutOctets": MB + 30_000, "IpExt.InOctets": MB + 30_000}
+    books = balance(seen(made), UDP)
+    assert books.verdict == UNDECIDED
+    assert "MB on eth0 of a" in books.because
+
+
+def test_what_a_host_that_was_not_watched_sent_came_in() -> None:
+    made = datagrams(decoy=0)
+    watches = {"b": seen(made)["b"]}
+    books = balance(watches, expected("eth0", watches))
+    assert books.verdict == PROVED, books.because
+    assert books.carriers[0].kind == Carrier("b", "udp", "eth0", 0, 0).kind
