@@ -46,7 +46,8 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
         way = [one for one in lines if one.direction == line.direction]
         count = meter.udp_counts().get(line.direction, 0)
         rests = sum(max(0, one.rest_bytes) for one in way)
-        if count and line.rest_bytes > 0:
+        # What came in and was never read is in no count of datagrams.
+        if line.rest_bytes > 0 and (count or line.direction == "in"):
             shorter = SHORTER_BYTES * min(round(count * line.rest_bytes / rests), line.packet_count)
             # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
             most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
