@@ -86,6 +86,21 @@ def test_a_few_words_to_others_do_not_stand_for_what_stays_inside() -> None:
     assert balance(made.watches(), TCP).verdict == REFUTED
 
 
+@pytest.mark.parametrize(("asked", "without"), [(LOOPBACK, PROVED), (MEMORY, REFUTED)])
+def test_memory_that_processes_read_from_each_other_leaves_it_open(asked: Expectation, without: str) -> None:
+    made = scene(lambda one: one.tcp("a", "a", 4 * MB, 0, "lo"))
+    made["a"].processes.append(Process(101, RANK, 1, "app"))
+    only = {"a": made.watches()["a"]}
+    assert balance(only, asked).verdict == without
+    made["a"].protocols["Memory.PinnedBytes"] = 50_000
+    assert balance({"a": made.watches()["a"]}, asked).verdict == without
+    made["a"].protocols["Memory.PinnedBytes"] = 400 * MB
+    books = balance({"a": made.watches()["a"]}, asked)
+    assert (books.verdict, "process_vm_readv" in books.because) == (UNDECIDED, True)
+    idle = {"a": made.watches()["a"]}  # devices of this host pin as much without the job
+    assert balance({"a": made.watches()["a"]}, asked, idle).verdict == without
+
+
 def test_an_address_that_was_added_later_is_its_interfaces() -> None:
     made = program(to_server(40 * MB, "eth1"))
     moved = {

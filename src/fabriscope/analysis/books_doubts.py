@@ -131,10 +131,17 @@ def _gone(evidence: Evidence) -> str:
 
 
 def _channel(judged: Books, evidence: Evidence) -> str:
-    """Return that a pipe or a Unix socket may have carried what is judged; memory that was seen is another carrier."""
-    if not evidence.ranks.channel or (judged.carried_by == MEMORY and judged.verdict == REFUTED):
+    """Return what without a counter may have carried what is judged: a pipe, a Unix socket, memory that was read.
+
+    Memory that was seen to be shared is another carrier.
+    """
+    if judged.carried_by == MEMORY and judged.verdict == REFUTED:
         return ""
-    return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
+    if evidence.ranks.channel:
+        return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
+    if evidence.pinned and not (judged.carried_by == MEMORY and judged.verdict == PROVED):
+        return f"{judged.because}; but {evidence.pinned}, which may be the job's"
+    return ""
 
 
 def _beside(evidence: Evidence) -> str:

@@ -356,6 +356,17 @@ class Evidence:
         return asked / every if every else None
 
     @cached_property
+    def pinned(self) -> str:
+        """Return how much memory was pinned, in words, if processes of one host may have told each other a part of what
+        is judged by that; empty where it is too little, or the kernel does not count it."""
+        total = self.found.asked_bytes + self.found.elsewhere_bytes
+        hosts = self.ranks.hosts or list(self.watches)
+        size = max((self._meters[host].pinned_bytes() or 0 for host in hosts), default=0)
+        if len(self.ranks.all) < 2 or size < max(FEW_BYTES, OWNERLESS_SHARE * total):
+            return ""
+        return f"{bytes_text(size)} of memory were read by other processes (process_vm_readv) or by devices"
+
+    @cached_property
     def datagrams(self) -> str:
         """Return which rank had a socket for datagrams, and why it is not known what went by it; empty for neither."""
         why = (books_datagrams.because(host, self._meters[host], self.ranks) for host in self.ranks.hosts)

@@ -110,6 +110,15 @@ class Meter:
             return None
         return sum(max(0, self._last.protocols[name] - self._first.protocols.get(name, 0)) for name in known)
 
+    def pinned_bytes(self) -> int | None:
+        """Return how much memory was pinned beyond what an idle host pins; None where the kernel does not count it."""
+        grown = self.protocol("Memory.PinnedBytes")
+        if grown is None or self._idle is None or not self._idle.seconds:
+            return grown
+        return max(
+            0, grown - round((self._idle.protocol("Memory.PinnedBytes") or 0) / self._idle.seconds * self.seconds)
+        )
+
     def background(self, what: str, name: str, counter: str) -> int:
         """Return what the idle host would have counted in the same time."""
         if self._idle is None or self._idle.seconds <= 0:
