@@ -86,7 +86,7 @@ def test_a_few_words_to_others_do_not_stand_for_what_stays_inside() -> None:
     assert balance(made.watches(), TCP).verdict == REFUTED
 
 
-@pytest.mark.parametrize(("asked", "without"), [(LOOPBACK, PROVED), (MEMORY, REFUTED)])
+@pytest.mark.parametrize(("asked", "without"), [(Expectation("tcp", "lo", {"a": "lo"}), PROVED), (MEMORY, REFUTED)])
 def test_memory_that_processes_read_from_each_other_leaves_it_open(asked: Expectation, without: str) -> None:
     made = scene(lambda one: one.tcp("a", "a", 4 * MB, 0, "lo"))
     made["a"].processes.append(Process(101, RANK, 1, "app"))
