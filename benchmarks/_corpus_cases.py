@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from benchmarks._corpus_devices import both_ends, hiding, proxies, services
 from benchmarks._corpus_mpi_cases import fallbacks, honest, one_host, same_memory, wrong_interface
 from benchmarks._corpus_nouns import Case
 from benchmarks._corpus_other_cases import beside, plain, shapes, split, tiny
 
-FAMILIES = (honest, fallbacks, one_host, same_memory, wrong_interface, split, beside, tiny, plain, shapes)
+FAMILIES = (
+    honest,
+    fallbacks,
+    one_host,
+    same_memory,
+    wrong_interface,
+    split,
+    beside,
+    tiny,
+    plain,
+    shapes,
+    hiding,
+    both_ends,
+    services,
+    proxies,
+)
 
 
 def cases() -> list[Case]:
