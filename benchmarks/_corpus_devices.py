@@ -1,7 +1,7 @@
 """Cases of the transport corpus that try to fool a proof: processes and services that hide whose the bytes are.
 
-Most send 40 MB over eth0 by a device and 1 MB over eth1 plainly, and eth1 is asked for; their twins play the same device
-over eth1 alone, as they were asked.
+Most send 40 MB over eth0 by a device and 1 MB over eth1 plainly, and eth1 is asked for; their twins play the same
+device over eth1 alone, as they were asked.
 """
 
 from __future__ import annotations

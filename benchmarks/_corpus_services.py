@@ -4,7 +4,7 @@ python3 -m benchmarks._corpus_services relay WHERE PORT ADDRESS     what comes t
 python3 -m benchmarks._corpus_services opener PATH PORT ADDRESS     opens connections, and hands them out
 python3 -m benchmarks._corpus_services sender PATH                  is handed connections, and sends over them
 python3 -m benchmarks._corpus_services timer FILE SECONDS WORD...   starts a program so long after a file is there
-python3 -m benchmarks._corpus_services ask-relay|ask-opener|ask-sender PATH PORT BYTES ADDRESS ...   a job that uses them
+python3 -m benchmarks._corpus_services ask-relay|ask-opener|ask-sender PATH PORT BYTES ADDRESS ...  a job that uses them
 python3 -m benchmarks._corpus_services begin FILE PORT BYTES ADDRESS ...   leaves the file for the timer, and sends
 """
 
