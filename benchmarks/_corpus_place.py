@@ -215,7 +215,7 @@ def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
     return Expectation(
         transport,
         {"tcp": interface, "roce": "RDMA"}.get(transport, ""),
-        dict.fromkeys(case.hosts, interface) if transport == "tcp" else {},
+        dict.fromkeys(case.hosts, interface) if transport == "tcp" and interface else {},
         {},
         payload if is_known else None,
         count if is_known else None,
