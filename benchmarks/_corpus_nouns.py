@@ -27,7 +27,7 @@ class Job:
     """Variables with which the library is told its transport."""
     rank_hosts: tuple[str, ...] = NODES
     servers: tuple[tuple[str, str], ...] = ()
-    """Host and words, with `{python}` and `{tcp}` for ours; they are ready when they print `istening`."""
+    """Host and words, with `{python}`, `{tcp}` and the like for ours; they are ready when they print `istening`."""
     programs: tuple[tuple[str, str], ...] = ()
     """Likewise, of those that the job waits for."""
     payload: Mapping[tuple[str, str], int] | None = None

@@ -29,12 +29,14 @@ from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
 from fabriscope.model.lab import LabSpec
 from fabriscope.model.mpi import MpiStack
 
-IDLE_S = 1.0
+IDLE_S = 0.5
 INTERVAL_S = 1.0
 CASE_TIMEOUT_S = 45.0
 MAX_HANGS = 3
 BEGUN_S = 0.5
 """What runs beside a job has begun after that."""
+_SCRIPTS = ("tricks", "services", "senders", "rings", "wires", "memory")
+"""Programs of the corpus that are plain Python, run from the checkout's root."""
 _MARK = "corpus-traffic "
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _POLITE = {
@@ -213,7 +215,7 @@ def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
     return Expectation(
         transport,
         {"tcp": interface, "roce": "RDMA"}.get(transport, ""),
-        dict.fromkeys(case.hosts, interface) if transport == "tcp" else {},
+        dict.fromkeys(case.hosts, interface) if transport == "tcp" and interface else {},
         {},
         payload if is_known else None,
         count if is_known else None,
@@ -229,8 +231,11 @@ def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Comm
 
 
 def _words(text: str) -> tuple[str, ...]:
-    ours = {"{python}": sys.executable, "{tcp}": str(Path(__file__).with_name("_corpus_tcp.py"))}
-    return tuple(ours.get(word, word) for word in shlex.split(text))
+    """Return the words of a command; `{python}`, and `{tcp}` and its neighbours, also inside a script for a shell."""
+    text = text.replace("{python}", sys.executable).replace("{tcp}", str(Path(__file__).with_name("_corpus_tcp.py")))
+    for name in _SCRIPTS:
+        text = text.replace(f"{{{name}}}", f"-m benchmarks._corpus_{name}")
+    return tuple(shlex.split(text))
 
 
 def _mpi(case: Case, built: Lab, library: Library) -> Command:
