@@ -138,17 +138,19 @@ class Holders:
 
     def __init__(self, owners: dict[int, int] | None = None, others: tuple[int, ...] = (), group: int | None = None):
         self.owners, self.group, self.has_strayed = owners or {}, group, False
+        self.confided: set[int] = set()
+        self.confidants: set[int] = set()
         self._others = set(others)
 
-    def strangers(self, inodes: list[int]) -> set[int]:
-        return self._others & set(inodes)
+    def strangers(self, inodes: list[int]) -> dict[int, int]:
+        return dict.fromkeys(self._others & set(inodes), 1)
 
 
 def unowned_connection(group: int | None = None) -> tuple[Any, Any]:
     """Return the sockets of a host at a later look, and one of which nobody is known to hold it."""
     names: dict[str, Any] = {}
     exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
-    sockets = names["Sockets"]({})
+    sockets = names["Sockets"]({}, names["Births"](0))
     one = names["Connection"](7, ["10.0.0.1", 1, "10.0.0.2", 2], 99)
     one.counts, one.uid, one.group = [0] * 5, os.geteuid(), group
     sockets.alive = {7: one}

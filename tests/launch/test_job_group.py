@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
@@ -10,9 +11,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fabriscope.hosts import counters
 from fabriscope.launch import job_group
 from fabriscope.launch.job_group import JobGroup
 from fabriscope.launch.processes import run_commands
@@ -71,3 +74,29 @@ def test_a_launch_has_a_group_while_it_runs_and_none_after_it(group: JobGroup) -
     name = next(line for line in outcome.stdout.decode().splitlines() if line.startswith("0::")).rpartition("/")[2]
     assert name.startswith(job_group.PREFIX)
     assert not (group.path.parent / name).exists()
+
+
+SOCKETS = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+served, _ = listener.accept()
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+print([int.from_bytes(one.getsockopt(socket.SOL_SOCKET, 57, 8), "little") for one in (client, served, datagrams)])
+"""  # 57 is SO_COOKIE
+
+
+def test_sockets_are_known_from_their_birth_after_they_are_gone(group: JobGroup) -> None:
+    if group.births is None:
+        pytest.skip("eBPF is root's, and of kernels that have it")
+    names: dict[str, Any] = {}
+    exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
+    births = names["Births"](group.births)
+    argv = [sys.executable, "-c", SOCKETS]
+    ours, others = (
+        json.loads(subprocess.run(words, capture_output=True, timeout=LONG_S, check=True).stdout)
+        for words in (group.joining(argv), argv)
+    )
+    assert [births.has(cookie) for cookie in ours] == [True, True, True]
+    assert [births.has(cookie) for cookie in others] == [False, False, False]
+    assert names["Births"](0).has(ours[0]) is None

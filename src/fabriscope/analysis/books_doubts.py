@@ -145,14 +145,19 @@ def _channel(judged: Books, evidence: Evidence) -> str:
 
 
 def _beside(evidence: Evidence) -> str:
-    """Return what the job moved elsewhere otherwise than from rank to rank, if that is not little: a copy beside them,
-    or what a rank and somebody else's process tell each other."""
+    """Return what else went elsewhere, if that is not little: a copy beside the ranks, what a rank and somebody else's
+    process tell each other, and what services moved that the job talks to."""
     found, expected = evidence.found, evidence.expected
-    size = sum(evidence.beside.values())
-    least = max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size))
-    if not expected.transport or expected.payload_bytes is not None or size < least:
+    if not expected.transport or expected.payload_bytes is not None:
         return ""
-    return f"the job also moved {bytes_text(size)} by {' and '.join(evidence.beside)}, though not from rank to rank"
+    for moved, whose, why in (
+        (evidence.beside, "the job also moved", "though not from rank to rank"),
+        (evidence.confided, "those whom the job talks to by Unix sockets moved", "which may be the job's"),
+    ):
+        size = sum(moved.values())
+        if size >= max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
+            return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
+    return ""
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -32,7 +32,7 @@ from fabriscope.analysis.books_wire import (
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import BESIDE, Carrier, Expectation, Ownerless, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, Carrier, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -95,8 +95,8 @@ class Evidence:
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         every += books_datagrams.transfers(self.lines)
-        self.transfers = [one for one in every if one.kind not in (BESIDE, OTHERS)]
-        self._beside = [one for one in every if one.kind == BESIDE]
+        self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
+        self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT)]
 
     @cached_property
     def closure_error(self) -> float | None:
@@ -334,10 +334,18 @@ class Evidence:
     @cached_property
     def beside(self) -> dict[str, int]:
         """Return carrier to what the job moved past what was asked for, though not from rank to rank."""
+        return self._past(BESIDE)
+
+    @cached_property
+    def confided(self) -> dict[str, int]:
+        """Return carrier to what those moved past what was asked for that the job talks to by Unix sockets."""
+        return self._past(CONFIDANT)
+
+    def _past(self, kind: str) -> dict[str, int]:
         found: dict[str, int] = {}
-        for one in self._beside:
+        for one in self._aside:
             is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
-            if (one.source != one.target) == self.is_between_hosts and not is_asked:
+            if one.kind == kind and (one.source != one.target) == self.is_between_hosts and not is_asked:
                 found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found
 

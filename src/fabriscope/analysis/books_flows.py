@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
-from fabriscope.model.counters import BESIDE, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, OTHER, RANK, Connection, Watch
 
 LOOPBACK = "lo"
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
 """Between two ranks; between the job and somebody else; perhaps (no holder was seen of an end); certainly not the
-job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other."""
+job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other. CONFIDANT: of somebody whom
+the job talks to."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Transfer:
     """None where this end was not seen."""
     in_interface: str | None
     kind: str
-    """RANKS, OUTWARD, UNCLEAR, BESIDE or OTHERS."""
+    """RANKS, OUTWARD, UNCLEAR, BESIDE, CONFIDANT or OTHERS."""
     is_loopback: bool
     with_whom: str = ""
     """Of OUTWARD the other end, in words."""
@@ -146,7 +147,7 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
     for one in ends.values():
         peer = one.host if one.is_loopback else hosts.get(one.remote[0])
         mirror = ends.get((peer, one.remote, one.local)) if peer is not None else None
-        if peer is None and one.role not in (RANK, BESIDE):
+        if peer is None and one.role not in (RANK, BESIDE, CONFIDANT):
             continue
         kind = _kind(one.role, OTHER if peer is None else mirror.role if mirror else "", one.is_loopback, is_parallel)
         target = peer or one.remote[0]
@@ -208,6 +209,9 @@ def _is_loopback(address: str) -> bool:
 
 def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
     known = {role, other}
+    if CONFIDANT in known and RANK not in known and BESIDE not in known:
+        return CONFIDANT
+    known = {OTHER if one == CONFIDANT else one for one in known}
     # What a rank says to another host it says to a rank: daemons of its own host speak to the others'.
     if known == {RANK} or (known == {RANK, ""} and not is_loopback):
         return RANKS

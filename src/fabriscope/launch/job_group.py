@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.launch import _births
+
 PREFIX = "fabriscope-"
 GROUP_VARIABLE = "FABRISCOPE_JOB_GROUP"
-"""Tells collectors of this kernel the group: its number, and its name."""
+"""Tells collectors of this kernel the group: its number, its name, and the number of the map of its sockets, or 0."""
 LEFT_OVER_S = 60.0
 """An empty group of this age belongs to nobody any more."""
 _MEMBERS = "cgroup.procs"
@@ -29,11 +31,13 @@ class JobGroup:
     """A control group that was made for one job."""
 
     path: Path
+    births: int | None = None
+    """The map that has its sockets from their birth; None where there is none."""
 
     @property
     def words(self) -> str:
         """Return the value of GROUP_VARIABLE."""
-        return f"{self.path.stat().st_ino} {self.path.name}"
+        return f"{self.path.stat().st_ino} {self.path.name} {self.births or 0}"
 
     def joining(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, ...]:
         """Return the words by which a program of this machine starts inside the group.
@@ -67,7 +71,7 @@ def make(name: str) -> JobGroup | None:
     except OSError:
         return None
     if os.access(path / _MEMBERS, os.W_OK) and os.access(parent / _MEMBERS, os.W_OK):
-        return JobGroup(path)
+        return JobGroup(path, _births.follow(path))
     with contextlib.suppress(OSError):
         path.rmdir()
     return None

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
-RANK, JOB, BESIDE, OTHER = "rank", "job", "beside", "other"
+RANK, JOB, BESIDE, CONFIDANT, OTHER = "rank", "job", "beside", "confidant", "other"
 """Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), what starts ranks
-(launchers, daemons, shells), another program that the job started beside its ranks (a copy), or somebody else's."""
+(launchers, daemons, shells), another program that the job started beside its ranks (a copy), somebody else's that the
+job talks to by a Unix socket, or somebody else's."""
 
 CHANNEL = re.compile(r"pipe ([0-9]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
 """What a process holds an end of."""

@@ -28,7 +28,7 @@ from typing import Any
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.counters import CHANNEL, OTHER, RANK, Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, CONFIDANT, OTHER, RANK, Connection, Process, Reading, Watch
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
@@ -41,10 +41,11 @@ MOST_COUNT = 2**64 - 1
 """What the kernel's counters hold."""
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = 12
+_CONFIDANT = -2
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")
-_FILES = ("_sockets", "_links", "_processes", "_devices", "_collector")
+_FILES = ("_births", "_sockets", "_links", "_processes", "_devices", "_collector")
 
 
 def program() -> str:
@@ -251,7 +252,7 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
     local_port, remote_port = parts[2].whole(most=MOST_TCP_PORT), parts[4].whole(most=MOST_TCP_PORT)
     cookie, sent, received = parts[0].whole(most=MOST_COUNT), parts[5].whole(), parts[6].whole()
     segs_out, segs_in, again = (None if part.value is None else part.whole() for part in parts[7:10])
-    owner = None if parts[10].value is None else parts[10].whole(least=-1)
+    owner = None if parts[10].value is None else parts[10].whole(least=_CONFIDANT)
     is_closed = parts[11].whole(most=1)
     one = Connection(
         local_address=local,
@@ -271,7 +272,7 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
     if owner is None or (owner == _THE_JOBS and owner not in known):
         return one
     if owner < 0:
-        return replace(one, role=OTHER)
+        return replace(one, role=CONFIDANT if owner == _CONFIDANT else OTHER)
     return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner or None)
 
 

@@ -34,8 +34,8 @@ class Collector:
         self.interval_s = order["interval_s"]
         self.rdma = Rdma(order["sys_folder"])
         self.drivers = Drivers(self.problems)
-        self.sockets = Sockets(self.problems)
         self.processes = Processes(order["mark"], self.problems)
+        self.sockets = Sockets(self.problems, self.processes.births)
         self.said = {}
         self.said_links, self.unsaid_links = {}, {}
         self.cost_s = self.looked_s = 0.0
@@ -118,7 +118,7 @@ class Collector:
         """Find out whose the connections are; whoever is young may have become one of the job's meanwhile."""
         self.processes.look(time.monotonic(), also_young=True)
         if always or self.sockets.has_new(self.processes.owners):
-            self.processes.look_inside(unix_peers() if len(self.processes.of_job) > 1 else {})
+            self.processes.look_inside(unix_peers() if self.processes.of_job else {})
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes)
         self.sockets.datagrams.look(self.processes)

@@ -1,5 +1,5 @@
-# ruff: noqa: PTH115, PTH119, PTH123, PTH208, S108, SIM905, UP031
-# (The host's Python may be as old as 3.6.)
+# ruff: noqa: F821, PTH115, PTH119, PTH123, PTH208, S108, SIM905, UP031
+# (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
 #
@@ -60,13 +60,17 @@ class Processes:
         self.problems = problems
         self.namespace = link("/proc/self/ns/net")
         self.mark = mark or prefix_of(variables_of("self").get(MARK_VARIABLE, b"").decode("ascii", "replace"))
-        number, _, self.group_name = os.environ.get(GROUP_VARIABLE, "").partition(" ")
-        self.group = int(number) if self.group_name else None  # the kernel's number of the job's control group
+        words = os.environ.get(GROUP_VARIABLE, "").split()
+        known = words if len(words) == 3 else ["", "", "0"]
+        self.group = int(known[0]) if known[0] else None  # the kernel's number of the job's control group
+        self.group_name, self.births = known[1], Births(int(known[2]))
         self.old = self.present()
         self.new = {}
         self.of_job = {}
         self.owners, self.datagrams, self.peers = {}, {}, {}
         self.has_strayed = False  # a process of the job left its control group, or has one within that
+        # Processes that are none of the job's and hold the other end of a Unix socket of its, and what they have open.
+        self.confidants, self.confided, self.sought = set(), set(), set()
         self.holders = set()  # processes that are none of the job's and hold connections
         self.last_pid = None
         self.changed = set()
@@ -173,14 +177,30 @@ class Processes:
             self.look_at_files(one, found)
             self.look_at_memory(one)
         self.owners.update(found)
+        self.look_at_confidants({peers[inode] for inode in found if peers.get(inode)} - set(self.owners))
+
+    def look_at_confidants(self, inodes):
+        """Find out who holds sockets that the job's are connected to, and which connections they have."""
+        news = inodes - self.sought
+        if news:
+            self.sought |= news
+            self.confidants |= set(self.strangers(news).values())
+        for pid in self.confidants:
+            folder = "/proc/%d/fd/" % pid
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                continue
+            targets = [link(folder + name) for name in names]
+            self.confided.update(int(target[8:-1]) for target in targets if target.startswith("socket:["))
 
     def strangers(self, inodes):
-        """Return which of these sockets processes hold that are none of the job's, as far as their files may be read.
+        """Return socket to process of those that processes hold which are none of the job's, as far as we may look.
 
         Those that held one before are asked first; nobody is asked longer than something is missing.
         """
         missing = {"socket:[%d]" % inode: inode for inode in inodes}
-        found = set()
+        found = {}
         asked = sorted(self.present() - set(self.of_job), key=lambda pid: (pid not in self.holders, -pid))
         for pid in asked:
             if not missing:
@@ -191,7 +211,7 @@ class Processes:
             except OSError:
                 continue
             held = [missing.pop(target) for target in {link(folder + name) for name in names} & set(missing)]
-            found.update(held)
+            found.update((inode, pid) for inode in held)
             self.holders.update([pid] if held else [])
         return found
 

@@ -18,7 +18,7 @@ UNIX_DIAG_PEER, SHOW_PEER = 2, 4
 UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
 UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
 INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 2, 21
-THE_JOBS, SOMEBODY_ELSES = 0, -1  # in place of the process that holds a connection
+THE_JOBS, SOMEBODY_ELSES, CONFIDANTS = 0, -1, -2  # in place of the process that holds a connection
 DESTROY_GROUPS = 0b1111  # SKNLGRP_INET_TCP_DESTROY, INET_UDP, INET6_TCP, INET6_UDP
 ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
 STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
@@ -157,8 +157,8 @@ def counts_of(info, state):
 class Datagrams:
     """Who else than the job has sockets of UDP here: the kernel counts the bytes of all of them together."""
 
-    def __init__(self, problems):
-        self.problems = problems
+    def __init__(self, births):
+        self.births = births
         self.known = {}  # cookie to whether it is the job's, or cannot leave this host
         self.others = set()
 
@@ -177,8 +177,11 @@ class Datagrams:
     def take(self, content, processes):
         family, _, _, _, port, _, source, _, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
         group = dict(attributes(content, DIAG.size)).get(INET_DIAG_CGROUP_ID)
-        is_jobs = inode in processes.owners or (
-            group is not None and processes.group is not None and struct.unpack("=Q", group)[0] == processes.group
+        cookie = int.from_bytes(cookie, "little")
+        is_jobs = (
+            inode in processes.owners
+            or bool(self.births.has(cookie))
+            or (group is not None and processes.group is not None and struct.unpack("=Q", group)[0] == processes.group)
         )
         address = address_of(source, family)
         is_harmless = is_jobs or address == "::1" or address.startswith("127.")
@@ -191,21 +194,23 @@ class Datagrams:
     def take_closed(self, content):
         """Take note of one that was closed; one that nobody has seen may have been anybody's."""
         _, _, _, _, port, _, _, _, _, cookie, _, _, _, _, _ = DIAG.unpack_from(content)
-        if port != b"\0\0" and cookie not in self.known:
+        cookie = int.from_bytes(cookie, "little")
+        if port != b"\0\0" and cookie not in self.known and not self.births.has(cookie):
             self.others.add("port %d, closed before it was seen" % int.from_bytes(port, "big"))
 
 
 class Sockets:
     """The TCP connections of this network namespace, those that were closed among them."""
 
-    def __init__(self, problems):
+    def __init__(self, problems, births):
         self.problems = problems
+        self.births, self.processes = births, None
         self.alive = {}
         self.lost = {}  # no more among the living, and the kernel has not told of their end yet: closed, never let go
         self.changed = {}
         self.missing = set()
         self.listeners = {}
-        self.datagrams = Datagrams(problems)
+        self.datagrams = Datagrams(births)
         self.lost_count = self.look_count = 0
         self.listener = None
         try:
@@ -291,6 +296,8 @@ class Sockets:
         one = self.alive.get(cookie) or self.lost.pop(cookie, None) or Connection(cookie, ends, inode)
         if is_closed:
             self.alive.pop(cookie, None)
+            if one.owner is None:
+                one.owner = self.by_birth(cookie)
         else:
             self.alive[cookie] = one
             one.inode, one.uid, one.group = inode, uid, group
@@ -298,6 +305,16 @@ class Sockets:
             one.counts, one.is_closed = counts, is_closed
             self.changed[cookie] = one
         return 1 if is_closed else cookie
+
+    def by_birth(self, cookie):
+        """Return whose a connection is that was closed before anybody saw who had it; None for unknown.
+
+        What was not born in the job's group may have been handed to it by whoever it talks to.
+        """
+        is_jobs = self.births.has(cookie)
+        if is_jobs is False and self.processes is not None:
+            is_jobs = None if self.processes.has_strayed or self.processes.confidants else False
+        return {True: THE_JOBS, False: SOMEBODY_ELSES}.get(is_jobs)
 
     def assign(self, processes):
         """Say whose the connections are: of the process of the job that holds it, or whose the kernel says it is.
@@ -307,6 +324,7 @@ class Sockets:
         connections that no process has among its files. What was there at the first look is none of the job's.
         """
         doubtful = []
+        self.processes = processes
         for one in self.alive.values():
             owner = processes.owners.get(one.inode) if one.inode else one.owner
             if owner is None and one.inode:
@@ -314,12 +332,15 @@ class Sockets:
                 if owner is None and one.owner is None and self.look_count > one.unowned_at and one.sought < SEARCHES:
                     one.sought += 1
                     doubtful.append(one)
-                owner = one.owner if owner is None else owner
+                owner = one.owner if owner is None or one.owner == CONFIDANTS else owner
+            if owner in (None, SOMEBODY_ELSES) and one.inode in processes.confided:
+                owner = CONFIDANTS
             self.give(one, owner)
-        held = processes.strangers([one.inode for one in doubtful]) if doubtful else set()
+        held = processes.strangers([one.inode for one in doubtful]) if doubtful else {}
         for one in doubtful:
-            is_foreign = one.inode in held or (os.geteuid() not in (0, one.uid))
-            self.give(one, SOMEBODY_ELSES if is_foreign else None)
+            is_foreign = one.inode in held or os.geteuid() not in (0, one.uid)
+            if one.owner is None and is_foreign:
+                self.give(one, SOMEBODY_ELSES)
 
     def owner_of(self, one, processes):
         """Return whose a connection is that nobody of the job holds, as far as the kernel tells; None for unknown.
@@ -330,7 +351,7 @@ class Sockets:
             one.unowned_at = self.look_count
         if self.look_count == 1:
             return SOMEBODY_ELSES
-        if one.group is not None and one.group == processes.group:
+        if self.births.has(one.cookie) or (one.group is not None and one.group == processes.group):
             return THE_JOBS
         tells = one.group is not None and processes.group is not None and not processes.has_strayed
         return SOMEBODY_ELSES if tells else None
