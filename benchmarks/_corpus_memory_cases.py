@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from benchmarks._corpus_jobs import TWO, forced
-from benchmarks._corpus_nouns import OPENMPI5, Case, Job
+from benchmarks._corpus_jobs import BULK, TWO, forced
+from benchmarks._corpus_nouns import MPICH5, OPENMPI5, Case, Job
 
 from fabriscope.model.counters import UNDECIDED
 
@@ -117,4 +117,22 @@ def with_wire() -> Iterator[Case]:
     yield Case(name, FAMILY, "tcp eth0", ("tcp eth0",), because, job, knows_payload=False)
 
 
-FAMILIES = (memory, others, with_wire)
+def beside_ranks() -> Iterator[Case]:
+    """Yield MPI jobs that copy beside their ranks, and such on a host with the name of a library's files."""
+    copy = (("node1", "{python} {tcp} send 7777 60000000 10.11.0.2"),)
+    server = (("node2", "{python} {tcp} serve 7777"),)
+    because = "the ranks are left nothing but TCP over eth0; a program of the same job sends 60 MB to eth1's address"
+    for library in (OPENMPI5, MPICH5):
+        job = Job(library, BULK, forced(library, "eth0"), servers=server, programs=copy)
+        name, both = f"{library} over eth0, and a copy over eth1", ("tcp eth0", "tcp eth1")
+        yield Case(name, "beside the ranks", "tcp eth0", both, because, job, fabrics=TWO, knows_payload=False)
+    shared = "both ranks are on one host, where the library takes shared memory; its files there have the host's name"
+    settings = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self"}
+    for host in ("gds1", "pmix-dstore"):
+        job = Job(OPENMPI5, BULK, settings, (host, host))
+        for asked in ("shm", "tcp eth0"):
+            name = f"Open MPI 5 on a host called {host}, asked for {asked.removeprefix('tcp ')}"
+            yield Case(name, "beside the ranks", asked, ("shm",), shared, job, hosts=(host, "node2"))
+
+
+FAMILIES = (memory, others, with_wire, beside_ranks)

@@ -226,10 +226,9 @@ def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
 
 def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Command]:
     job = case.job
-    if job.library:
-        return [_mpi(case, built, known[job.library])]
     servers = [Command(_words(words), host, ready_pattern="istening", is_server=True) for host, words in job.servers]
-    return [*servers, *(Command(_words(words), host) for host, words in job.programs)]
+    ranks = [_mpi(case, built, known[job.library])] if job.library else []
+    return [*servers, *ranks, *(Command(_words(words), host) for host, words in job.programs)]
 
 
 def _words(text: str) -> tuple[str, ...]:
