@@ -68,6 +68,11 @@ def downloads() -> Iterator[Case]:
                 alone = replace(job, servers=())
                 made = _asked(f"{name}, http.server from before, {word}", asked, carrier, alone)
                 yield replace(made, prepare=file, beside=(serving,))
+    loop = "{python} {services} at-once 7777 20000000"
+    for address, asked, truth in ((ETH1, "tcp eth1", "tcp eth1"), (ETH0, "tcp eth1", "tcp eth0")):
+        word = "as asked" if asked == truth else "over eth0"
+        job = Job(servers=(SERVE,), programs=(("node1", f"{loop} {address}"),))
+        yield _asked(f"asyncio, 20 connections, {word}", asked, truth, job)
     yield from _copies()
 
 
