@@ -168,7 +168,8 @@ def _watched(case: Case, built: Lab, known: Mapping[str, Library]) -> Seen:
     job = _commands(case, built, known)
     outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
     done = outcomes[len(watching) :]
-    if len(done) < len(job) or any(one.exit_status is None for one in done if not one.command.is_server):
+    started = [one for one in done if one.timed_out or one.exit_status is not None or one.command.is_server]
+    if len(started) < len(job):
         raise LaunchError("a part of the job was never started: its server did not say that it listens")
     _check(done)
     said = "\n".join((one.stdout + b"\n" + one.stderr).decode("utf-8", "replace") for one in done)
