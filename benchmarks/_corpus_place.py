@@ -34,7 +34,8 @@ INTERVAL_S = 1.0
 CASE_TIMEOUT_S = 45.0
 MAX_HANGS = 3
 BEGUN_S = 0.5
-"""What runs beside a job has begun after that."""
+"""What runs beside a job has begun after that; on a machine with a load above BUSY_LOAD, after as much longer."""
+BUSY_LOAD = 4.0
 _SCRIPTS = ("tricks", "services", "senders", "rings", "wires", "memory")
 """Programs of the corpus that are plain Python, run from the checkout's root."""
 _MARK = "corpus-traffic "
@@ -148,7 +149,7 @@ def _beside(case: Case, built: Lab) -> Iterator[None]:
             argv = [*built.host(host).access, *_words(words)]
             null = subprocess.DEVNULL
             running.append(subprocess.Popen(argv, start_new_session=True, stdin=null, stdout=null, stderr=null))
-            time.sleep(BEGUN_S)
+            time.sleep(BEGUN_S * max(1.0, os.getloadavg()[0] / BUSY_LOAD))
         ended = [one for one in running if one.poll() is not None]
         if ended:
             raise LaunchError(f"what runs beside the job has ended: {shlex.join(map(str, ended[0].args))}")  # type: ignore[arg-type]

@@ -81,6 +81,7 @@ def timer(file: str, seconds: float, words: list[str]) -> None:
         time.sleep(0.02)
     time.sleep(seconds)
     subprocess.run(words, env={"PATH": os.environ["PATH"]}, timeout=20, check=False)
+    Path(f"{file}.done").touch()
 
 
 def asked(what: str, path: str, port: int, byte_count: int, address: str) -> None:
