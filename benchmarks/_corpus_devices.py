@@ -231,7 +231,7 @@ def _late(family: str) -> Iterator[Case]:
     timer = (("node1", f"{{python}} {{services}} timer {flag} 0.5 {{python}} {{tcp}} send 7777 {BULK_BYTES} {ETH0}"),)
     because = "a timer that was there before starts a client in the job's time: the job's server takes 40 MB over eth0"
     words = f"{{python}} {{services}} begin {flag} 7777 {DECOY_BYTES} {ETH1}"
-    made = job(f"sh -ec '{words}; sleep 1.5'")
+    made = job(f"sh -ec '{words}; until [ -e {flag}.done ]; do sleep 0.1; done'")
     yield fooling("a timer starts the client of the bulk over eth0", family, because, made, beside=timer)
     local = ("node1", f"{{python}} {{services}} timer {flag} 0.5 {{python}} {{tcp}} serve 7778")
     because = "a timer that was there before starts the server on node1; node2's client sends it 40 MB"

@@ -9,7 +9,6 @@ import ctypes
 import mmap
 import os
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -36,19 +35,19 @@ def sizes(byte_count: int, limit: int = CHUNK_BYTES) -> Pieces:
 
 
 def in_turns(memory: memoryview | mmap.mmap, other: memoryview | mmap.mmap, byte_count: int) -> None:
-    """Tell bytes through memory that is mapped twice: the first four say whose turn it is."""
+    """Tell bytes through memory that is mapped twice: the first says whose turn it is, in one store."""
     limit = MEMORY_BYTES - 4096
-    struct.pack_into("I", memory, 0, 0)
+    memory[0] = 0
     child = os.fork()
     mine, turn = (memory, 0) if child else (other, 1)
     for length in sizes(byte_count, limit):
-        while struct.unpack_from("I", mine, 0)[0] != turn:
+        while mine[0] != turn:
             time.sleep(0)
         if child:
             mine[4096 : 4096 + length] = b"x" * length
         elif bytes(mine[4096 : 4096 + length])[-1:] != b"x":
             os._exit(1)
-        struct.pack_into("I", mine, 0, 1 - turn)
+        mine[0] = 1 - turn
     ended(child)
 
 

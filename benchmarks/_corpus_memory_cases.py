@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from benchmarks._corpus_jobs import TWO, forced
-from benchmarks._corpus_nouns import OPENMPI5, Case, Job
+from benchmarks._corpus_jobs import BULK, TWO, forced
+from benchmarks._corpus_nouns import MPICH5, OPENMPI5, Case, Job
 
 from fabriscope.model.counters import UNDECIDED
 
@@ -101,23 +101,38 @@ def others() -> Iterator[Case]:
 
 def with_wire() -> Iterator[Case]:
     """Yield jobs that tell most inside a host, and some to another host."""
-    both = ("shm", "tcp eth0")
     send = ("node1", "{python} {tcp} send 7777 10000000 10.10.0.2")
-    because = "100 MB go through a file of /dev/shm on node1, 10 MB over eth0; nobody counts what memory carried"
+    because = "of what two hosts tell each other, all goes over eth0: 10 MB; 100 MB never leave node1"
     for carrier in ("file", "links"):
         job = Job(
             servers=(("node2", "{python} {tcp} serve 7777"),),
             programs=(("node1", f"{{python}} {{memory}} {carrier} {WHOLE_BYTES} 0"), send),
         )
         name = f"{_MEMORY[carrier]}, and a tenth as much over eth0"
-        yield Case(name, FAMILY, "tcp eth0", both, because, job, fabrics=TWO, knows_payload=False, verdict=UNDECIDED)
+        yield Case(name, FAMILY, "tcp eth0", ("tcp eth0",), because, job, fabrics=TWO, knows_payload=False)
     settings = {**forced(OPENMPI5, "eth0"), "OMPI_MCA_btl": "tcp,self,sm"}
     job = Job(OPENMPI5, "all_to_all 50 65536", settings, ("node1", "node1", "node2", "node2"))
-    because = "ranks of one host tell each other by btl sm, those of two hosts by TCP over eth0; nobody counts memory"
-    yield Case(
-        "Open MPI 5, 2 ranks on each host, all to all", FAMILY, "tcp eth0", both, because, job,
-        knows_payload=False, verdict=UNDECIDED,
-    )  # fmt: skip
+    because = "ranks of two hosts have TCP over eth0 alone; those of one host tell each other by btl sm, as they may"
+    name = "Open MPI 5, 2 ranks on each host, all to all"
+    yield Case(name, FAMILY, "tcp eth0", ("tcp eth0",), because, job, knows_payload=False)
 
 
-FAMILIES = (memory, others, with_wire)
+def beside_ranks() -> Iterator[Case]:
+    """Yield MPI jobs that copy beside their ranks, and such on a host with the name of a library's files."""
+    copy = (("node1", "{python} {tcp} send 7777 60000000 10.11.0.2"),)
+    server = (("node2", "{python} {tcp} serve 7777"),)
+    because = "the ranks are left nothing but TCP over eth0; a program of the same job sends 60 MB to eth1's address"
+    for library in (OPENMPI5, MPICH5):
+        job = Job(library, BULK, forced(library, "eth0"), servers=server, programs=copy)
+        name, both = f"{library} over eth0, and a copy over eth1", ("tcp eth0", "tcp eth1")
+        yield Case(name, "beside the ranks", "tcp eth0", both, because, job, fabrics=TWO, knows_payload=False)
+    shared = "both ranks are on one host, where the library takes shared memory; its files there have the host's name"
+    settings = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self"}
+    for host in ("gds1", "pmix-dstore"):
+        job = Job(OPENMPI5, BULK, settings, (host, host))
+        for asked in ("shm", "tcp eth0"):
+            name = f"Open MPI 5 on a host called {host}, asked for {asked.removeprefix('tcp ')}"
+            yield Case(name, "beside the ranks", asked, ("shm",), shared, job, hosts=(host, "node2"))
+
+
+FAMILIES = (memory, others, with_wire, beside_ranks)

@@ -17,7 +17,7 @@ LIBRARIES = (OPENMPI4, OPENMPI5, MPICH4, MPICH5, INTEL)
 
 @dataclass(frozen=True)
 class Job:
-    """What is watched: an MPI job of `_corpus_traffic.cc`, or programs without MPI."""
+    """What is watched: an MPI job of `_corpus_traffic.cc`, programs without MPI, or both."""
 
     library: str = ""
     """One of LIBRARIES; empty for programs without MPI."""
@@ -29,7 +29,7 @@ class Job:
     servers: tuple[tuple[str, str], ...] = ()
     """Host and words, with `{python}`, `{tcp}` and the like for ours; they are ready when they print `istening`."""
     programs: tuple[tuple[str, str], ...] = ()
-    """Likewise, of those that the job waits for."""
+    """Likewise, of those that the job waits for; beside its ranks where it has a library."""
     payload: Mapping[tuple[str, str], int] | None = None
     """Of programs without MPI, where it is known."""
 

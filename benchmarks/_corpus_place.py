@@ -34,7 +34,8 @@ INTERVAL_S = 1.0
 CASE_TIMEOUT_S = 45.0
 MAX_HANGS = 3
 BEGUN_S = 0.5
-"""What runs beside a job has begun after that."""
+"""What runs beside a job has begun after that; on a machine with a load above BUSY_LOAD, after as much longer."""
+BUSY_LOAD = 4.0
 _SCRIPTS = ("tricks", "services", "senders", "rings", "wires", "memory")
 """Programs of the corpus that are plain Python, run from the checkout's root."""
 _MARK = "corpus-traffic "
@@ -148,7 +149,7 @@ def _beside(case: Case, built: Lab) -> Iterator[None]:
             argv = [*built.host(host).access, *_words(words)]
             null = subprocess.DEVNULL
             running.append(subprocess.Popen(argv, start_new_session=True, stdin=null, stdout=null, stderr=null))
-            time.sleep(BEGUN_S)
+            time.sleep(BEGUN_S * max(1.0, os.getloadavg()[0] / BUSY_LOAD))
         ended = [one for one in running if one.poll() is not None]
         if ended:
             raise LaunchError(f"what runs beside the job has ended: {shlex.join(map(str, ended[0].args))}")  # type: ignore[arg-type]
@@ -168,6 +169,9 @@ def _watched(case: Case, built: Lab, known: Mapping[str, Library]) -> Seen:
     job = _commands(case, built, known)
     outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
     done = outcomes[len(watching) :]
+    started = [one for one in done if one.timed_out or one.exit_status is not None or one.command.is_server]
+    if len(started) < len(job):
+        raise LaunchError("a part of the job was never started: its server did not say that it listens")
     _check(done)
     said = "\n".join((one.stdout + b"\n" + one.stderr).decode("utf-8", "replace") for one in done)
     sent = _sent(said)
@@ -224,10 +228,9 @@ def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
 
 def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Command]:
     job = case.job
-    if job.library:
-        return [_mpi(case, built, known[job.library])]
     servers = [Command(_words(words), host, ready_pattern="istening", is_server=True) for host, words in job.servers]
-    return [*servers, *(Command(_words(words), host) for host, words in job.programs)]
+    ranks = [_mpi(case, built, known[job.library])] if job.library else []
+    return [*servers, *ranks, *(Command(_words(words), host) for host, words in job.programs)]
 
 
 def _words(text: str) -> tuple[str, ...]:

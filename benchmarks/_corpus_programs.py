@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks._corpus_devices import BOTH, ETH0, ETH1, SERVE, TO_NODE2
-from benchmarks._corpus_jobs import GIVEN, LOCAL, TWO, tcp_job
-from benchmarks._corpus_nouns import Case, Job
+from benchmarks._corpus_jobs import GIVEN, TWO, tcp_job
+from benchmarks._corpus_nouns import LOCAL, Case, Job
 
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.counters import UNDECIDED
@@ -28,7 +28,10 @@ def iperf3() -> Iterator[Case]:
         ("--bidir", "both directions"), ("-P 8", "8 streams"), ("-Z", "sendfile"), ("-n 20M", "20 MB"),
         ("-M 536", "small segments"), ("-l 100", "100 B at a time"), ("-C reno", "Reno"),
     ):  # fmt: skip
-        job = Job(servers=(server,), programs=(("node1", f"iperf3 -c {ETH1} -t 1 -b 300M {options}"),))
+        job = Job(
+            servers=(server,),
+            programs=(("node1", f"iperf3 -c {ETH1} -b 300M {options}" + ("" if "-n" in options else " -t 1")),),
+        )
         yield _asked(f"iperf3, {word}", "tcp eth1", "tcp eth1", job)
     job = Job(programs=(("node1", f"iperf3 -c {ETH1} -t 1 -b 300M"),))
     for asked in ("tcp eth1", "tcp eth0"):
@@ -53,7 +56,7 @@ def downloads() -> Iterator[Case]:
     clients = {
         "curl": "curl -sS --retry 9 --retry-connrefused --retry-delay 1 -o /dev/null {url}",
         "wget": "wget -q --retry-connrefused --waitretry=1 -O /dev/null {url}",
-        "urllib": '{python} -c "import time, urllib.request; time.sleep(1); urllib.request.urlopen(\\"{url}\\").read()"',
+        "urllib": "{python} -c 'import time, urllib.request as u; time.sleep(1); u.urlopen(\"{url}\").read()'",
     }
     for name, words in clients.items():
         for asked, address in (("tcp eth1", ETH1), ("tcp eth1", ETH0)):
@@ -65,6 +68,11 @@ def downloads() -> Iterator[Case]:
                 alone = replace(job, servers=())
                 made = _asked(f"{name}, http.server from before, {word}", asked, carrier, alone)
                 yield replace(made, prepare=file, beside=(serving,))
+    loop = "{python} {services} at-once 7777 20000000"
+    for address, asked, truth in ((ETH1, "tcp eth1", "tcp eth1"), (ETH0, "tcp eth1", "tcp eth0")):
+        word = "as asked" if asked == truth else "over eth0"
+        job = Job(servers=(SERVE,), programs=(("node1", f"{loop} {address}"),))
+        yield _asked(f"asyncio, 20 connections, {word}", asked, truth, job)
     yield from _copies()
 
 
@@ -74,12 +82,13 @@ def _copies() -> Iterator[Case]:
         ("node1", "ssh-keygen -qt ed25519 -N '' -f /dev/shm/key; truncate -s 20M /dev/shm/file"),
         (
             "node2",
-            "ssh-keygen -qt ed25519 -N '' -f /dev/shm/host; cat /proc/[0-9]*/root/dev/shm/key.pub > /dev/shm/allowed",
+            "mount -t tmpfs own /run; mkdir /run/sshd; ssh-keygen -qt ed25519 -N '' -f /dev/shm/host;"
+            " cat /proc/[0-9]*/root/dev/shm/key.pub > /dev/shm/allowed",
         ),
     )
     daemon = (
-        "/usr/sbin/sshd -D -e -p 2222 -h /dev/shm/host -o StrictModes=no -o UsePAM=no -o PidFile=none"
-        " -o AuthorizedKeysFile=/dev/shm/allowed -o PermitRootLogin=yes"
+        "sh -c 'exec /usr/sbin/sshd -D -e -p 2222 -h /dev/shm/host -o StrictModes=no -o UsePAM=no -o PidFile=none"
+        " -o AuthorizedKeysFile=/dev/shm/allowed -o PermitRootLogin=yes 2>&1'"
     )
     copy = "scp -q -P 2222 -i /dev/shm/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null /dev/shm/file"
     before = (("node2", daemon),)
@@ -130,9 +139,9 @@ def busy() -> Iterator[Case]:
         made = _asked(f"others use {percent} % of the job's rate", "tcp eth1", "tcp eth1", replace(job, payload=None))
         yield replace(made, family="others beside", beside=others)
         if percent in (100, 300):
-            made = _asked(f"others use {percent} % of the job's rate, over what was asked", "tcp eth1", "tcp eth0", replace(
-                tcp_job(25_000_000, ETH0, options="--pace 25000000"), payload=None
-            ))  # fmt: skip
+            job = replace(tcp_job(25_000_000, ETH0, options="--pace 25000000"), payload=None)
+            name = f"others use {percent} % of the job's rate, over what was asked"
+            made = _asked(name, "tcp eth1", "tcp eth0", job)
             yield replace(made, family="others beside", beside=others)
     pairs = (
         ("node2", "{python} {tcp} serve 7779"),

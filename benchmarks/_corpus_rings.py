@@ -14,7 +14,7 @@ import struct
 import sys
 import time
 
-from benchmarks._corpus_senders import DATAGRAM, ETHERTYPE
+from benchmarks._corpus_datagrams import DATAGRAM, ETHERTYPE
 from benchmarks._corpus_tcp import CHUNK_BYTES, send
 
 LIBC = ctypes.CDLL(None, use_errno=True)

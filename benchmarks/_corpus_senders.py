@@ -11,20 +11,17 @@ import errno
 import os
 import select
 import socket
-import struct
 import sys
 import threading
 import time
 from collections.abc import Callable
 
+from benchmarks import _corpus_datagrams as datagrams
+from benchmarks._corpus_datagrams import ETHERTYPE, GROUP, IPPROTO_OWN, IPPROTO_UDPLITE, take_datagrams, take_quic
 from benchmarks._corpus_tcp import CHUNK_BYTES, push, send, take
 
-SO_ZEROCOPY, MSG_ZEROCOPY, MSG_FASTOPEN, TCP_FASTOPEN, UDP_SEGMENT = 60, 0x4000000, 0x20000000, 23, 103
-IPPROTO_MPTCP, IPPROTO_UDPLITE, IPPROTO_OWN = 262, 136, 253
-GROUP = "239.1.1.1"
-ETHERTYPE = 0x88B5
-"""One that is free for experiments."""
-DATAGRAM = b"x" * 1400
+SO_ZEROCOPY, MSG_ZEROCOPY, MSG_FASTOPEN, TCP_FASTOPEN = 60, 0x4000000, 0x20000000, 23
+IPPROTO_MPTCP, SOL_MPTCP, MPTCP_INFO = 262, 284, 1
 
 
 def connected(address: str, port: int) -> socket.socket:
@@ -141,120 +138,21 @@ def by_mptcp(port: int, byte_count: int, address: str) -> None:
     """Send over one connection of many paths."""
     connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
     connection.connect((address, port))
-    connection.sendall(b"S")
-    time.sleep(0.3)  # for the other paths
-    push(connection, byte_count - 1)
+    push(connection, byte_count)
 
 
-def pour(connection: socket.socket, byte_count: int, to: tuple[str, int], piece: bytes = DATAGRAM) -> None:
-    """Send datagrams, at 100 MB/s at most: nothing holds them back."""
-    begun_s, sent = time.monotonic(), 0
-    while sent < byte_count:
-        for _ in range(64):
-            with contextlib.suppress(ConnectionRefusedError, BlockingIOError):
-                sent += connection.sendto(piece, to)
-        time.sleep(max(0.0, begun_s + sent / 100e6 - time.monotonic()))
-
-
-def by_udp(port: int, byte_count: int, address: str) -> None:
-    """Send datagrams."""
-    pour(socket.socket(type=socket.SOCK_DGRAM), byte_count, (address, port))
-
-
-def by_large_udp(port: int, byte_count: int, address: str) -> None:
-    """Send datagrams of 48 KB, which go in fragments."""
-    pour(socket.socket(type=socket.SOCK_DGRAM), byte_count, (address, port), b"x" * 48_000)
-
-
-def by_cut_udp(port: int, byte_count: int, address: str) -> None:
-    """Send 56 KB that the kernel cuts into datagrams."""
-    connection = socket.socket(type=socket.SOCK_DGRAM)
-    connection.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1400)
-    pour(connection, byte_count, (address, port), DATAGRAM * 40)
-
-
-def by_brief_udp(port: int, byte_count: int, address: str) -> None:
-    """Send datagrams from 200 sockets, each open for a moment."""
-    for _ in range(200):
-        with socket.socket(type=socket.SOCK_DGRAM) as connection:
-            pour(connection, byte_count // 200, (address, port))
-
-
-def by_lite(port: int, byte_count: int, address: str) -> None:
-    """Send datagrams of UDP-Lite."""
-    pour(socket.socket(socket.AF_INET, socket.SOCK_DGRAM, IPPROTO_UDPLITE), byte_count, (address, port))
-
-
-def by_raw(_port: int, byte_count: int, address: str) -> None:
-    """Send packets of an IP protocol that nobody has."""
-    pour(socket.socket(socket.AF_INET, socket.SOCK_RAW, IPPROTO_OWN), byte_count, (address, 0))
-
-
-def by_multicast(port: int, byte_count: int, address: str) -> None:
-    """Send datagrams to a group, by the interface that leads to an address."""
-    with socket.socket(type=socket.SOCK_DGRAM) as route:
-        route.connect((address, port))
-        own = route.getsockname()[0]
-    connection = socket.socket(type=socket.SOCK_DGRAM)
-    connection.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
-    pour(connection, byte_count, (GROUP, port))
-
-
-def by_packets(_port: int, byte_count: int, interface: str) -> None:
-    """Send frames of a type of our own, to all."""
-    connection = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-    connection.bind((interface, 0))
-    frame = b"\xff" * 6 + b"\x02" + b"\x00" * 5 + struct.pack("!H", ETHERTYPE) + DATAGRAM
-    begun_s, sent = time.monotonic(), 0
-    while sent < byte_count:
-        with contextlib.suppress(BlockingIOError, OSError):
-            sent += connection.send(frame)
-        if sent % (len(frame) * 64) == 0:
-            time.sleep(max(0.0, begun_s + sent / 100e6 - time.monotonic()))
-
-
-def by_quic(port: int, byte_count: int, address: str) -> None:
-    """Send numbered datagrams, 64 at a time; what the other end did not confirm is sent again."""
-    connection = socket.socket(type=socket.SOCK_DGRAM)
+def by_two_paths(port: int, byte_count: int, address: str) -> None:
+    """Send over one connection of many paths, once the second is there."""
+    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
     connection.connect((address, port))
-    connection.settimeout(0.02)
-    missing = list(range(byte_count // 1400))
-    begun_s = time.monotonic()
-    while missing:
-        window = missing[:64]
-        for number in window:
-            connection.send(struct.pack("!Q", number) + b"x" * 1392)
-        confirmed: set[int] = set()
-        with contextlib.suppress(TimeoutError):
-            while len(confirmed) < len(window):
-                data = connection.recv(2048)
-                confirmed |= set(struct.unpack(f"!{len(data) // 8}Q", data))
-        missing = [one for one in missing if one not in confirmed]
-        if time.monotonic() > begun_s + 20:
-            raise SystemExit("nobody confirms")
-
-
-def take_quic(port: int) -> None:
-    """Confirm datagrams but each five-hundredth at first, as if it were lost."""
-    connection = socket.socket(type=socket.SOCK_DGRAM)
-    connection.bind(("0.0.0.0", port))  # noqa: S104 - of a lab's host
-    print("listening", flush=True)
-    lost: set[bytes] = set()
-    while True:
-        data, sender = connection.recvfrom(2048)
-        number = data[:8]
-        if int.from_bytes(number, "big") % 500 == 7 and number not in lost:
-            lost.add(number)
-            continue
-        connection.sendto(number, sender)
-
-
-def take_datagrams(connection: socket.socket) -> None:
-    """Read what comes."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-    print("listening", flush=True)
-    while True:
-        connection.recv(1 << 16)
+    connection.sendall(b"S")
+    limit_s = time.monotonic() + 10
+    while connection.getsockopt(SOL_MPTCP, MPTCP_INFO, 64)[0] < 1:
+        if time.monotonic() > limit_s:
+            raise SystemExit("there is no second path")
+        time.sleep(0.02)
+    time.sleep(0.2)  # for its last packets
+    push(connection, byte_count - 1)
 
 
 def take_streams(listener: socket.socket, work: Callable[[socket.socket], None], port: int) -> None:
@@ -302,9 +200,8 @@ def be_server(what: str, port: int) -> None:
 
 WAYS: dict[str, Callable[[int, int, str], None]] = {
     "splice": by_splice, "sendfile": by_sendfile, "zerocopy": by_zerocopy, "fastopen": by_fastopen,
-    "short": by_short_ones, "question": by_question, "kept": kept_open, "mptcp": by_mptcp, "bound": by_bound,
-    "udp": by_udp, "large-udp": by_large_udp, "cut-udp": by_cut_udp, "brief-udp": by_brief_udp, "lite": by_lite,
-    "raw": by_raw, "multicast": by_multicast, "packets": by_packets, "quic": by_quic,
+    "short": by_short_ones, "question": by_question, "kept": kept_open, "mptcp": by_mptcp, "two-paths": by_two_paths,
+    "bound": by_bound, **datagrams.WAYS,
 }  # fmt: skip
 
 

@@ -5,11 +5,13 @@ python3 -m benchmarks._corpus_services opener PATH PORT ADDRESS     opens connec
 python3 -m benchmarks._corpus_services sender PATH                  is handed connections, and sends over them
 python3 -m benchmarks._corpus_services timer FILE SECONDS WORD...   starts a program so long after a file is there
 python3 -m benchmarks._corpus_services ask-relay|ask-opener|ask-sender PATH PORT BYTES ADDRESS ...  a job that uses them
+python3 -m benchmarks._corpus_services at-once PORT BYTES ADDRESS ...      20 connections, by asyncio
 python3 -m benchmarks._corpus_services begin FILE PORT BYTES ADDRESS ...   leaves the file for the timer, and sends
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -79,6 +81,7 @@ def timer(file: str, seconds: float, words: list[str]) -> None:
         time.sleep(0.02)
     time.sleep(seconds)
     subprocess.run(words, env={"PATH": os.environ["PATH"]}, timeout=20, check=False)
+    Path(f"{file}.done").touch()
 
 
 def asked(what: str, path: str, port: int, byte_count: int, address: str) -> None:
@@ -95,6 +98,20 @@ def asked(what: str, path: str, port: int, byte_count: int, address: str) -> Non
             with socket.create_connection((address, port)) as connection:
                 socket.send_fds(service, [str(byte_count).encode()], [connection.fileno()])
             service.recv(1)
+
+
+async def at_once(port: int, pairs: list[tuple[str, str]]) -> None:
+    """Send over 20 connections at once, of one loop of events."""
+
+    async def one(byte_count: int, address: str) -> None:
+        reader, writer = await asyncio.open_connection(address, port)
+        writer.write(b"S" * byte_count)
+        await writer.drain()
+        writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    await asyncio.gather(*(one(int(count) // 20, address) for count, address in pairs for _ in range(20)))
 
 
 def begin(path: str, port: int, pairs: list[tuple[str, str]]) -> None:
@@ -122,6 +139,8 @@ def main() -> None:
         sender(words[0])
     elif what == "timer":
         timer(words[0], float(words[1]), words[2:])
+    elif what == "at-once":
+        asyncio.run(at_once(int(words[0]), list(zip(words[1::2], words[2::2], strict=True))))
     else:
         path, port = words[0], int(words[1])
         pairs = list(zip(words[2::2], words[3::2], strict=True))

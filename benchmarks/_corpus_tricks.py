@@ -93,7 +93,7 @@ def detached(words: list[str], *, waits: bool = True) -> None:
     begun_s = time.monotonic()
     while waits and not told.exists():
         if time.monotonic() > begun_s + MAX_S:
-            raise SystemExit("the daemon did not end")
+            raise SystemExit("the daemon told nothing")
         time.sleep(0.02)
 
 
@@ -169,7 +169,7 @@ def play(trick: str, port: int, byte_count: int, address: str) -> None:
     elif trick == "daemon":
         detached(["plain", *words])
     elif trick == "outlive":  # the daemon goes on when the job has ended
-        detached(["paced", *words], waits=False)
+        detached(["paced", *words])
         time.sleep(1.2)
     elif trick == "paced":
         send(port, address, byte_count, False, pace=byte_count / 2)
@@ -231,6 +231,8 @@ def main() -> None:
         exec_on(words[0], words[1:])
         return
     port, pairs = int(words[0]), list(zip(words[1::2], words[2::2], strict=True))
+    if told and trick == "paced":
+        told.touch()  # it is told that it begins, not that it ends
     play(trick, port, int(pairs[0][0]), pairs[0][1])
     for count, address in pairs[1:]:
         send(port, address, int(count), False)

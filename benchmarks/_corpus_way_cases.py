@@ -100,7 +100,7 @@ def _mptcp() -> Iterator[Case]:
     )
     backup = ("node1", "ip mptcp endpoint add 10.11.0.1 dev eth1 backup; ip mptcp limits show")
     two = "MPTCP begins over eth1, a second path is over eth0, and that over eth1 is a mere reserve"
-    slow = job(f"{words} {ETH1}", server)
+    slow = job(f"{words} {ETH1}".replace("mptcp", "two-paths"), server)
     yield fooling("MPTCP, eth1 is its reserve", FAMILY, two, slow, truth=("tcp eth0",), prepare=(*paths, backup))
 
 

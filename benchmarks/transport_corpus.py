@@ -5,10 +5,10 @@
     python -m benchmarks.transport_corpus -o corpus.json --only 'MPICH 5' --again
     python -m benchmarks.transport_corpus -o corpus.json --document       # also writes docs/transport-corpus.md
 
-Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbour). The
-MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, and a
-quarter of an hour. Ends with 1 where a verdict is false, less than 95 % were decided, books do not close within 2 %,
-or a case did not run.
+Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbours). The
+MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, curl,
+wget, OpenSSH, ethtool, and 20 minutes. Ends with 1 where a verdict is false, less than 95 % were decided, books do not
+close within 2 %, or a case did not run.
 """
 
 from __future__ import annotations

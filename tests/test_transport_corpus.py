@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks._corpus_cases import cases
 from benchmarks._corpus_nouns import LIBRARIES
+from benchmarks._corpus_place import _words
 from benchmarks._corpus_table import BEGIN, DOCUMENT, END, is_kept, totals, write
 from benchmarks.transport_corpus import log_alone, main
 
@@ -29,7 +31,7 @@ def result(expected: str = PROVED, verdict: str | None = None, error: float = 0.
 
 def test_there_are_enough_cases_of_every_kind() -> None:
     known = cases()
-    assert len(known) >= 60
+    assert len(known) >= 310
     assert {case.job.library for case in known} == {*LIBRARIES, ""}
     assert {case.expected for case in known} == {PROVED, REFUTED, UNDECIDED}
     for library in LIBRARIES:
@@ -42,6 +44,21 @@ def test_a_label_follows_from_what_was_asked_and_what_is_true() -> None:
     for case in cases():
         assert (case.expected == PROVED) == (case.truth == (case.asked,)), case.name
         assert case.because, case.name
+
+
+def test_every_program_of_a_case_is_named_in_words_that_a_host_can_start() -> None:
+    for case in cases():
+        for _, text in (*case.job.servers, *case.job.programs, *case.beside):
+            words = _words(text)
+            assert words, case.name
+            assert not any(re.search(r"\{[a-z]+\}", word) for word in words), (case.name, words)
+
+
+def test_every_host_of_a_case_is_one_of_its_lab() -> None:
+    for case in cases():
+        named = {host for host, _ in (*case.job.servers, *case.job.programs, *case.beside, *case.prepare)}
+        pairs = {host for pair in case.job.payload or () for host in pair}
+        assert named | pairs <= set(case.hosts), case.name
 
 
 def test_the_document_has_a_row_for_every_case() -> None:
