@@ -102,14 +102,31 @@ def test_memory_that_processes_read_from_each_other_leaves_it_open(asked: Expect
     assert balance({"a": made.watches()["a"]}, asked, {"a": still.watches()["a"]}).verdict == without
 
 
-def test_an_address_that_was_added_later_is_its_interfaces() -> None:
+def test_an_address_that_two_had_belongs_to_the_one_that_counted_its_bytes() -> None:
     made = program(to_server(40 * MB, "eth1"))
-    moved = {
-        name: replace(one, addresses={**one.addresses, "eth0": (*one.addresses["eth0"], *one.addresses["eth1"])})
-        for name, one in made.watches().items()
-    }
-    books = balance(moved, SECOND)  # eth0 and eth1 had it, one after the other
-    assert books.verdict == UNDECIDED
+
+    def moved() -> Mapping[str, Watch]:
+        return {
+            name: replace(one, addresses={**one.addresses, "eth0": (*one.addresses["eth0"], *one.addresses["eth1"])})
+            for name, one in made.watches().items()
+        }
+
+    assert balance(moved(), SECOND).verdict == PROVED
+    assert balance(moved(), TCP).verdict == REFUTED
+    made.noise(60 * MB, "eth0", 40_000)
+    assert balance(moved(), SECOND).verdict == UNDECIDED
+
+
+def test_what_an_interface_without_an_address_sent_must_have_an_owner() -> None:
+    made = program(to_server(MB, "eth1"))
+    for host in made.hosts.values():
+        host.interfaces["eth2"] = dict.fromkeys(host.interfaces["eth0"], 0)
+    made.noise(40 * MB, "eth2", 30_000)
+    bare = {name: replace(one, addresses={**one.addresses, "eth2": ()}) for name, one in made.watches().items()}
+    books = balance(bare, SECOND)
+    assert (books.verdict, "on eth2 of a" in books.because) == (UNDECIDED, True)
+    ports = {name: replace(one, lower_interfaces={"lo": ("eth2",)}) for name, one in bare.items()}
+    assert balance(ports, SECOND).verdict == PROVED
 
 
 def test_an_interface_that_was_lost_from_sight_leaves_it_open() -> None:

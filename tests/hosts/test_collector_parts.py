@@ -54,7 +54,7 @@ def looked(parts: dict[str, Any], sockets: Any, *living: bytes) -> None:
 
 
 def test_one_that_is_closed_and_let_go_later_is_said_once(parts: dict[str, Any]) -> None:
-    sockets = parts["Sockets"]({})
+    sockets = parts["Sockets"]({}, parts["Births"](0))
     sockets.hear = lambda: 0
     sockets.listener = object()
     looked(parts, sockets, message(parts, 7, 1000))
@@ -71,7 +71,7 @@ def test_one_that_is_closed_and_let_go_later_is_said_once(parts: dict[str, Any])
 
 @pytest.mark.parametrize("is_told", [True, False])
 def test_one_without_a_last_word_is_closed_at_the_end_and_counted(parts: dict[str, Any], is_told: bool) -> None:
-    sockets = parts["Sockets"]({})
+    sockets = parts["Sockets"]({}, parts["Births"](0))
     sockets.hear = lambda: 0
     sockets.listener = object() if is_told else None
     looked(parts, sockets, message(parts, 7, 1000))
@@ -86,7 +86,7 @@ def test_one_without_a_last_word_is_closed_at_the_end_and_counted(parts: dict[st
 
 def test_a_kernel_that_counts_no_bytes_is_a_problem_and_no_silence(parts: dict[str, Any]) -> None:
     problems: dict[str, str] = {}
-    sockets = parts["Sockets"](problems)
+    sockets = parts["Sockets"](problems, parts["Births"](0))
     problems.clear()
     sockets.take(message(parts, 7, None, FIN_WAIT2), False)
     assert problems == {}

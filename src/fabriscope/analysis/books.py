@@ -11,14 +11,13 @@ from dataclasses import replace
 
 from fabriscope.analysis.books_doubts import (
     ELSEWHERE_SHARE,
-    FOUND_SHARE,
     WIRE_UP_BYTES,
     datagrams_because,
     doubt_about,
     spoilt_because,
     unfit_because,
 )
-from fabriscope.analysis.books_evidence import LEAST_PORT_BYTES, MEMORY, Evidence
+from fabriscope.analysis.books_evidence import FOUND_SHARE, LEAST_PORT_BYTES, MEMORY, Evidence
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
@@ -29,6 +28,8 @@ EXACT_BYTES = 1
 """A program that adds no headers is found to the byte; the end of a connection may count as one more."""
 LEAST_EXACT_BYTES = 64
 """Fewer may be found to the byte by chance."""
+BULK_SHARE, BULK_BYTES = 0.1, 1 << 20
+"""No library says so much of its own beside messages that go through memory."""
 LEAVING_SHARE = 0.1
 """What ports sent and what they received may differ by so much: what is sent again is sent twice, and of Soft RoCE's
 packets no counter tells how long they are (1.6 % in the job of docs/transport.md)."""
@@ -174,6 +175,9 @@ def _memory_known(evidence: Evidence) -> Books:
         )
     if message_count is not None and other - overhead >= ELSEWHERE_SHARE * total:
         text = f"{_listed(elsewhere)} carried {share_text((other - overhead) / total)} of {bytes_text(total)} at least"
+        return Books(REFUTED, text, f"{MEMORY} and {_listed(elsewhere)}")
+    if other >= max(BULK_SHARE * total, BULK_BYTES):
+        text = f"{_listed(elsewhere)} carried {bytes_text(other)}, and the program sent {bytes_text(total)}"
         return Books(REFUTED, text, f"{MEMORY} and {_listed(elsewhere)}")
     text = f"{bytes_text(other + hidden)} went elsewhere, which may be the payload of {bytes_text(total)} or not"
     return Books(UNDECIDED, text)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.books_evidence import MEMORY, Evidence
+from fabriscope.analysis.books_evidence import FOUND_SHARE, MEMORY, Evidence
 from fabriscope.analysis.books_wire import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 
-FOUND_SHARE = 0.98
-"""So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
 ELSEWHERE_SHARE = 1 - FOUND_SHARE
 """What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
 WIRE_UP_BYTES = 128 << 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from fabriscope.analysis.books_wire import (
     Port,
     disturbances,
     lines_of,
+    places_of,
     routes_of,
     without_ip,
 )
@@ -38,6 +40,8 @@ from fabriscope.model.fabric import RDMA_TRANSPORTS
 MEMORY = "shared memory"
 LEAST_PORT_BYTES = 4_096
 """A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
+FOUND_SHARE = 0.98
+"""So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
 MOST_NAMED = 2
@@ -86,7 +90,7 @@ class Evidence:
         for host, meter in self._meters.items():
             again = sum(one.retransmitted_bytes for other in flows for one in flows[other] if other != host)
             lines, ports = lines_of(meter, flows[host], again)
-            routes = routes_of(lines)
+            routes = {**routes_of(lines), **places_of(lines, flows[host])}
             if routes:
                 flows[host] = rerouted(flows[host], routes)
                 lines, ports = lines_of(meter, flows[host], again)
@@ -96,7 +100,23 @@ class Evidence:
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
+        self._drop_carried_again()
         self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT)]
+
+    def _drop_carried_again(self) -> None:
+        """Leave out what went by a tunnel that a rank carries on itself, if as much left by its other connections."""
+        through = [one for one in self.transfers if self._is_by_tunnel(one)]
+        if not through or not any("/dev/net/tun" in one.devices for _, one in self.ranks.all):
+            return
+        others = [one for one in self.transfers if one not in through and one.source != one.target]
+        if sum(one.size_bytes for one in others) >= sum(one.size_bytes for one in through):
+            self.transfers = [one for one in self.transfers if one not in through]
+
+    def _is_by_tunnel(self, one: Transfer) -> bool:
+        """Return whether a program carries on what an interface got (TUN): by what, the kernel cannot tell."""
+        ends = ((one.source, one.out_interface), (one.target, one.in_interface))
+        lower = {host: watch.lower_interfaces for host, watch in self.watches.items()}
+        return any(name and lower.get(host, {}).get(name) == () for host, name in ends)
 
     @cached_property
     def closure_error(self) -> float | None:
@@ -237,7 +257,21 @@ class Evidence:
                 self._take(found, one)
         for port in self.ports:
             self._take_port(found, port)
+        if sum(found.unplaced.values()) > self._room():
+            for name, size in found.unplaced.items():  # what the interface did not count did not go by it
+                found.elsewhere[name] = found.elsewhere.get(name, 0) + size
+                found.unclear[name] -= size
+            found.unclear = {name: size for name, size in found.unclear.items() if size}
+            found.unplaced = {}
         return found
+
+    def _room(self) -> float:
+        """Return how many bytes the interfaces that were asked for can have carried at most, both directions added."""
+        asked = self.expected.interfaces
+        lines = [one for one in self.lines if one.interface == asked.get(one.host)]
+        if not asked or {one.host for one in lines} != set(self.watches):
+            return math.inf
+        return sum(max(0, one.counted_bytes - one.tcp_bytes) for one in lines) / FOUND_SHARE
 
     def _take(self, found: Found, one: Transfer) -> None:
         asked, is_kernels = self.expected.transport, one.kind == UNCLEAR
@@ -297,7 +331,7 @@ class Evidence:
         """Return whether it may have used the fabric all the same: by no interface's address, or a VLAN over it."""
         asked = self.expected.interfaces
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
-        return any(
+        return self._is_by_tunnel(one) or any(
             name == "" or (name is not None and host in asked and name.startswith(f"{asked[host]}."))
             for host, name in ends
         )

@@ -88,13 +88,16 @@ class Ranks:
         """Return what two ranks of one host hold the ends of, in words: a pipe or a Unix socket; empty for nothing."""
         held: dict[tuple[str, str], set[int]] = {}
         for host, one in self.all:
+            mapped = {identity.partition(" ")[0] for identity in one.shared_mappings}
             for channel in one.channels:
-                held.setdefault((host, channel), set()).add(one.pid)
+                if channel.split()[1] not in mapped:  # else it is memory
+                    held.setdefault((host, channel), set()).add(one.pid)
         for (host, channel), who in held.items():
-            pipe, end, inode, peer = CHANNEL.fullmatch(channel).groups()  # type: ignore[union-attr]
-            other = f"pipe {pipe} read" if pipe else f"unix {peer} to {inode}"
+            opened, end, inode, peer = CHANNEL.fullmatch(channel).groups()  # type: ignore[union-attr]
+            other = f"{opened} read" if opened else f"unix {peer} to {inode}"
             if end != "read" and len(who | held.get((host, other), who)) > 1 and (host, other) in held:
-                return f"ranks of {host} share a {'pipe' if pipe else 'Unix socket'}"
+                what = "Unix socket" if not opened else "pipe" if opened.startswith("pipe") else "file"
+                return f"ranks of {host} share a {what}"
         return ""
 
     @cached_property

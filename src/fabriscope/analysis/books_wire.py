@@ -36,6 +36,8 @@ SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 ROUTE_SHARE = 0.5
 """An interface that counted less than this share of what its addresses sent was not the one they left by."""
+PLACED_SHARE = 0.98
+"""So much of what is looked for an interface must have counted without an owner."""
 READING_S = 0.1
 """A reading is not of one moment: interfaces are read before connections, on a busy host so much earlier."""
 DIRECTIONS = (("out", "tx"), ("in", "rx"))
@@ -126,10 +128,19 @@ class Meter:
         idle = self._idle.interface(name, counter) if what == "interface" else self._idle.port(name, counter)
         return round(max(0, idle) / self._idle.seconds * self.seconds)
 
-    def interfaces(self) -> list[str]:
-        """Return the interfaces that have addresses: bridges' ports and their like count bytes twice."""
-        addressed = [name for name, every in self.watch.addresses.items() if every]
-        return [name for name in self._last.interfaces if name in addressed or name == LOOPBACK]
+    def interfaces(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Return the interfaces whose bytes must have an owner, and the directions (DIRECTIONS) that are looked at.
+
+        What is beneath another (a bridge's port) counts its bytes twice. One without an address takes in what is meant
+        for nobody here, and sends what somebody put there.
+        """
+        addressed = {LOOPBACK, *(name for name, every in self.watch.addresses.items() if every)}
+        beneath = {name for every in self.watch.lower_interfaces.values() for name in every}
+        return {
+            name: DIRECTIONS if name in addressed else DIRECTIONS[:1]
+            for name in self._last.interfaces
+            if name in addressed or name not in beneath
+        }
 
     def ports(self) -> list[Port]:
         """Return every RDMA port; what Soft RoCE moved is told by the account of its interface."""
@@ -249,8 +260,8 @@ def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> t
     """
     ports = meter.ports()
     lines = []
-    for name in meter.interfaces():
-        for direction, letters in DIRECTIONS:
+    for name, directions in meter.interfaces().items():
+        for direction, letters in directions:
             soft = [one for one in ports if one.is_software and one.interface == name]
             line = _line(meter, name, direction, letters, flows, soft, peers_retransmitted)
             lines.append(line)
@@ -320,6 +331,29 @@ def _line(
         meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background,
         again,
     )  # fmt: skip
+
+
+def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:
+    """Return (direction, "") of one host to the only interface that can have counted what has no interface's address.
+
+    Connections from an address on loopback, or one that several interfaces had, left by some interface all the same:
+    by the one whose bytes have no owner otherwise, where there is just one that has enough of them.
+    """
+    found, few = {}, []
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        open_ones = [one for one in flows if (one.out_interface if is_out else one.in_interface) == ""]
+        size = sum(one.sent_bytes if is_out else one.received_bytes for one in open_ones)
+        enough = [
+            one.interface for one in lines if one.direction == direction and one.rest_bytes >= PLACED_SHARE * size
+        ]
+        if size < LEAST_COUNTED_BYTES:
+            few.append(direction)
+        elif len(enough) == 1 and enough[0] != LOOPBACK:
+            found[direction, ""] = enough[0]
+    for name in list(found.values())[:1]:  # what is too little to be found by itself goes where the rest goes
+        found.update({(direction, ""): name for direction in few})
+    return found
 
 
 def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:

@@ -13,8 +13,8 @@ RANK, JOB, BESIDE, CONFIDANT, OTHER = "rank", "job", "beside", "confidant", "oth
 (launchers, daemons, shells), another program that the job started beside its ranks (a copy), somebody else's that the
 job talks to by a Unix socket, or somebody else's."""
 
-CHANNEL = re.compile(r"pipe ([0-9]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
-"""What a process holds an end of."""
+CHANNEL = re.compile(r"((?:pipe|file) [0-9a-f:]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
+"""What a process holds an end of: a pipe, with a name or without, an open file (`DEVICE:INODE`), a Unix socket."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Process:
     datagrams: tuple[str, ...] = ()
     """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
     channels: tuple[str, ...] = ()
-    """Ends of pipes and of connected Unix sockets, by inodes (CHANNEL): `pipe 77 read`, `unix 78 to 79`."""
+    """Ends of pipes, of connected Unix sockets and of files (CHANNEL): `pipe 77 read`, `unix 78 to 79`."""
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,9 @@ def _channels(part: Foreign | None) -> tuple[str, ...]:
     channels = part.texts() if part is not None else ()
     for one in channels:
         if not CHANNEL.fullmatch(one):
-            raise ParseError(f"{shown(one)} is no end of a pipe or a Unix socket", where=part.where if part else "")
+            raise ParseError(
+                f"{shown(one)} is no end of a pipe, a file or a Unix socket", where=part.where if part else ""
+            )
     return tuple(channels)
 
 
@@ -291,4 +293,4 @@ def _processes(
 def _ends(channel: str) -> frozenset[str]:
     """Return what tells a pipe or a pair of Unix sockets from others, whichever end it was seen by."""
     kind, *words = channel.split()
-    return frozenset(words[:1] if kind == "pipe" else words)
+    return frozenset(words if kind == "unix" else words[:1])

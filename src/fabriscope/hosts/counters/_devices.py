@@ -26,11 +26,12 @@ DEVICE_FIELDS = (
 
 
 def interfaces():
-    """Return the statistics of every interface, all of one moment."""
-    found = {}
+    """Return the statistics of every interface, all of one moment, by the first name that each had."""
+    found, names = {}, first_names()
     for line in read("/proc/net/dev").splitlines()[2:]:
         name, _, numbers = line.rpartition(":")
-        found[name.strip()] = dict(zip(DEVICE_FIELDS, map(int, numbers.split())))
+        name = name.strip()
+        found[names.get(name, name)] = dict(zip(DEVICE_FIELDS, map(int, numbers.split())))
     return found
 
 

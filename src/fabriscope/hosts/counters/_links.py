@@ -1,4 +1,4 @@
-# ruff: noqa: F821
+# ruff: noqa: F821, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The interfaces of a network namespace by rtnetlink(7): their addresses, and which of them stand on which. Plain Python
@@ -19,9 +19,28 @@ TUNNELS = {
 }  # fmt: skip
 
 
+FIRST_NAMES = {}  # of interfaces by their numbers: one that is renamed keeps the name by which it was known
+
+
+def interface_names():
+    """Return number to name of every interface: the first one that it had."""
+    found = {}
+    for index, name in socket.if_nameindex():
+        if index not in FIRST_NAMES:
+            FIRST_NAMES[index] = name if name not in FIRST_NAMES.values() else "%s#%d" % (name, index)
+        found[index] = FIRST_NAMES[index]
+    return found
+
+
+def first_names():
+    """Return name to the first one that the same interface had."""
+    numbers = interface_names()
+    return {name: numbers[index] for index, name in socket.if_nameindex() if index in numbers}
+
+
 def interface_addresses():
     """Return interface to its addresses."""
-    names = dict(socket.if_nameindex())
+    names = interface_names()
     found = {name: [] for name in names.values()}
     for _, content in dump(NETLINK_ROUTE, RTM_GETADDR, struct.pack("=B3xI", socket.AF_UNSPEC, 0)):
         family, index = content[0], struct.unpack_from("=I", content, 4)[0]
@@ -33,8 +52,11 @@ def interface_addresses():
 
 
 def lower_interfaces(addresses):
-    """Return interface to those beneath it, which count its bytes too: of a VLAN, a bridge, a tunnel."""
-    names = dict(socket.if_nameindex())
+    """Return interface to those beneath it, which count its bytes too: of a VLAN, a bridge, a tunnel.
+
+    One that a program carries on (TUN, TAP) has nothing beneath it that the kernel could tell.
+    """
+    names = interface_names()
     found = {}
     for _, content in dump(NETLINK_ROUTE, RTM_GETLINK, struct.pack("=B15x", socket.AF_UNSPEC)):
         index = struct.unpack_from("=i", content, 4)[0]
@@ -50,6 +72,8 @@ def lower_interfaces(addresses):
             below = names.get(struct.unpack("=I", told[IFLA_LINK])[0], "")
         else:
             below = ""
+        if kind == b"tun":
+            found.setdefault(names[index], [])
         if below not in ("", names[index]):
             found.setdefault(names[index], []).append(below)
         if IFLA_MASTER in told:

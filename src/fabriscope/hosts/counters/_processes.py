@@ -1,4 +1,4 @@
-# ruff: noqa: F821, PTH115, PTH119, PTH123, PTH208, S108, SIM905, UP031
+# ruff: noqa: F821, PTH115, PTH116, PTH119, PTH123, PTH208, S108, SIM905, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
@@ -8,6 +8,7 @@
 # it is; who is a rank is decided where everything is known.
 import os
 import re
+import stat
 
 RANK_VARIABLES = (b"PMIX_RANK", b"OMPI_COMM_WORLD_RANK", b"PMI_RANK", b"MV2_COMM_WORLD_RANK", b"PALS_RANKID")
 STEP_VARIABLES = (b"SLURM_PROCID", b"SLURM_STEP_ID")
@@ -19,7 +20,7 @@ LAUNCHERS = frozenset(
     "mpirun mpiexec mpiexec.hydra mpirun.openmpi mpiexec.openmpi mpirun.mpich orterun orted prte prted prterun prun "
     "hydra_pmi_proxy hydra_bstrap_proxy pmi_proxy srun slurmstepd mpiexec.slurm jsrun flux flux-shell aprun".split()
 )
-DEVICES = re.compile(r"/dev/(infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
+DEVICES = re.compile(r"/dev/(net/tun|infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
 # Tables of sockets whose bytes the kernel counts for nobody, and the column of the inode.
 DATAGRAMS = {
@@ -240,9 +241,27 @@ class Processes:
             elif target.startswith("pipe:["):
                 for end in ends_of(folder + "/" + name):
                     self.note_channel(one, "pipe %s %s" % (target[6:-1], end))
-            elif target not in one.devices and DEVICES.match(target):
-                one.devices.add(target)
-                self.changed.add(one)
+            elif DEVICES.match(target):
+                if target not in one.devices:
+                    one.devices.add(target)
+                    self.changed.add(one)
+            elif target.startswith("/"):
+                self.look_at_file(one, folder + "/" + name)
+
+    def look_at_file(self, one, path):
+        """Note a file or a pipe with a name: by those, too, processes tell each other something."""
+        try:
+            state = os.stat(path)
+        except OSError:
+            return
+        if stat.S_ISFIFO(state.st_mode):
+            what = "pipe %d" % state.st_ino
+        elif stat.S_ISREG(state.st_mode):  # as /proc/PID/maps writes it
+            what = "file %02x:%02x:%d" % (os.major(state.st_dev), os.minor(state.st_dev), state.st_ino)
+        else:
+            return
+        for end in ends_of(path):
+            self.note_channel(one, "%s %s" % (what, end))
 
     def note_channel(self, one, channel):
         if channel not in one.channels and len(one.channels) < MOST_CHANNELS:
@@ -279,7 +298,8 @@ class Processes:
         found = {}
         for start, end, device, inode, name in SHARED.findall(text):
             name = name.decode("utf-8", "replace").replace(" (deleted)", "")
-            if inode != b"0" and (not name.startswith("/dev/") or name.startswith(("/dev/shm/", "/dev/zero"))):
+            is_file = inode != b"0" or name.startswith("/SYSV")  # whose number may be 0
+            if is_file and (not name.startswith("/dev/") or name.startswith(("/dev/shm/", "/dev/zero"))):
                 identity = "%s:%s %s" % (device.decode(), inode.decode(), name)
                 found[identity] = found.get(identity, 0) + int(end, 16) - int(start, 16)
         for identity, size in found.items():
@@ -341,8 +361,8 @@ def is_ending(pid):
 
 def parent_of(pid):
     """Return a process's parent, which everybody may read; 0 where it is gone."""
-    stat = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
-    return int(stat[1]) if len(stat) > 1 else 0
+    words = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
+    return int(words[1]) if len(words) > 1 else 0
 
 
 def number_in(variables, names):
