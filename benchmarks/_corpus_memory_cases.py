@@ -87,7 +87,8 @@ def others() -> Iterator[Case]:
         yield undecidable(_case(name, "tcp lo", truth, carrier, WHOLE_BYTES, LITTLE_BYTES, known=False))
         if carrier in ("pipe", "unix-stream", "queue", "disk-file"):
             name = f"{what}, 1 % by TCP, memory asked"
-            yield undecidable(_case(name, "shm", truth, carrier, WHOLE_BYTES, LITTLE_BYTES, known=False))
+            made = _case(name, "shm", truth, carrier, WHOLE_BYTES, LITTLE_BYTES, known=False)
+            yield made if carrier == "disk-file" else undecidable(made)  # no memory in any sense: refuted
     server = ("node1", "{python} {tcp} serve 7777")
     for address, reason in (
         ("127.0.0.1", "its address is lo's"),

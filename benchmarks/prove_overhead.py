@@ -136,7 +136,7 @@ def _watched(place: Link, interval_s: float, seen: list[Watch], mark: str) -> It
     hosts = place.hosts if place.lab is not None else dict(list(place.hosts.items())[:1])
     commands = counters.commands(hosts.values(), interval_s, secrets.token_hex(16))
     watchers = [replace(one, env={**one.env, MARK: mark}) for one in commands]
-    with processes.watching(watchers, hosts) as end:
+    with processes.watching(watchers, hosts) as (end, _):
         yield
         seen += [counters.parse(outcome) for outcome in end()]
 

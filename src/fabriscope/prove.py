@@ -143,6 +143,7 @@ def as_json(observed: Observed, proof: Proof) -> dict[str, Any]:
         "started_unix_ns": observed.started_unix_ns,
         "elapsed_ns": observed.elapsed_ns,
         "watched_ns": {host: _watched_ns(watch) for host, watch in observed.watches.items()},
+        "ownership": {host: watch.ownership or None for host, watch in observed.watches.items()},
         "exit_status": observed.exit_status,
         "problems": {host: dict(watch.problems) for host, watch in observed.watches.items() if watch.problems},
     }

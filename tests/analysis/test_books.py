@@ -110,10 +110,10 @@ def test_what_loopback_sent_again_came_in_again() -> None:
 @pytest.mark.parametrize(("again", "is_closed"), [(0, False), (50_000, True)])
 def test_acknowledgements_over_a_lossy_wire_say_what_is_missing(again: int, is_closed: bool) -> None:
     made = scene(
-        lambda one: one.tcp("a", "b", 1 * MB, 0, again=again), lambda one: one.tcp("b", "a", 20_000, 0, segment=50)
+        lambda one: one.tcp("a", "b", 200_000, 0, again=again), lambda one: one.tcp("b", "a", 20_000, 0, segment=50)
     )
     made.noise(2_000, packets=0)  # of the 400 small packets each carries five bytes more than stands in the books
-    error = balance(made.watches(), sends(TCP, 1 * MB, 20_000)).closure_error
+    error = balance(made.watches(), sends(TCP, 200_000, 20_000)).closure_error
     assert error is not None
     assert (error < 0.01) == is_closed
 

@@ -58,10 +58,10 @@ def test_a_host_that_was_not_watched_is_named_by_its_address(asked: Expectation,
     assert "10.0.0.2 (not watched)" in books.because
 
 
-def test_ranks_are_judged_by_what_they_tell_each_other_and_the_rest_is_a_doubt() -> None:
+def test_what_ranks_tell_others_past_what_was_asked_for_refutes_it() -> None:
     made = scene(tcp(MB, over="eth1"), to_server(40 * MB))
     books = balance(made.watches(), SECOND)
-    assert books.verdict == UNDECIDED
+    assert (books.verdict, books.carried_by) == (REFUTED, "tcp over eth1 and tcp over eth0")
     assert "by tcp over eth0, though not from rank to rank" in books.because
 
 
@@ -100,6 +100,21 @@ def test_memory_that_processes_read_from_each_other_leaves_it_open(asked: Expect
     still = scene()
     still["a"].protocols["Memory.PinnedBytes"] = 400 * MB  # devices of this host pin as much without the job
     assert balance({"a": made.watches()["a"]}, asked, {"a": still.watches()["a"]}).verdict == without
+
+
+def test_what_ranks_of_a_host_write_and_read_beside_their_connections_leaves_it_open() -> None:
+    made = scene(lambda one: one.tcp("a", "a", 4 * MB, 0, "lo"))
+
+    def told(written: int, read: int) -> str:
+        made["a"].processes = [
+            Process(100, RANK, 0, "app", written_bytes=written), Process(101, RANK, 1, "app", read_bytes=read)
+        ]  # fmt: skip
+        return balance({"a": made.watches()["a"]}, Expectation("tcp", "lo", {"a": "lo"})).verdict
+
+    assert told(0, 0) == PROVED
+    assert told(4 * MB, 4 * MB) == PROVED  # by write(2) on the very connection
+    assert told(400 * MB, 30_000) == PROVED  # an output that nobody reads
+    assert told(400 * MB, 400 * MB) == UNDECIDED
 
 
 def test_an_address_that_two_had_belongs_to_the_one_that_counted_its_bytes() -> None:
@@ -161,3 +176,10 @@ def test_the_closure_error_is_that_of_what_carried_it() -> None:
     books = balance(made.watches(), TCP)
     assert books.closure_error is not None
     assert books.closure_error < 0.001
+
+
+def test_the_end_of_a_connection_is_no_byte() -> None:
+    made = program(lambda one: one.tcp("a", "b", 0, 0, "eth1", there=OTHER))
+    for host in made.hosts.values():
+        host.connections = [replace(one, received_bytes=1) for one in host.connections]
+    assert balance(made.watches(), SECOND).verdict == UNDECIDED

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fabriscope.analysis.books_doubts import (
     ELSEWHERE_SHARE,
     WIRE_UP_BYTES,
+    beside,
     datagrams_because,
     doubt_about,
     spoilt_because,
@@ -51,6 +52,10 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = _known(evidence)
     else:
         judged = _shares(evidence)
+    if judged.verdict == PROVED and (aside := beside(evidence)):
+        judged = Books(
+            REFUTED, f"{judged.because}; but {aside}", f"{judged.carried_by} and {' and '.join(evidence.beside)}"
+        )
     spoilt = spoilt_because(evidence)
     doubt = "" if spoilt else doubt_about(judged, evidence)
     if spoilt or doubt:

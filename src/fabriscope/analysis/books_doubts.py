@@ -74,7 +74,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
     if judged.verdict == PROVED and not is_told:
-        ownerless = _ownerless(evidence) or _gone(evidence) or _beside(evidence)
+        ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence)
         if ownerless:
             return ownerless
     if expected.transport != "tcp":
@@ -139,23 +139,33 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
     if evidence.pinned and not (judged.carried_by == MEMORY and judged.verdict == PROVED):
         return f"{judged.because}; but {evidence.pinned}, which may be the job's"
+    if evidence.by_files and judged.carried_by != MEMORY:
+        return f"{judged.because}; but {evidence.by_files}, which no interface counts"
     return ""
 
 
-def _beside(evidence: Evidence) -> str:
-    """Return what else went elsewhere, if that is not little: a copy beside the ranks, what a rank and somebody else's
-    process tell each other, and what services moved that the job talks to."""
-    found, expected = evidence.found, evidence.expected
-    if not expected.transport or expected.payload_bytes is not None:
+def beside(evidence: Evidence) -> str:
+    """Return what the job moved elsewhere though not from rank to rank, if that is not little.
+
+    It is a copy beside the ranks, or what a rank and somebody else's process tell each other.
+    """
+    return _aside(evidence, evidence.beside, "the job also moved", "though not from rank to rank")
+
+
+def _confided(evidence: Evidence) -> str:
+    """Return what services moved elsewhere that the job talks to."""
+    return _aside(
+        evidence, evidence.confided, "those whom the job talks to by Unix sockets moved", "which may be the job's"
+    )
+
+
+def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:
+    found, size = evidence.found, sum(moved.values())
+    if not evidence.expected.transport or evidence.expected.payload_bytes is not None:
         return ""
-    for moved, whose, why in (
-        (evidence.beside, "the job also moved", "though not from rank to rank"),
-        (evidence.confided, "those whom the job talks to by Unix sockets moved", "which may be the job's"),
-    ):
-        size = sum(moved.values())
-        if size >= max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
-            return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
-    return ""
+    if size < max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
+        return ""
+    return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -44,6 +44,9 @@ FOUND_SHARE = 0.98
 """So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
+USED_SHARE = 0.1
+FILE_BYTES = 1 << 20
+"""What programs write and read besides, logs and libraries, is less, or it makes no difference."""
 MOST_NAMED = 2
 FEW_BYTES = 128 << 10
 """What a program tells others besides its work: fewer of them make no traffic between hosts of what goes on inside."""
@@ -131,7 +134,7 @@ class Evidence:
         return max((one.error for one in self.lines if one.error is not None), default=None)
 
     def _used(self) -> set[tuple[str, str, str]]:
-        """Return host, interface and direction of what carried 2 % or more of what is judged."""
+        """Return host, interface and direction of what carried a tenth or more of what is judged."""
         moved: dict[tuple[str, str, str], int] = {}
         for one in self.transfers:
             if self._is_judged(one):
@@ -143,7 +146,7 @@ class Evidence:
                 for way, size in (("out", port.sent_bytes), ("in", port.received_bytes)):
                     moved[port.host, port.interface, way] = moved.get((port.host, port.interface, way), 0) + size
         most = max(moved.values(), default=0)
-        return {key for key, size in moved.items() if size and size >= OWNERLESS_SHARE * most}
+        return {key for key, size in moved.items() if size and size >= USED_SHARE * most}
 
     @cached_property
     def is_between_hosts(self) -> bool:
@@ -407,6 +410,23 @@ class Evidence:
         if len(self.ranks.all) < 2 or size < max(FEW_BYTES, OWNERLESS_SHARE * total):
             return ""
         return f"{bytes_text(size)} of memory were read by other processes (process_vm_readv) or by devices"
+
+    @cached_property
+    def by_files(self) -> str:
+        """Return what ranks of one host wrote and read beside their connections, in words; empty for too little.
+
+        They may have told each other so much: a file is closed again before anybody sees it.
+        """
+        least = max(FILE_BYTES, USED_SHARE * (self.found.asked_bytes + self.found.elsewhere_bytes))
+        for host in self.ranks.hosts:
+            here = [one for name, one in self.ranks.all if name == host]
+            sent = sum(one.size_bytes for one in self.transfers if one.source == host)
+            came = sum(one.size_bytes for one in self.transfers if one.target == host)
+            written = sum(one.written_bytes for one in here) - sent
+            read = sum(one.read_bytes for one in here) - came
+            if len(here) > 1 and min(written, read) >= least:
+                return f"ranks of {host} also wrote {bytes_text(written)} and read {bytes_text(read)}"
+        return ""
 
     @cached_property
     def datagrams(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
-from fabriscope.model.counters import BESIDE, CONFIDANT, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, Connection, Watch
 
 LOOPBACK = "lo"
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
@@ -155,7 +155,9 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
         if kind == OUTWARD:
             whom = f"{target} (not watched)" if peer is None else not_the_jobs(peer if one.role == RANK else one.host)
         into = mirror.in_interface if mirror else None
-        size = max(one.sent_bytes, mirror.received_bytes if mirror else 0)
+        # The end of a connection may count as a byte that came in: what was acknowledged is exact then.
+        came = mirror.received_bytes if mirror else 0
+        size = one.sent_bytes if came - one.sent_bytes == 1 else max(one.sent_bytes, came)
         yield Transfer(one.host, target, size, one.out_interface, into, kind, one.is_loopback, whom)
         if mirror is None:
             yield Transfer(target, one.host, one.received_bytes, None, one.in_interface, kind, one.is_loopback, whom)
@@ -217,6 +219,8 @@ def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
         return RANKS
     if known == {RANK, OTHER}:
         return BESIDE if is_parallel else OUTWARD
+    if known == {RANK, JOB} and not is_parallel:  # a daemon that the job started (sshd) is none of a launcher's
+        return RANKS
     if BESIDE in known:
         return BESIDE
     return UNCLEAR if known <= {RANK, ""} else OTHERS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from fabriscope.analysis.words import UNKNOWN, bytes_text, share_text, time_text
-from fabriscope.model.counters import Carrier, Watch
+from fabriscope.model.counters import UNDECIDED, Carrier, Watch
 from fabriscope.model.proof import Observed, Proof
 
 SHM = "shm"
@@ -108,6 +108,15 @@ def ending_sentence(observed: Observed) -> str:
 def problems(watches: Mapping[str, Watch]) -> list[str]:
     """Return what could not be read on the hosts, a line each."""
     return [f"{host}: {name}: {why}" for host, watch in watches.items() for name, why in watch.problems.items()]
+
+
+def grade_sentence(observed: Observed, proof: Proof) -> str:
+    """Return what root would add to a verdict that could not be reached; empty where it was, or root was there."""
+    weak = [host for host, watch in observed.watches.items() if watch.ownership == "marks"]
+    if proof.books.verdict != UNDECIDED or not weak:
+        return ""
+    hosts = ", ".join(weak)
+    return f"whose a connection is was known by marks alone on {hosts}; as root, here or in a lab, the kernel tells it"
 
 
 def command_text(observed: Observed) -> str:

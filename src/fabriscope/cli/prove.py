@@ -173,6 +173,7 @@ def _say(observed: Observed, proof: Proof) -> None:
     verdict, _, rest = proof_words.verdict_sentence(proof).partition(proof.books.verdict)
     click.echo(f"{verdict}{click.style(proof.books.verdict, fg=colour, bold=True)}{rest}", err=True)
     said = [*proof_words.library_sentences(observed, proof), proof_words.ending_sentence(observed)]
+    said.append(proof_words.grade_sentence(observed, proof))
     for line in filter(None, (*said, *proof_words.problems(observed.watches))):
         click.echo(line, err=True)
 

@@ -59,6 +59,9 @@ class Process:
     """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
     channels: tuple[str, ...] = ()
     """Ends of pipes, of connected Unix sockets and of files (CHANNEL): `pipe 77 read`, `unix 78 to 79`."""
+    read_bytes: int = 0
+    """What it read by read(2) and its like when it was seen last, from wherever; 0 where that may not be read."""
+    written_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,9 @@ class Watch:
     """What could not be read, and why: an unknown is not a zero."""
     lower_interfaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Interface to those beneath it, which count its bytes too (VLAN, VXLAN, macvlan, bond, bridge)."""
+    ownership: str = ""
+    """By what it was known whose processes and connections are: `birth`, `group` or `marks` (docs/counters.md); empty
+    where nobody said."""
     other_datagrams: tuple[str, ...] | None = None
     """Sockets of UDP that reach other hosts and are not the job's, in words (`port 5353`); None where nobody looked."""
 

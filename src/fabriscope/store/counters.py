@@ -111,7 +111,7 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
 
 def _check(watch: Watch) -> None:
     """Raise TypeError or ValueError for values of another type than their names promise."""
-    _must(isinstance(watch.host, str) and isinstance(watch.kernel, str), "a host's name")
+    _must(all(isinstance(text, str) for text in (watch.host, watch.kernel, watch.ownership)), "a host's name")
     for texts in (watch.rdma_interfaces, watch.problems):
         _must(all(isinstance(text, str) for text in texts.values()), "a text")
     for address in (one for every in watch.addresses.values() for one in every):
@@ -132,6 +132,7 @@ def _check(watch: Watch) -> None:
         for process in reading.processes:
             _must(type(process.pid) is int and (process.rank is None or type(process.rank) is int), "a process")
             _must(all(type(size) is int for size in process.shared_mappings.values()), "shared memory")
+            _must(all(type(size) is int for size in (process.read_bytes, process.written_bytes)), "what it read")
             texts_of = (process.role, process.program, *process.devices, *process.datagrams, *process.channels)
             _must(all(isinstance(text, str) and CHANNEL.fullmatch(text) for text in process.channels), "a pipe's end")
             _must(all(isinstance(text, str) for text in texts_of), "a process")

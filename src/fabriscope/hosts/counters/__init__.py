@@ -42,6 +42,8 @@ MOST_COUNT = 2**64 - 1
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = 12
 _CONFIDANT = -2
+_BULK_BYTES = 1 << 20
+"""A connection of the job that was gone before anybody saw its holder is a rank's if it moved so much."""
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")
@@ -108,6 +110,7 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
         lower_interfaces=_every("lower_interfaces", [host, *later], Foreign.texts),
         problems=problems,
+        ownership=told[-1].at("ownership").text() if told and told[-1].get("ownership") else "",
         other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
     )
 
@@ -220,7 +223,17 @@ def _process_row(row: Foreign) -> dict[str, Any]:
         "listens": row.at("listens").wholes(most=MOST_TCP_PORT),
         "datagrams": row.at("datagrams").texts(),
         "channels": _channels(row.get("channels")),
+        "moved": _moved(row.get("moved")),
     }
+
+
+def _moved(part: Foreign | None) -> tuple[int, int]:
+    moved = part.wholes() if part is not None else (0, 0)
+    if len(moved) != 2:
+        raise ParseError(
+            f"{len(moved)} numbers are not what was read and what was written", where=part.where if part else ""
+        )
+    return moved[0], moved[1]
 
 
 def _channels(part: Foreign | None) -> tuple[str, ...]:
@@ -271,8 +284,10 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
     )
     if owner is None or owner == _THE_JOBS:
         owner = listening.get(local_port, owner)
-    if owner is None or (owner == _THE_JOBS and owner not in known):
+    if owner is None:
         return one
+    if owner == _THE_JOBS and owner not in known:
+        return replace(one, role=RANK) if sent + received >= _BULK_BYTES else one
     if owner < 0:
         return replace(one, role=CONFIDANT if owner == _CONFIDANT else OTHER)
     return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner or None)
@@ -287,7 +302,7 @@ def _processes(
         role, rank = known[pid]
         devices, datagrams = tuple(one["devices"]), tuple(one["datagrams"])
         channels = tuple(text for text in one["channels"] if _ends(text) not in theirs)
-        yield Process(pid, role, rank, one["program"], one["shared"], devices, datagrams, channels)
+        yield Process(pid, role, rank, one["program"], one["shared"], devices, datagrams, channels, *one["moved"])
 
 
 def _ends(channel: str) -> frozenset[str]:

@@ -87,6 +87,7 @@ class Collector:
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
         words["other_datagrams"] = sorted(self.sockets.datagrams.others)
+        words["ownership"] = self.processes.ownership()
         words["cost_ns"] = self.cost_ns()
         say(words)
 

@@ -39,7 +39,8 @@ class Process:
         self.pid, self.seen_s, self.next_s = pid, now_s, now_s
         self.parent, self.program, self.pages = 0, "", []
         self.rank = self.step_rank = None
-        self.is_marked = self.is_of_job = self.is_hidden = False
+        self.is_marked = self.is_of_job = self.is_hidden = self.was_in_group = False
+        self.read_bytes = self.written_bytes = 0
         self.shared, self.devices, self.listens, self.datagrams, self.channels = {}, set(), set(), set(), set()
 
     def is_young(self, now_s):
@@ -50,7 +51,7 @@ class Process:
             "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
             "step_rank": self.step_rank, "is_marked": self.is_marked, "shared": self.shared,
             "devices": sorted(self.devices), "listens": sorted(self.listens), "datagrams": sorted(self.datagrams),
-            "channels": sorted(self.channels),
+            "channels": sorted(self.channels), "moved": [self.read_bytes, self.written_bytes],
         }  # fmt: skip
 
 
@@ -116,7 +117,8 @@ class Processes:
         folder = "/proc/%d" % one.pid
         if one.pid == os.getpid():
             return False
-        one.is_marked |= self.is_in_group(one.pid)
+        is_in_group = self.is_in_group(one.pid)
+        one.is_marked |= is_in_group
         try:
             if os.readlink(folder + "/ns/net") != self.namespace:
                 return False
@@ -143,17 +145,26 @@ class Processes:
             one.is_marked or one.rank is not None or one.step_rank is not None
             or one.program in LAUNCHERS or one.parent in self.of_job
         )  # fmt: skip
+        # The first one joins once it is there; all others are born inside.
+        is_born_inside = one.was_in_group or (parent is not None and parent.was_in_group)
+        self.has_strayed |= is_born_inside and not is_in_group and bool(link(folder + "/exe"))
+        one.was_in_group |= is_in_group
         if not one.is_of_job or (one.program, one.rank, one.is_of_job) == before:
             return False
         self.of_job[one.pid] = one
         self.changed.add(one)
-        self.has_strayed |= not self.is_in_group(one.pid) and bool(link(folder + "/exe"))
         return True
 
     def awaits_ranks(self):
         """Return whether a launcher was seen, and none of its ranks yet."""
         every = self.of_job.values()
         return any(one.program in LAUNCHERS for one in every) and all(one.rank is None for one in every)
+
+    def ownership(self):
+        """Return by what it is known here whose a process and a connection are: the kernel's word, or marks."""
+        if self.group is None or self.has_strayed:
+            return "marks"
+        return "group" if self.births.has(0) is None else "birth"
 
     def is_in_group(self, pid):
         """Return whether the kernel says that a process is the job's: it, or what it descends from, was born there."""
@@ -177,6 +188,7 @@ class Processes:
         for one in list(self.of_job.values()):
             self.look_at_files(one, found)
             self.look_at_memory(one)
+            self.look_at_files_moved(one)
         self.owners.update(found)
         self.look_at_confidants({peers[inode] for inode in found if peers.get(inode)} - set(self.owners))
 
@@ -284,10 +296,19 @@ class Processes:
         is_news = False
         for one in self.of_job.values():
             pages = read("/proc/%d/statm" % one.pid).split()[:1] if one.program not in LAUNCHERS else one.pages
+            self.look_at_files_moved(one)
             if pages != one.pages:
                 one.pages, is_news = pages, True
                 self.look_at_memory(one)
         return is_news
+
+    def look_at_files_moved(self, one):
+        """Read how much a process read and wrote by read(2), write(2) and their like, whatever from and to."""
+        told = dict(line.split(": ") for line in read("/proc/%d/io" % one.pid).splitlines() if ": " in line)
+        moved = int(told.get("rchar", 0)), int(told.get("wchar", 0))
+        if moved[0] > one.read_bytes or moved[1] > one.written_bytes:
+            one.read_bytes, one.written_bytes = moved
+            self.changed.add(one)
 
     def look_at_memory(self, one):
         try:
