@@ -11,7 +11,7 @@ from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.expected import meant
-from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Carrier, Expectation, Watch
+from fabriscope.model.counters import PROVED, RANK, REFUTED, UNDECIDED, Carrier, Expectation, Process, Watch
 
 UDP = Expectation("udp", "")
 
@@ -85,3 +85,17 @@ def test_what_a_host_that_was_not_watched_sent_came_in() -> None:
     books = balance(watches, expected("eth0", watches))
     assert books.verdict == PROVED, books.because
     assert books.carriers[0].kind == Carrier("b", "udp", "eth0", 0, 0).kind
+
+
+@pytest.mark.parametrize(("source", "target"), [("a", "b"), ("b", "a")])
+def test_what_others_got_or_sent_at_the_other_end_of_the_jobs_datagrams_has_an_owner(source: str, target: str) -> None:
+    made = scene()
+    made.udp(source, target, 40 * MB)
+    made["a"].processes = [Process(100, RANK, None, "app", datagrams=("udp",))]
+    made["b"].processes = []
+    watches = {"a": seen(made)["a"], "b": seen(made, "port 5201")["b"]}
+    books = balance(watches, expected("eth0", watches))
+    assert (books.verdict, books.carried_by) == (PROVED, "udp over eth0"), books.because
+    made.noise(40 * MB, "eth0", 30_000)  # more than that has none
+    watches = {"a": watches["a"], "b": seen(made, "port 5201")["b"]}
+    assert balance(watches, expected("eth0", watches)).verdict == UNDECIDED

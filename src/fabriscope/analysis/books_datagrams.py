@@ -21,6 +21,8 @@ UDP = "udp"
 ELSEWHERE = ""
 """Stands for the host that datagrams went to: no counter tells."""
 WHOM = "whoever its datagrams reached"
+MATCHED_SHARE = 1.02
+"""The two ends count headers and fragments otherwise."""
 SHORTER_BYTES = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
 """The account of the wire takes TCP's headers off every packet; those of datagrams are shorter by so much."""
 
@@ -55,6 +57,25 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
             if size >= LEAST_COUNTED_BYTES:
                 line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
         found.append(line)
+    return found
+
+
+def at_both_ends(lines: Sequence[Line]) -> list[Line]:
+    """Return the account of all hosts with what of the job's datagrams came to others there, or came from them.
+
+    At one end they are the job's; what has no owner at the other end, and is not more, is the same.
+    """
+    found = list(lines)
+    for mine, theirs in (("out", "in"), ("in", "out")):
+        wires = [one for one in found if one.interface != LOOPBACK]
+        known = {way: sum(one.datagram_bytes for one in wires if one.direction == way) for way in (mine, theirs)}
+        left = round(MATCHED_SHARE * (known[mine] - known[theirs]))
+        for place, line in enumerate(found):
+            is_open = line.direction == theirs and line.interface != LOOPBACK and not line.datagram_bytes
+            size = min(line.rest_bytes, left)
+            if is_open and size >= LEAST_COUNTED_BYTES:
+                found[place] = replace(line, rest_bytes=line.rest_bytes - size, datagram_bytes=size)
+                left -= size
     return found
 
 

@@ -100,6 +100,7 @@ class Evidence:
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
+        self.lines = books_datagrams.at_both_ends(self.lines)
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
