@@ -76,6 +76,29 @@ def test_a_launch_has_a_group_while_it_runs_and_none_after_it(group: JobGroup) -
     assert not (group.path.parent / name).exists()
 
 
+@pytest.mark.parametrize(("is_inside", "ownership"), [(True, "group"), (False, "marks")])
+def test_a_process_of_the_job_that_is_not_in_its_group_makes_marks_of_it(
+    group: JobGroup, monkeypatch: pytest.MonkeyPatch, *, is_inside: bool, ownership: str
+) -> None:
+    monkeypatch.setenv(job_group.GROUP_VARIABLE, f"{group.path.stat().st_ino} {group.path.name} 0")
+    names: dict[str, Any] = {}
+    exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
+    seen = names["Processes"]("our-mark", {})
+    argv = ("sleep", "60")
+    env = {**os.environ, "FABRISCOPE_LAUNCH_MARK": "our-mark.1"}
+    with subprocess.Popen(group.joining(argv) if is_inside else argv, env=env) as started:
+        try:
+            until_s = time.monotonic() + LONG_S
+            while not Path(f"/proc/{started.pid}/cmdline").read_bytes().startswith(b"sleep"):
+                assert time.monotonic() < until_s
+                time.sleep(0.01)
+            one = names["Process"](started.pid, time.monotonic())
+            assert seen.identify(one)
+            assert seen.ownership() == ownership
+        finally:
+            started.kill()
+
+
 SOCKETS = """
 import socket
 listener = socket.create_server(("127.0.0.1", 0))

@@ -70,7 +70,7 @@ class Processes:
         self.new = {}
         self.of_job = {}
         self.owners, self.datagrams, self.peers = {}, {}, {}
-        self.has_strayed = False  # a process of the job left its control group, or has one within that
+        self.has_strayed = False  # a process of the job is outside of its control group, or has one within that
         # Processes that are none of the job's and hold the other end of a Unix socket of its, and what they have open.
         self.confidants, self.confided, self.sought = set(), set(), set()
         self.holders = set()  # processes that are none of the job's and hold connections
@@ -145,9 +145,8 @@ class Processes:
             one.is_marked or one.rank is not None or one.step_rank is not None
             or one.program in LAUNCHERS or one.parent in self.of_job
         )  # fmt: skip
-        # The first one joins once it is there; all others are born inside.
-        is_born_inside = one.was_in_group or (parent is not None and parent.was_in_group)
-        self.has_strayed |= is_born_inside and not is_in_group and bool(link(folder + "/exe"))
+        is_bound = one.is_marked or one.was_in_group or (parent is not None and parent.was_in_group)
+        self.has_strayed |= is_bound and not is_in_group and self.is_outside(one.pid)
         one.was_in_group |= is_in_group
         if not one.is_of_job or (one.program, one.rank, one.is_of_job) == before:
             return False
@@ -172,6 +171,13 @@ class Processes:
             return False
         path = next((line[3:] for line in read("/proc/%d/cgroup" % pid).splitlines() if line.startswith("0::")), "")
         return path.rpartition("/")[2] == self.group_name
+
+    def is_outside(self, pid):
+        """Return whether a process runs outside of the group, and is not about to join it (launch/job_group.py)."""
+        words = read("/proc/%d/cmdline" % pid).split("\0")
+        is_joining = "fabriscope-join" in words
+        is_running = words != [""] and bool(link("/proc/%d/exe" % pid))
+        return self.group is not None and is_running and not is_joining and not self.is_in_group(pid)
 
     def note_hidden(self, one):
         """Say of a child of the job's that nothing of it may be read, when that is so for the second time."""
