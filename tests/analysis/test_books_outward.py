@@ -10,7 +10,7 @@ from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, tcp
 from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.books import balance
-from fabriscope.model.counters import OTHER, PROVED, RANK, REFUTED, UNDECIDED, Expectation, Process, Watch
+from fabriscope.model.counters import OTHER, PROVED, RANK, REFUTED, UNDECIDED, UNSEEN, Expectation, Process, Watch
 
 ANY = Expectation("", "")
 LOOPBACK = Expectation("tcp", "lo", {"a": "lo", "b": "lo"})
@@ -63,6 +63,22 @@ def test_what_ranks_tell_others_past_what_was_asked_for_refutes_it() -> None:
     books = balance(made.watches(), SECOND)
     assert (books.verdict, books.carried_by) == (REFUTED, "tcp over eth1 and tcp over eth0")
     assert "by tcp over eth0, though not from rank to rank" in books.because
+
+
+def test_a_copy_in_small_parts_whose_programs_nobody_saw_refutes() -> None:
+    made = scene(tcp(10 * MB, over="eth1"))
+    for _ in range(20):
+        made.tcp("b", "a", 50_000, over="eth0", role=OTHER, there=UNSEEN)
+    books = balance(made.watches(), SECOND)
+    assert (books.verdict, books.carried_by) == (REFUTED, "tcp over eth1 and tcp over eth0")
+
+
+def test_what_nobody_saw_between_ranks_is_theirs() -> None:
+    made = scene(tcp(10 * MB, over="eth1"))
+    made.tcp("a", "b", MB, over="eth0", there=UNSEEN)
+    books = balance(made.watches(), SECOND)
+    assert books.verdict == REFUTED
+    assert books.found_share == pytest.approx(20 / 21, rel=0.01)
 
 
 def test_ranks_that_told_others_alone_have_not_sent_nothing() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
-from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, UNSEEN, Connection, Watch
 
 LOOPBACK = "lo"
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
@@ -147,13 +147,15 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
     for one in ends.values():
         peer = one.host if one.is_loopback else hosts.get(one.remote[0])
         mirror = ends.get((peer, one.remote, one.local)) if peer is not None else None
-        if peer is None and one.role not in (RANK, BESIDE, CONFIDANT):
+        if peer is None and one.role not in (RANK, BESIDE, CONFIDANT, UNSEEN):
             continue
-        kind = _kind(one.role, OTHER if peer is None else mirror.role if mirror else "", one.is_loopback, is_parallel)
+        other = OTHER if peer is None else mirror.role if mirror else ""
+        role, other = _seen(one.role, other), _seen(other, one.role)
+        kind = _kind(role, other, one.is_loopback, is_parallel)
         target = peer or one.remote[0]
         whom = ""
         if kind == OUTWARD:
-            whom = f"{target} (not watched)" if peer is None else not_the_jobs(peer if one.role == RANK else one.host)
+            whom = f"{target} (not watched)" if peer is None else not_the_jobs(peer if role == RANK else one.host)
         into = mirror.in_interface if mirror else None
         # The end of a connection may count as a byte that came in: what was acknowledged is exact then.
         came = mirror.received_bytes if mirror else 0
@@ -207,6 +209,13 @@ def _is_loopback(address: str) -> bool:
         return ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+def _seen(role: str, other: str) -> str:
+    """Return the role of an end; of what was UNSEEN many small parts may be a copy to or from somebody else."""
+    if role != UNSEEN:
+        return role
+    return RANK if other == OTHER else ""
 
 
 def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:

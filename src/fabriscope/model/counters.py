@@ -12,6 +12,8 @@ RANK, JOB, BESIDE, CONFIDANT, OTHER = "rank", "job", "beside", "confidant", "oth
 """Roles of a process: a rank of an MPI job (or the measuring program itself where there is no MPI), what starts ranks
 (launchers, daemons, shells), another program that the job started beside its ranks (a copy), somebody else's that the
 job talks to by a Unix socket, or somebody else's."""
+UNSEEN = "unseen"
+"""In place of a role: the job's by the kernel's word, of which process nobody saw; and little, or it is a rank's."""
 
 CHANNEL = re.compile(r"((?:pipe|file) [0-9a-f:]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
 """What a process holds an end of: a pipe, with a name or without, an open file (`DEVICE:INODE`), a Unix socket."""
@@ -35,8 +37,8 @@ class Connection:
     received_segments: int | None = None
     retransmitted_bytes: int | None = None
     role: str = ""
-    """RANK, JOB, BESIDE or OTHER after the process that holds it; empty where no process could be found (it was closed
-    before anyone looked)."""
+    """RANK, JOB, BESIDE, CONFIDANT or OTHER after the process that holds it, or UNSEEN; empty where no process could be
+    found (it was closed before anyone looked)."""
     pid: int | None = None
     is_closed: bool = False
     cookie: int = 0

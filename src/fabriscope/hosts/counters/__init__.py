@@ -28,7 +28,7 @@ from typing import Any
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.counters import CHANNEL, CONFIDANT, OTHER, RANK, Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, CONFIDANT, OTHER, RANK, UNSEEN, Connection, Process, Reading, Watch
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
@@ -42,7 +42,7 @@ MOST_COUNT = 2**64 - 1
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = 12
 _CONFIDANT = -2
-_BULK_BYTES = 1 << 20
+_BULK_BYTES = 128 << 10
 """A connection of the job that was gone before anybody saw its holder is a rank's if it moved so much."""
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
@@ -287,7 +287,7 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
     if owner is None:
         return one
     if owner == _THE_JOBS and owner not in known:
-        return replace(one, role=RANK) if sent + received >= _BULK_BYTES else one
+        return replace(one, role=RANK if sent + received >= _BULK_BYTES else UNSEEN)
     if owner < 0:
         return replace(one, role=CONFIDANT if owner == _CONFIDANT else OTHER)
     return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner or None)
