@@ -46,7 +46,7 @@ def message(parts: dict[str, Any], cookie: int, sent: int | None, state: int = E
 def looked(parts: dict[str, Any], sockets: Any, *living: bytes) -> None:
     """Let the sockets be looked at while these are alive."""
 
-    def dump(_family: int, _kind: int, request: bytes) -> Any:
+    def dump(_family: int, _kind: int, request: bytes, _connection: Any) -> Any:
         return iter([(parts["SOCK_DIAG_BY_FAMILY"], one) for one in living if request[0] == socket.AF_INET])
 
     parts["dump"] = dump
@@ -54,7 +54,7 @@ def looked(parts: dict[str, Any], sockets: Any, *living: bytes) -> None:
 
 
 def test_one_that_is_closed_and_let_go_later_is_said_once(parts: dict[str, Any]) -> None:
-    sockets = parts["Sockets"]({}, parts["Births"](0))
+    sockets = parts["Sockets"]({}, parts["Births"](0), parts["Namespaces"](()))
     sockets.hear = lambda: 0
     sockets.listener = object()
     looked(parts, sockets, message(parts, 7, 1000))
@@ -71,7 +71,7 @@ def test_one_that_is_closed_and_let_go_later_is_said_once(parts: dict[str, Any])
 
 @pytest.mark.parametrize("is_told", [True, False])
 def test_one_without_a_last_word_is_closed_at_the_end_and_counted(parts: dict[str, Any], is_told: bool) -> None:
-    sockets = parts["Sockets"]({}, parts["Births"](0))
+    sockets = parts["Sockets"]({}, parts["Births"](0), parts["Namespaces"](()))
     sockets.hear = lambda: 0
     sockets.listener = object() if is_told else None
     looked(parts, sockets, message(parts, 7, 1000))
@@ -86,7 +86,7 @@ def test_one_without_a_last_word_is_closed_at_the_end_and_counted(parts: dict[st
 
 def test_a_kernel_that_counts_no_bytes_is_a_problem_and_no_silence(parts: dict[str, Any]) -> None:
     problems: dict[str, str] = {}
-    sockets = parts["Sockets"](problems, parts["Births"](0))
+    sockets = parts["Sockets"](problems, parts["Births"](0), parts["Namespaces"](()))
     problems.clear()
     sockets.take(message(parts, 7, None, FIN_WAIT2), False)
     assert problems == {}
@@ -105,7 +105,7 @@ def a_process(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: typ
             return os.readlink(path)  # noqa: PTH115 - as the collector does
         if error is not None:
             raise error
-        return str(every.namespace) if path.endswith("net") else "/bin/app"
+        return str(every.spaces.own) if path.endswith("net") else "/bin/app"
 
     fake = type("os", (), {**vars(os), "readlink": staticmethod(readlink)})
     monkeypatch.setitem(parts, "os", fake)

@@ -102,6 +102,28 @@ def test_who_has_a_connection_is_remembered_after_its_end() -> None:
     assert all(one.program.startswith("python") for one in ranks.values())
 
 
+CONTAINED = """
+import ctypes, subprocess, time
+time.sleep(0.3)
+if ctypes.CDLL(None).unshare(0x40000000) != 0:  # CLONE_NEWNET
+    raise SystemExit("no network namespace")
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+time.sleep(0.7)
+"""
+
+
+def test_a_network_namespace_of_the_jobs_is_entered() -> None:
+    needs.root("only root enters the namespaces of others")
+    needs.program("ip")
+    watch, said = watched(CONTAINED + TALK, 123_457, 1, 0.3, "127.0.0.1")
+    one, other = sorted(of_port(watch, int(said)), key=lambda connection: connection.sent_bytes)
+    assert (one.sent_bytes, other.sent_bytes) == (1, 123_457)
+    assert {one.role, other.role} == {RANK}
+    assert one.space == other.space != ""
+    assert "127.0.0.1" in watch.spaces[one.space]
+    assert watch.problems == {}
+
+
 def test_without_an_mpi_the_marked_program_is_what_sends() -> None:
     watch, said = watched(TALK, 5_000, 1, 1.0, "127.0.0.1")
     assert {one.role for one in of_port(watch, int(said))} == {RANK}
@@ -150,7 +172,7 @@ def unowned_connection(group: int | None = None) -> tuple[Any, Any]:
     """Return the sockets of a host at a later look, and one of which nobody is known to hold it."""
     names: dict[str, Any] = {}
     exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
-    sockets = names["Sockets"]({}, names["Births"](0))
+    sockets = names["Sockets"]({}, names["Births"](0), names["Namespaces"](()))
     one = names["Connection"](7, ["10.0.0.1", 1, "10.0.0.2", 2], 99)
     one.counts, one.uid, one.group = [0] * 5, os.geteuid(), group
     sockets.alive = {7: one}

@@ -40,7 +40,8 @@ def spoilt_because(evidence: Evidence) -> str:
     expected = evidence.expected
     for host, happened in evidence.disturbed.items():
         asked = {expected.interfaces.get(host), expected.rdma_ports.get(host)}
-        used = {name for one in evidence.transfers for name in (one.out_interface, one.in_interface)}
+        used = {one.out_interface for one in evidence.transfers if one.source == host}
+        used |= {one.in_interface for one in evidence.transfers if one.target == host}
         for name, text in happened.items():
             if name in asked | used:
                 return f"{name} of {host}: {text}"

@@ -31,6 +31,7 @@ from fabriscope.analysis.books_wire import (
     lines_of,
     places_of,
     routes_of,
+    through_doors,
     without_ip,
 )
 from fabriscope.analysis.words import bytes_text
@@ -92,11 +93,14 @@ class Evidence:
         self.ports: list[Port] = []
         for host, meter in self._meters.items():
             again = sum(one.retransmitted_bytes for other in flows for one in flows[other] if other != host)
+            doors = watches[host].doors
             lines, ports = lines_of(meter, flows[host], again)
+            lines = through_doors(lines, flows[host], doors)
             routes = {**routes_of(lines), **places_of(lines, flows[host])}
             if routes:
                 flows[host] = rerouted(flows[host], routes)
                 lines, ports = lines_of(meter, flows[host], again)
+                lines = through_doors(lines, flows[host], doors)
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]

@@ -9,6 +9,8 @@ from ipaddress import IPv6Address, ip_address
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, UNSEEN, Connection, Watch
 
 LOOPBACK = "lo"
+INDOORS = "a network namespace of the job's"
+"""In place of an interface: what did not leave the host from there, no interface of the host need have counted."""
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
 """Between two ranks; between the job and somebody else; perhaps (no holder was seen of an end); certainly not the
 job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other. CONFIDANT: of somebody whom
@@ -33,6 +35,8 @@ class Flow:
     in_interface: str
     open_count: int = 0
     """At how many of the first and the last reading it was alive: bytes went on while the counters were being read."""
+    space: str = ""
+    """The network namespace of the job's that this end is in; empty for the host's."""
 
     @property
     def is_ipv6(self) -> bool:
@@ -103,22 +107,26 @@ def flows_of(watch: Watch) -> list[Flow]:
     for name, addresses in watch.addresses.items():
         for address in map(plain, addresses):  # one that several had, one after the other, does not tell which it was
             interfaces[address] = name if interfaces.get(address, name) == name else ""
-    tallies: dict[tuple[str, int, str, int], dict[int, _Tally]] = {}
+    tallies: dict[tuple[str, str, int, str, int], dict[int, _Tally]] = {}
     for number, reading in enumerate(watch.readings):
         for one in sorted(reading.connections, key=lambda one: not one.is_closed):
-            key = (plain(one.local_address), one.local_port, plain(one.remote_address), one.remote_port)
+            key = (one.space, plain(one.local_address), one.local_port, plain(one.remote_address), one.remote_port)
             tallies.setdefault(key, {}).setdefault(one.cookie, _Tally()).add(one, is_first=number == 0)
+    spaces = {space: {plain(address) for address in every} for space, every in watch.spaces.items()}
+    of_job = {address for every in spaces.values() for address in every}
     found = []
-    for (local, local_port, remote, remote_port), every in tallies.items():
+    for (space, local, local_port, remote, remote_port), every in tallies.items():
         tally = _sum(every.values())
-        is_loopback = _is_loopback(local) or remote in interfaces
-        # An address on loopback may be another machine's goal as well: by what interface it came is not known.
-        told = interfaces.get(local, "")
-        interface = LOOPBACK if is_loopback else "" if told == LOOPBACK else told
+        is_loopback = _is_loopback(local) or remote in (spaces.get(space, ()) if space else interfaces)
+        if space:
+            interface = INDOORS if is_loopback or remote in interfaces or remote in of_job else ""
+        else:  # an address on loopback may be another machine's goal as well: by what interface it came is not known
+            told = interfaces.get(local, "")
+            interface = LOOPBACK if is_loopback else "" if told == LOOPBACK else told
         found.append(
             Flow(
                 watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,
-                tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count,
+                tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count, space,
             )
         )  # fmt: skip
     return found
@@ -143,10 +151,13 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
     A host that was not watched is called by its address; what others told it is left out. The ranks of a parallel job
     are judged by what they tell each other.
     """
-    ends = {(one.host, one.local, one.remote): one for every in flows.values() for one in every}
+    ends = {(one.host, one.local, one.remote, one.space): one for every in flows.values() for one in every}
+    spaces = {one.space for one in ends.values()}
     for one in ends.values():
         peer = one.host if one.is_loopback else hosts.get(one.remote[0])
-        mirror = ends.get((peer, one.remote, one.local)) if peer is not None else None
+        places = {one.space} if one.is_loopback else spaces
+        mirrors = [ends[key] for space in places if (key := (peer, one.remote, one.local, space)) in ends]
+        mirror = mirrors[0] if mirrors else None
         if peer is None and one.role not in (RANK, BESIDE, CONFIDANT, UNSEEN):
             continue
         other = OTHER if peer is None else mirror.role if mirror else ""
@@ -187,7 +198,8 @@ def hosts_by_address(watches: Mapping[str, Watch]) -> dict[str, str]:
     found: dict[str, str] = {}
     shared: set[str] = set()
     for host, watch in watches.items():
-        for one in {plain(text) for every in watch.addresses.values() for text in every}:
+        every = (*watch.addresses.values(), *watch.spaces.values())
+        for one in {plain(text) for texts in every for text in texts}:
             if found.setdefault(one, host) != host:
                 shared.add(one)
     return {one: host for one, host in found.items() if one not in shared and not _is_loopback(one)}

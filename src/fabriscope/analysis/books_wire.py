@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.analysis.books_flows import LOOPBACK, Flow
+from fabriscope.analysis.books_flows import INDOORS, LOOPBACK, Flow
 from fabriscope.model.counters import Reading, Watch
 
 LEAST_COUNTED_BYTES = 10_000
@@ -331,6 +331,21 @@ def _line(
         meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background,
         again,
     )  # fmt: skip
+
+
+def through_doors(lines: Sequence[Line], flows: Sequence[Flow], doors: Mapping[str, Sequence[str]]) -> list[Line]:
+    """Return the account less what the job's network namespaces passed on to others by interfaces of this host.
+
+    What left a namespace came in by the interface before it, and went out by another, which must have an owner of it.
+    """
+    found = []
+    for line in lines:
+        behind = [one for one in flows if one.space in doors.get(line.interface, ()) and one.out_interface != INDOORS]
+        is_in = line.direction == "in"
+        passed = sum(one.sent_bytes + one.retransmitted_bytes if is_in else one.received_bytes for one in behind)
+        explained = max(0, min(line.rest_bytes, round(passed / PLACED_SHARE)))
+        found.append(replace(line, rest_bytes=line.rest_bytes - explained))
+    return found
 
 
 def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:

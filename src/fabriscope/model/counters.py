@@ -43,6 +43,8 @@ class Connection:
     is_closed: bool = False
     cookie: int = 0
     """The kernel's name for the socket: never given twice while it runs. 0 where it is not known."""
+    space: str = ""
+    """The network namespace that it is in, if that is one that the job made; empty for the host's."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,10 @@ class Watch:
     """What could not be read, and why: an unknown is not a zero."""
     lower_interfaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Interface to those beneath it, which count its bytes too (VLAN, VXLAN, macvlan, bond, bridge)."""
+    spaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Network namespace that the job made to its addresses."""
+    doors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Interface of the host to the namespaces of `spaces` behind it: one end of a veth pair, or the bridge it is in."""
     ownership: str = ""
     """By what it was known whose processes and connections are: `birth`, `group` or `marks` (docs/counters.md); empty
     where nobody said."""

@@ -102,6 +102,8 @@ def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
     known = {field.name for field in dataclasses.fields(Watch)}
     about = {name: value for name, value in line.items() if name in known}
     about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
+    for name in ("spaces", "doors"):
+        about[name] = {key: tuple(those) for key, those in line.get(name, {}).items()}
     others = line.get("other_datagrams")
     about["other_datagrams"] = None if others is None else tuple(others)
     watch = Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
@@ -114,9 +116,10 @@ def _check(watch: Watch) -> None:
     _must(all(isinstance(text, str) for text in (watch.host, watch.kernel, watch.ownership)), "a host's name")
     for texts in (watch.rdma_interfaces, watch.problems):
         _must(all(isinstance(text, str) for text in texts.values()), "a text")
-    for address in (one for every in watch.addresses.values() for one in every):
+    for address in (one for group in (watch.addresses, watch.spaces) for every in group.values() for one in every):
         ipaddress.ip_address(address.partition("/")[0].partition("%")[0])
-    _must(all(isinstance(name, str) for every in watch.lower_interfaces.values() for name in every), "an interface")
+    for names in (*watch.lower_interfaces.values(), *watch.doors.values()):
+        _must(all(isinstance(name, str) for name in names), "an interface")
     _must(all(type(size) is int for size in watch.mtu_bytes.values()), "an MTU")
     _must(all(isinstance(text, str) for text in watch.other_datagrams or ()), "a socket")
     for reading in watch.readings:
@@ -124,7 +127,8 @@ def _check(watch: Watch) -> None:
         counters = [reading.protocols, *reading.interfaces.values(), *reading.rdma.values()]
         _must(all(type(value) is int for group in counters for value in group.values()), "a counter")
         for one in reading.connections:
-            _must(all(isinstance(text, str) for text in (one.local_address, one.remote_address, one.role)), "an end")
+            ends = (one.local_address, one.remote_address, one.role, one.space)
+            _must(all(isinstance(text, str) for text in ends), "an end")
             counts = (one.local_port, one.remote_port, one.sent_bytes, one.received_bytes, one.cookie)
             _must(all(type(count) is int for count in counts), "a connection's count")
             rest = (one.sent_segments, one.received_segments, one.retransmitted_bytes, one.pid)

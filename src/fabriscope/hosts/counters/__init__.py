@@ -40,14 +40,15 @@ SELF_VARIABLE = "FABRISCOPE_COUNTERS"
 MOST_COUNT = 2**64 - 1
 """What the kernel's counters hold."""
 MOST_TCP_PORT = 65_535
-_CONNECTION_PARTS = 12
+_CONNECTION_PARTS = (12, 13)
+"""With the namespace, if that is not the host's."""
 _CONFIDANT = -2
 _BULK_BYTES = 128 << 10
 """A connection of the job that was gone before anybody saw its holder is a rank's if it moved so much."""
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")
-_FILES = ("_births", "_sockets", "_links", "_processes", "_devices", "_collector")
+_FILES = ("_births", "_sockets", "_links", "_namespaces", "_processes", "_devices", "_collector")
 
 
 def program() -> str:
@@ -109,6 +110,8 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         readings=tuple(_readings(told)),
         rdma_interfaces={key: over.text() for key, over in _members(host, "rdma_interfaces")},
         lower_interfaces=_every("lower_interfaces", [host, *later], Foreign.texts),
+        spaces=_every("spaces", [host, *later], _addresses),
+        doors=_every("doors", [host, *later], Foreign.texts),
         problems=problems,
         ownership=told[-1].at("ownership").text() if told and told[-1].get("ownership") else "",
         other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
@@ -259,9 +262,9 @@ def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], listening: Mapping[int, int]) -> Connection:
     """Return a connection; one of which no holder was seen came in for whoever listens at its port."""
     parts = row.items()
-    if len(parts) != _CONNECTION_PARTS:
+    if len(parts) not in _CONNECTION_PARTS:
         raise ParseError(
-            f"{row.path} has {len(parts)} parts, and a connection has {_CONNECTION_PARTS}", where=row.where
+            f"{row.path} has {len(parts)} parts, and a connection has {_CONNECTION_PARTS[0]}", where=row.where
         )
     local, remote = parts[1].text(), parts[3].text()
     local_port, remote_port = parts[2].whole(most=MOST_TCP_PORT), parts[4].whole(most=MOST_TCP_PORT)
@@ -281,6 +284,7 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
         retransmitted_bytes=again,
         is_closed=bool(is_closed),
         cookie=cookie,
+        space=parts[12].text() if len(parts) > _CONNECTION_PARTS[0] else "",
     )
     if owner is None or owner == _THE_JOBS:
         owner = listening.get(local_port, owner)

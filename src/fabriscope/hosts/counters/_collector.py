@@ -35,7 +35,7 @@ class Collector:
         self.rdma = Rdma(order["sys_folder"])
         self.drivers = Drivers(self.problems)
         self.processes = Processes(order["mark"], self.problems)
-        self.sockets = Sockets(self.problems, self.processes.births)
+        self.sockets = Sockets(self.problems, self.processes.births, self.processes.spaces)
         self.said = {}
         self.said_links, self.unsaid_links = {}, {}
         self.cost_s = self.looked_s = 0.0
@@ -60,7 +60,8 @@ class Collector:
             lower = lower_interfaces(addresses)
         except OSError:  # then nothing is explained by nesting
             lower = {}
-        links = {"addresses": addresses, "lower_interfaces": lower}
+        spaces, doors = self.processes.spaces.addresses()
+        links = {"addresses": addresses, "lower_interfaces": lower, "spaces": spaces, "doors": doors}
         before, self.said_links = self.said_links, links
         return {} if links == before else links
 
@@ -118,6 +119,7 @@ class Collector:
     def assign(self, always):
         """Find out whose the connections are; whoever is young may have become one of the job's meanwhile."""
         self.processes.look(time.monotonic(), also_young=True)
+        self.sockets.enter()
         if always or self.sockets.has_new(self.processes.owners):
             self.processes.look_inside(unix_peers() if self.processes.of_job else {})
             self.processes.note_listeners(self.sockets.listeners)
@@ -130,6 +132,7 @@ class Collector:
         Return whether there were any.
         """
         is_news = self.processes.look(now_s) > 0
+        self.sockets.enter()
         if is_news:
             self.news_s = now_s
             self.looks_s = self.looks_s[:1] + [now_s + after_s for after_s in LOOKS_INSIDE_S]

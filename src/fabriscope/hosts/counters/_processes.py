@@ -1,4 +1,4 @@
-# ruff: noqa: F821, PTH115, PTH116, PTH119, PTH123, PTH208, S108, SIM905, UP031
+# ruff: noqa: F821, PTH115, PTH116, PTH118, PTH119, PTH123, PTH208, S108, SIM905, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
@@ -6,6 +6,7 @@
 # What ran before the first look is none of the job's. A new process is looked at again when it is twice as old: it may
 # not have become the program, or entered the network namespace, that it is for. What its environment says is told as
 # it is; who is a rank is decided where everything is known.
+import contextlib
 import os
 import re
 import stat
@@ -22,11 +23,8 @@ LAUNCHERS = frozenset(
 )
 DEVICES = re.compile(r"/dev/(net/tun|infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
-# Tables of sockets whose bytes the kernel counts for nobody, and the column of the inode.
-DATAGRAMS = {
-    "/proc/net/udp": 9, "/proc/net/udp6": 9, "/proc/net/udplite": 9, "/proc/net/udplite6": 9, "/proc/net/raw": 9,
-    "/proc/net/raw6": 9, "/proc/net/packet": 8,
-}  # fmt: skip
+# Tables (/proc/net) of sockets whose bytes the kernel counts for nobody, and the column of the inode.
+DATAGRAMS = {"udp": 9, "udp6": 9, "udplite": 9, "udplite6": 9, "raw": 9, "raw6": 9, "packet": 8}
 MOST_CHANNELS = 64  # of a process
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005
@@ -56,17 +54,17 @@ class Process:
 
 
 class Processes:
-    """The processes that are new since the first look, and share our network namespace."""
+    """The processes that are new since the first look, in our network namespace or in one that the job made."""
 
     def __init__(self, mark, problems):
         self.problems = problems
-        self.namespace = link("/proc/self/ns/net")
         self.mark = mark or prefix_of(variables_of("self").get(MARK_VARIABLE, b"").decode("ascii", "replace"))
         words = os.environ.get(GROUP_VARIABLE, "").split()
         known = words if len(words) == 3 else ["", "", "0"]
         self.group = int(known[0]) if known[0] else None  # the kernel's number of the job's control group
         self.group_name, self.births = known[1], Births(int(known[2]))
         self.old = self.present()
+        self.spaces = Namespaces(self.old)
         self.new = {}
         self.of_job = {}
         self.owners, self.datagrams, self.peers = {}, {}, {}
@@ -120,7 +118,7 @@ class Processes:
         is_in_group = self.is_in_group(one.pid)
         one.is_marked |= is_in_group
         try:
-            if os.readlink(folder + "/ns/net") != self.namespace:
+            if not self.is_here(one):
                 return False
         except PermissionError:
             self.note_hidden(one)
@@ -153,6 +151,13 @@ class Processes:
         self.of_job[one.pid] = one
         self.changed.add(one)
         return True
+
+    def is_here(self, one):
+        """Return whether a process is in our network namespace, or in one that the job made; raises OSError."""
+        name = os.readlink("/proc/%d/ns/net" % one.pid)
+        if name == self.spaces.own:
+            return True
+        return (one.is_of_job or parent_of(one.pid) in self.of_job) and self.spaces.admit(name, one.pid)
 
     def awaits_ranks(self):
         """Return whether a launcher was seen, and none of its ranks yet."""
@@ -190,7 +195,13 @@ class Processes:
 
     def look_inside(self, peers):
         """Read the open files of the job's processes and the memory that ranks share; `peers` is of Unix sockets."""
-        found, self.datagrams, self.peers = {}, datagram_sockets(), peers
+        found, self.peers = {}, peers
+        for one in list(self.of_job.values()):
+            with contextlib.suppress(OSError):  # it may have entered another namespace
+                self.is_here(one)
+        self.datagrams = datagram_sockets("/proc/net")
+        for pid in (space.holder() for space in self.spaces.entered.values()):
+            self.datagrams.update(datagram_sockets("/proc/%d/net" % pid) if pid else {})
         for one in list(self.of_job.values()):
             self.look_at_files(one, found)
             self.look_at_memory(one)
@@ -341,14 +352,14 @@ class Processes:
         return rows
 
 
-def datagram_sockets():
+def datagram_sockets(folder):
     """Return inode to kind (`udp`, `raw`, `packet`) of sockets for datagrams that are bound or connected."""
     found = {}
-    for path, column in DATAGRAMS.items():
-        for line in read(path).splitlines()[1:]:
+    for name, column in DATAGRAMS.items():
+        for line in read(os.path.join(folder, name)).splitlines()[1:]:
             fields = line.split()
             if len(fields) > column and fields[column].isdigit():
-                found[int(fields[column])] = os.path.basename(path).replace("lite", "").rstrip("6")
+                found[int(fields[column])] = name.replace("lite", "").rstrip("6")
     return found
 
 

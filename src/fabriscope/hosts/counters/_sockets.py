@@ -5,6 +5,7 @@
 #
 # The kernel tells every listener the last counters of each connection that is closed (what `ss -E` shows), so that one
 # which came and went between two looks is counted too.
+import contextlib
 import errno
 import os
 import socket
@@ -54,9 +55,9 @@ def attributes(data, at):
         at += (size + 3) & ~3
 
 
-def dump(family, kind, body):
-    """Yield the answers to a request for everything; raises OSError."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, family) as connection:
+def dump(family, kind, body, connection=None):
+    """Yield the answers to a request for everything, `connection` may be in another namespace; raises OSError."""
+    with connection or socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, family) as connection:
         connection.settimeout(5)
         connection.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + body)
         while True:
@@ -92,7 +93,9 @@ def unix_peers():
 class Connection:
     """One TCP connection as it was seen last."""
 
-    __slots__ = ("cookie", "counts", "ends", "group", "inode", "is_closed", "owner", "sought", "uid", "unowned_at")
+    __slots__ = (
+        "cookie", "counts", "ends", "group", "inode", "is_closed", "owner", "sought", "space", "uid", "unowned_at",
+    )  # fmt: skip
 
     def __init__(self, cookie, ends, inode):
         self.cookie, self.ends, self.inode = cookie, ends, inode
@@ -103,9 +106,11 @@ class Connection:
         self.sought = 0  # how often a holder was looked for among others
         self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
+        self.space = None  # the network namespace that it is in, where that is not ours
 
     def row(self):
-        return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
+        row = [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
+        return row if self.space is None else [*row, self.space.number]
 
 
 def is_datagrams(content):
@@ -200,10 +205,10 @@ class Datagrams:
 
 
 class Sockets:
-    """The TCP connections of this network namespace, those that were closed among them."""
+    """The TCP connections of this network namespace and those of the job's, those that were closed among them."""
 
-    def __init__(self, problems, births):
-        self.problems = problems
+    def __init__(self, problems, births, spaces):
+        self.problems, self.spaces = problems, spaces
         self.births, self.processes = births, None
         self.alive = {}
         self.lost = {}  # no more among the living, and the kernel has not told of their end yet: closed, never let go
@@ -232,10 +237,14 @@ class Sockets:
 
     def hear(self):
         """Take what the kernel said of closed connections; return how many there were."""
+        count = self.hear_of(None, self.listener)
+        return count + sum(self.hear_of(space, space.listener) for space in self.spaces.entered.values())
+
+    def hear_of(self, space, listener):
         count = 0
-        while self.listener is not None:
+        while listener is not None:
             try:
-                data = self.listener.recv(1 << 16)
+                data = listener.recv(1 << 16)
             except BlockingIOError:
                 break
             except OSError as error:
@@ -248,32 +257,54 @@ class Sockets:
                     if is_datagrams(content):
                         self.datagrams.take_closed(content)
                     else:
-                        count += self.take(content, True)
+                        count += self.take(content, True, space)
         return count
+
+    def enter(self):
+        """Listen in namespaces that the job made meanwhile, and leave those in which nobody of it is any more."""
+        for space in self.spaces.left():
+            self.hear_of(space, space.listener)
+            space.close()
+        for space in self.spaces.entered.values():
+            if space.listener is None:
+                with contextlib.suppress(OSError), self.spaces.inside(space):
+                    space.listener = self.listen()
+                self.look_into(space)
 
     def look(self):
         """Take the counters of all connections that are alive."""
         self.hear()
         self.look_count += 1
-        seen = set()
-        for family in (socket.AF_INET, socket.AF_INET6):
-            request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, ASKED_STATES)
-            try:
-                for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request + bytes(48)):
-                    if kind == SOCK_DIAG_BY_FAMILY:
-                        listener = listener_of(content)
-                        self.listeners.update([listener] if listener else [])
-                        seen.add(self.take(content, False))
-            except OSError as error:
-                if family == socket.AF_INET or error.errno != errno.ENOENT:  # a kernel without IPv6
-                    self.problems["connections"] = "sock_diag: %s" % (error.strerror or error)
-                return
+        seen = self.look_into(None)
+        if seen is None:
+            return
+        for space in self.spaces.entered.values():
+            seen.update(self.look_into(space) or ())
         self.hear()
         for cookie in self.missing & set(self.alive) - seen:  # gone for two looks, without a last word
             self.lost[cookie] = self.alive.pop(cookie)
         self.missing = set(self.alive) - seen
         if self.listener is None:  # nobody will tell of them any more
             self.give_up()
+
+    def look_into(self, space):
+        """Take the counters of those alive in one namespace; return their cookies, None if they cannot be read."""
+        seen = set()
+        for family in (socket.AF_INET, socket.AF_INET6):
+            request = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << INET_DIAG_INFO - 1, 0, ASKED_STATES)
+            try:
+                with self.spaces.inside(space):
+                    connection = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+                for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request + bytes(48), connection):
+                    if kind == SOCK_DIAG_BY_FAMILY:
+                        listener = listener_of(content)
+                        self.listeners.update([listener] if listener else [])
+                        seen.add(self.take(content, False, space))
+            except OSError as error:
+                if family == socket.AF_INET or error.errno != errno.ENOENT:  # a kernel without IPv6
+                    self.problems["connections"] = "sock_diag: %s" % (error.strerror or error)
+                return None
+        return seen
 
     def give_up(self):
         """Wait no longer for the last word on those that are lost: what was seen last is what they moved."""
@@ -283,7 +314,7 @@ class Sockets:
         self.lost_count += len(self.lost)
         self.lost = {}
 
-    def take(self, content, is_closed):
+    def take(self, content, is_closed, space=None):
         """Keep what a message says of a connection; return its cookie (of a closed one, whether it is one)."""
         found = told(content)
         if found is None:
@@ -294,6 +325,7 @@ class Sockets:
                 self.problems["connections"] = "the kernel does not count their bytes"
             return 0
         one = self.alive.get(cookie) or self.lost.pop(cookie, None) or Connection(cookie, ends, inode)
+        one.space = space
         if is_closed:
             self.alive.pop(cookie, None)
             if one.owner is None:
