@@ -9,6 +9,8 @@ from fabriscope.model.counters import PROVED, REFUTED
 from fabriscope.model.lab import SwitchSpec
 
 NODES = ("node1", "node2")
+GUESTS = ("g1", "g2")
+"""Hosts with a kernel of their own, which has software RDMA (`_corpus_rdma_place.py`)."""
 LOCAL = SwitchSpec("local")
 
 OPENMPI4, OPENMPI5, MPICH4, MPICH5, INTEL = "Open MPI 4", "Open MPI 5", "MPICH 4", "MPICH 5", "Intel MPI"

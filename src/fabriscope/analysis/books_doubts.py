@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.books_evidence import FOUND_SHARE, MEMORY, Evidence
+from fabriscope.analysis.books_evidence import FOUND_SHARE, MEMORY, Evidence, port_words
 from fabriscope.analysis.books_wire import LEAST_COUNTED_BYTES
-from fabriscope.analysis.words import bytes_text
+from fabriscope.analysis.words import bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 
 ELSEWHERE_SHARE = 1 - FOUND_SHARE
@@ -70,6 +70,8 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
         return evidence.uncounted
     if not evidence.is_between_hosts and expected.payload_bytes is None and (channel := _channel(judged, evidence)):
         return channel
+    if not is_told and (others := _others_at_ports(judged, evidence)):
+        return others
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
@@ -106,6 +108,21 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:
         return ""
     return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+
+
+def _others_at_ports(judged: Books, evidence: Evidence) -> str:
+    """Return that somebody else uses an RDMA port that decides: it counts for its host, and says not whose bytes."""
+    found = evidence.found
+    ports = evidence.others_ports
+    disputed = sum(max(one.sent_bytes, one.received_bytes) for one in ports)
+    least = ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
+    if not ports or disputed < least:
+        return ""
+    others = sum(size for name, size in found.elsewhere.items() if name not in {port_words(one) for one in ports})
+    if judged.verdict == REFUTED and others >= least:
+        return ""
+    names = " and ".join(dict.fromkeys(f"{one.name} of {one.host}" for one in ports))
+    return f"{judged.because}; but {names} moved {share_text(max(one.idle_share for one in ports))} as much while idle"
 
 
 def _ownerless(evidence: Evidence) -> str:

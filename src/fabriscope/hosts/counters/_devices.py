@@ -72,7 +72,20 @@ class Rdma:
                 if name:
                     found[device + "/" + port] = name
                     break
+            else:
+                named = self.over_address(read(path + "/gids/0"))
+                if named:
+                    found[device + "/" + port] = named
         return found
+
+    def over_address(self, gid):
+        """Return the only interface whose hardware address a GID is made of, as that of iWARP is; empty for none."""
+        digits = gid.strip().replace(":", "")
+        if len(digits) != 32 or digits[12:].strip("0") or not digits[:12].strip("0"):
+            return ""
+        paths = glob.glob(self.folder + "/../net/*/address")
+        names = [path.split("/")[-2] for path in paths if read(path).strip().replace(":", "") == digits[:12]]
+        return names[0] if len(names) == 1 else ""
 
     def counters(self):
         found = {}
