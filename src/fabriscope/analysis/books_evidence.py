@@ -112,7 +112,7 @@ class Evidence:
     def _as_iwarp(self, one: Transfer) -> Transfer:
         """Return a connection that the kernel holds itself as what it is, where ranks speak verbs to siw over it."""
         asked = self.expected.transport
-        if asked not in RDMA_TRANSPORTS or one.kind != UNCLEAR or not self.ranks.have_verbs:
+        if asked not in RDMA_TRANSPORTS or one.kind != UNCLEAR or not self.have_verbs:
             return one
         for host, name in ((one.source, one.out_interface), (one.target, one.in_interface)):
             over = {port.interface for port in self.ports if port.host == host and port.is_connections}
@@ -157,7 +157,7 @@ class Evidence:
                     if key[1]:
                         moved[key[0], key[1], key[2]] = moved.get((key[0], key[1], key[2]), 0) + one.size_bytes
         for port in self.ports:
-            if port.is_software and self.ranks.have_verbs:
+            if port.is_software and self.have_verbs:
                 for way, size in (("out", port.sent_bytes), ("in", port.received_bytes)):
                     moved[port.host, port.interface, way] = moved.get((port.host, port.interface, way), 0) + size
         most = max(moved.values(), default=0)
@@ -260,7 +260,7 @@ class Evidence:
             return f"{asked.transport} over {' and '.join(names)}" if names else asked.transport
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
         if not ends and asked.transport in RDMA_TRANSPORTS:  # any device: what it was
-            moving = [one for one in self.ports if self._is_asked_port(one) and self._has_moved(one)]
+            moving = [one for one in self.ports if self._is_asked_port(one) and self.moved_by(one) >= LEAST_PORT_BYTES]
             ends = {f"{one.host} {one.name}": one.name for one in moving}
             hosts = {*ends}
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
@@ -308,7 +308,7 @@ class Evidence:
         into[name] = into.get(name, 0) + one.size_bytes
 
     def _take_port(self, found: Found, port: Port) -> None:
-        if not self.ranks.have_verbs or port.is_connections:
+        if not self.have_verbs or port.is_connections or self._is_others(port):
             return
         if self._is_asked_port(port):
             found.asked_out[port.host] = found.asked_out.get(port.host, 0) + port.sent_bytes
@@ -316,6 +316,16 @@ class Evidence:
         elif max(port.sent_bytes, port.received_bytes) >= self._least_port_bytes:
             name = port_words(port)
             found.elsewhere[name] = found.elsewhere.get(name, 0) + port.sent_bytes
+
+    @cached_property
+    def have_verbs(self) -> bool:
+        """Return whether the job may have used RDMA: it was seen to have a device open, or queue pairs."""
+        return self.ranks.have_verbs or any(one.jobs_count for one in self.ports)
+
+    def _is_others(self, port: Port) -> bool:
+        """Return whether a port is somebody else's: others have queue pairs there, and the job has them elsewhere."""
+        has_own = any(one.jobs_count for one in self.ports if one.host == port.host)
+        return has_own and not port.jobs_count and port.others_count > 0
 
     def _is_asked_port(self, port: Port) -> bool:
         """Return whether a port is what was asked for: by its name, or because it speaks that."""
@@ -327,15 +337,17 @@ class Evidence:
     @cached_property
     def again_bytes(self) -> int:
         """Return as much as was perhaps sent twice or more, of what went over the Soft RoCE that was asked for."""
-        ports = [one for one in self.ports if one.is_software and self._is_asked_port(one) and self.ranks.have_verbs]
+        ports = [one for one in self.ports if one.is_software and self._is_asked_port(one) and self.have_verbs]
         lost = sum(one.sent_bytes for one in ports) - sum(one.received_bytes for one in ports)
         again = sum(min(one.received_bytes, one.again_bytes) for one in ports)
         return again + max(0, lost) if again else 0
 
     @cached_property
     def others_ports(self) -> list[Port]:
-        """Return the ports of RDMA that were moving while the hosts were idle: a port counts for its whole host."""
-        return [one for one in self.ports if self.ranks.have_verbs and one.idle_share > OWNERLESS_SHARE]
+        """Return the ports of RDMA that others used too: a port counts for its whole host."""
+        ports = self.ports if self.have_verbs else []
+        ports = [one for one in ports if not self._is_others(one)]
+        return [one for one in ports if one.others_count or one.idle_share > OWNERLESS_SHARE]
 
     @property
     def _least_port_bytes(self) -> int:
@@ -400,6 +412,10 @@ class Evidence:
             if line.rest_bytes > max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES):
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), line.rest_bytes)
+        for port in self.ports:  # where the kernel tells who has queue pairs, what went by nobody's has no owner
+            size = self.moved_by(port)
+            if not (self.have_verbs or port.jobs_count is None or port.others_count) and size >= LEAST_COUNTED_BYTES:
+                found[port.host, port.name] = size
         return found
 
     @cached_property
@@ -507,7 +523,7 @@ class Evidence:
             if line.datagram_bytes and line.direction == "in":
                 moved.setdefault((line.host, books_datagrams.UDP, line.interface), [0, 0])[1] = line.datagram_bytes
         found = [Carrier(*key, *both) for key, both in sorted(moved.items()) if any(both)]
-        if self.ranks.have_verbs:
+        if self.have_verbs:
             found += [
                 Carrier(one.host, self._spoken(one), one.name, one.sent_bytes, one.received_bytes)
                 for one in self.ports
@@ -520,11 +536,16 @@ class Evidence:
         asked = self.expected.transport
         return asked if self._is_asked_port(port) else port_kind(port.name, self.watches[port.host])
 
-    def _has_moved(self, port: Port) -> bool:
-        if port.is_connections:
-            mine = ((one.source, one.out_interface) for one in self.transfers if one.carrier == "iwarp")
-            return any(host == port.host and name == (port.interface or name) for host, name in mine)
-        return max(port.sent_bytes, port.received_bytes) >= LEAST_PORT_BYTES
+    def moved_by(self, port: Port) -> int:
+        """Return what a port moved in the direction that has more of it; of siw, the kernel's connections tell."""
+        if not port.is_connections:
+            return max(port.sent_bytes, port.received_bytes)
+        ways = [0, 0]
+        for one in self.transfers:
+            for way, host, name in ((0, one.source, one.out_interface), (1, one.target, one.in_interface)):
+                if one.carrier == "iwarp" and host == port.host and name == (port.interface or name):
+                    ways[way] += one.size_bytes
+        return max(ways)
 
     def _port_over(self, host: str, interface: str) -> str:
         """Return the port of siw that is over an interface."""

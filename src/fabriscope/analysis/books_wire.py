@@ -20,6 +20,7 @@ WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
 UDP_BYTES = 8
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS = "jobs.queue_pairs", "others.queue_pairs"
 MOST_UNACKNOWLEDGED = 128
 """Packets that Soft RoCE sends before the first of them is acknowledged: after a loss it begins again with that one."""
 ROCE_PAYLOADS = (4096, 2048, 1024, 512, 256)
@@ -96,6 +97,10 @@ class Port:
     """Of what Soft RoCE received as much as this may have come in before, or too early to be taken."""
     idle_share: float = 0.0
     """What the idle host moved by it in the same time, of all that it moved: somebody else's."""
+    jobs_count: int | None = None
+    """Queue pairs that processes of the job were seen to have; None where the kernel did not tell."""
+    others_count: int = 0
+    """Likewise, processes that are none of the job's."""
 
     @property
     def is_connections(self) -> bool:
@@ -170,7 +175,8 @@ class Meter:
             one = Port(
                 self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted,
                 self._again_bytes(name, over) if is_software else 0,
-                self._idle_share(name, packets if is_software else PORT_DATA),
+                self._idle_share(name, packets if is_software else PORT_DATA), counters.get(JOBS_QUEUE_PAIRS),
+                counters.get(OTHERS_QUEUE_PAIRS, 0),
             )  # fmt: skip
             found.append(one)
         return found

@@ -3,6 +3,7 @@
 # mypy: ignore-errors
 # What interfaces, protocols, RDMA ports and drivers count. Plain Python 3.6, sent to hosts as text.
 import array
+import contextlib
 import fcntl
 import glob
 import json
@@ -19,6 +20,10 @@ MAX_DRIVERS = 64
 # bnxt_re asks its firmware for statistics every 1000 ms; no other driver has a counter of this name.
 LATE_BY, LATE_S = "hw.recoverable_errors", 1.1
 PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
+NETLINK_RDMA, RDMA_GET, RDMA_QUEUE_PAIRS = 20, 5 << 10 | 1, 5 << 10 | 10
+DEVICE_INDEX, DEVICE_NAME, QUEUE_PAIRS, QUEUE_PAIR_NUMBER, QUEUE_PAIR_TYPE, HOLDER = 1, 2, 19, 21, 26, 28
+RELIABLE = 2
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS = "jobs.queue_pairs", "others.queue_pairs"
 DEVICE_FIELDS = (
     "rx_bytes rx_packets rx_errors rx_dropped rx_fifo_errors rx_frame_errors rx_compressed multicast "
     "tx_bytes tx_packets tx_errors tx_dropped tx_fifo_errors collisions tx_carrier_errors tx_compressed"
@@ -62,6 +67,7 @@ class Rdma:
     def __init__(self, sys_folder):
         self.folder = os.path.join(sys_folder, "class/infiniband")
         self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
+        self.held, self.jobs, self.is_told = set(), set(), False
 
     def interfaces(self):
         """Return `DEVICE/PORT` to the interface that it sends over."""
@@ -100,6 +106,21 @@ class Rdma:
             found[device + "/" + port] = one
         return found
 
+    def note_holders(self, of_job):
+        """Look who has queue pairs; the job's processes are known by now."""
+        self.jobs.update(of_job)
+        with contextlib.suppress(OSError):  # before Linux 4.17
+            self.held.update(queue_pairs() if self.ports else ())
+            self.is_told = True
+
+    def add_holders(self, counters):
+        """Add to the counters of ports how many queue pairs the job was ever seen to have, and others."""
+        for device, port, _ in self.ports if self.is_told else ():
+            pids = [pid for name, _, pid in self.held if name == device]
+            jobs_count = len([pid for pid in pids if pid in self.jobs])
+            one = counters.get(device + "/" + port, {})
+            one.update({JOBS_QUEUE_PAIRS: jobs_count, OTHERS_QUEUE_PAIRS: len(pids) - jobs_count})
+
     def lag_s(self):
         """Return by how much the counters of some port are late: a card of bnxt_re writes its own once a second."""
         return max([LATE_S for one in self.counters().values() if LATE_BY in one] + [0.0])
@@ -117,6 +138,23 @@ class Rdma:
             return statistics_in(done.stdout.decode("utf-8", "replace"))
         except (OSError, ValueError, subprocess.SubprocessError):
             return {}
+
+
+def queue_pairs():
+    """Return device, number and process of all queue pairs but the kernel's own for management; raises OSError."""
+    found = set()
+    for _, content in list(dump(NETLINK_RDMA, RDMA_GET, b"")):
+        about = dict(attributes(content, 0))
+        name = about[DEVICE_NAME].rstrip(b"\0").decode()
+        request = struct.pack("=HH4s", 8, DEVICE_INDEX, about[DEVICE_INDEX])
+        for _, answer in dump(NETLINK_RDMA, RDMA_QUEUE_PAIRS, request):
+            entries = dict(attributes(answer, 0)).get(QUEUE_PAIRS, b"")
+            for _, entry in attributes(entries, 0):
+                one = dict(attributes(entry, 0))
+                pid = struct.unpack("=I", one[HOLDER])[0] if HOLDER in one else 0
+                if pid or one.get(QUEUE_PAIR_TYPE, b"")[:1] == bytes([RELIABLE]):
+                    found.add((name, struct.unpack("=I", one[QUEUE_PAIR_NUMBER])[0], pid))
+    return found
 
 
 def statistics_in(text):
