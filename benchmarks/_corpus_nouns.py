@@ -26,7 +26,7 @@ class Job:
     traffic: str = ""
     """Words of `_corpus_traffic.cc`: `ping_pong 100 65536`."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Variables with which the library is told its transport."""
+    """Variables with which the library is told its transport; `{prefix}` is where it was installed."""
     rank_hosts: tuple[str, ...] = NODES
     servers: tuple[tuple[str, str], ...] = ()
     """Host and words, with `{python}`, `{tcp}` and the like for ours; they are ready when they print `istening`."""

@@ -271,7 +271,9 @@ def _mpi(case: Case, built: Lab, library: Library) -> Command:
         prefix = "-bootstrap" if stack.kind == "intelmpi" else "-launcher"
         argv = [stack.mpirun, prefix, "rsh", f"{prefix}-exec", shell, "-iface", "mgmt0"]
         argv += ["-hosts", ",".join(counts), "-n", str(len(job.rank_hosts)), "-ppn", str(max(counts.values()))]
-    env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **job.settings}
+    prefix_folder = str(Path(stack.mpirun).parents[1])
+    settings = {name: value.replace("{prefix}", prefix_folder) for name, value in job.settings.items()}
+    env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **settings}
     first = built.host(job.rank_hosts[0])
     return Command((*argv, library.program, *job.traffic.split()), first.name, env=env, rank_hosts=job.rank_hosts)
 

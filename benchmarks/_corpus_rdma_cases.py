@@ -84,7 +84,7 @@ def libfabric(device: str, library: str) -> dict[str, str]:
     """Return the settings that leave a library libfabric's verbs over one device."""
     more: dict[str, dict[str, str]] = {
         MPICH5: {"MPIR_CVAR_CH4_NETMOD": "ofi"},
-        INTEL: {"I_MPI_FABRICS": "ofi", "I_MPI_OFI_PROVIDER": "verbs;ofi_rxm"},
+        INTEL: {"I_MPI_FABRICS": "ofi", "FI_PROVIDER_PATH": "{prefix}/lib"},
         OPENMPI5: {
             "OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_btl": "self",
             "OMPI_MCA_mtl_ofi_provider_include": "verbs;ofi_rxm",
@@ -176,6 +176,11 @@ def falling_back() -> Iterator[Case]:
         settings = {**own, "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0", "FI_VERBS_IFACE": "eth0"}
         why = "libfabric is left TCP over this interface"
         yield case(f"{library}, libfabric, tcp", family, "roce", truth, why, mpi(library, settings), knows_payload=True)
+    settings = {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "verbs,tcp", "FI_TCP_IFACE": "eth0"}
+    why = "without FI_PROVIDER_PATH its libfabric has no verbs, and ends where that alone is named"
+    made = case("Intel MPI, FI_PROVIDER=verbs,tcp", family, "roce", truth, why, mpi(INTEL, settings))
+    yield replace(made, knows_payload=True)
+    yield replace(made, name=f"{made.name}, payload not known")
     why = "the program speaks TCP to this address"
     yield case("engine by TCP", family, "roce", truth, why, engine("tcp", "bandwidth", 65536), knows_payload=True)
     yield case("plain TCP, a RoCE device asked", family, "roce rxe0", truth, why, job_of(tcp(20 * MB)))

@@ -4,10 +4,11 @@
     python -m benchmarks.transport_corpus --list
     python -m benchmarks.transport_corpus -o corpus.json --only 'MPICH 5' --again
     python -m benchmarks.transport_corpus -o corpus.json --document       # also writes docs/transport-corpus.md
+    python -m benchmarks.transport_corpus --guests -o guests.json         # those over software RDMA, in two guests
 
 Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbours). The
 MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, curl,
-wget, OpenSSH, ethtool, and 20 minutes. Ends with 1 where a verdict is false, less than 95 % were decided, books do not
+wget, OpenSSH, ethtool, and 20 minutes; between guests a kernel for them (docs/guests.md), perftest and 10 minutes. Ends with 1 where a verdict is false, less than 95 % were decided, books do not
 close within 2 %, or a case did not run.
 """
 
@@ -72,7 +73,8 @@ def main() -> int:
     current = [results[case.name] for case in known_cases if case.name in results]
     print("\n".join(table.summary(current)))
     if arguments.document:
-        table.write(json.loads(arguments.output.read_text()))
+        marks = table.GUESTS_MARKS if arguments.guests else (table.BEGIN, table.END)
+        table.write(json.loads(arguments.output.read_text()), marks=marks)
     return 0 if table.is_kept(current) else 1
 
 
