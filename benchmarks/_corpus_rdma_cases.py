@@ -10,7 +10,7 @@ from benchmarks._corpus_nouns import GUESTS, INTEL, MPICH4, MPICH5, OPENMPI5, Ca
 
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 
-BULK, SMALL, LARGE = "ping_pong 60 65536", "ping_pong 1000 64", "one_way 8 2097152"
+BULK, SMALL, LARGE = "ping_pong 150 65536", "ping_pong 1000 64", "one_way 8 2097152"
 KB, MB = 1 << 10, 1 << 20
 ADDRESSES = {"rxe0": "10.10.0.2", "siw1": "10.11.0.2", "rxe2": "10.12.0.2"}
 INTERFACES = {"rxe0": "eth0", "siw1": "eth1", "rxe2": "eth2"}

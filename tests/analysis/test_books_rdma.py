@@ -10,7 +10,13 @@ from tests.analysis.book_cases import MB, SECOND, TCP, Step, scene, sends, soft,
 from tests.analysis.hand_watches import SOFT, Scene
 
 from fabriscope.analysis.books import balance
-from fabriscope.analysis.books_wire import JOBS_QUEUE_PAIRS, MOST_UNACKNOWLEDGED, OTHERS_QUEUE_PAIRS
+from fabriscope.analysis.books_wire import (
+    JOBS_QUEUE_PAIRS,
+    MOST_UNACKNOWLEDGED,
+    OLD_QUEUE_PAIRS,
+    OTHERS_QUEUE_PAIRS,
+    VERBS_NUMBER,
+)
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 ROCE, IWARP = Expectation("roce", ""), Expectation("iwarp", "")
@@ -36,13 +42,13 @@ def siw(size: int) -> Step:
     return step
 
 
-def queue_pairs(port: str, jobs: int, others: int) -> Step:
-    """Let the kernel tell who has queue pairs; counters of hand-made watches begin at the same stand."""
+def queue_pairs(port: str, jobs: int, others: int, old: int = 0) -> Step:
+    """Let the kernel tell who has queue pairs."""
 
     def step(one: Scene) -> None:
         for host in one.hosts.values():
             host.rdma.setdefault(port, {"hw.sent_pkts": 0, "hw.rcvd_pkts": 0})
-            host.rdma[port] |= {JOBS_QUEUE_PAIRS: jobs, OTHERS_QUEUE_PAIRS: others}
+            host.rdma[port] |= {JOBS_QUEUE_PAIRS: jobs, OTHERS_QUEUE_PAIRS: others, OLD_QUEUE_PAIRS: old}
 
     return step
 
@@ -129,8 +135,25 @@ def test_a_port_that_others_use_too_decides_nothing() -> None:
     assert balance(from_zero(shared), TCP).verdict == UNDECIDED
 
 
-def test_a_port_that_only_others_use_is_theirs() -> None:
-    made = scene(soft(20 * MB), queue_pairs(SOFT, 0, 2), queue_pairs(SECOND_SOFT, 1, 0), tcp(20 * MB, over="eth1"))
+def test_queue_pairs_that_were_there_before_and_stood_still_are_no_doubt() -> None:
+    made = scene(soft(20 * MB), queue_pairs(SOFT, 1, 0, 2), wire_up)
+    assert balance(from_zero(made), ROCE).verdict == PROVED
+    theirs = scene(queue_pairs(SOFT, 0, 0, 2), tcp(1 * MB))
+    theirs.soft_roce("a", "b", 20 * MB)
+    assert balance(from_zero(theirs), TCP).verdict == PROVED
+
+
+def test_a_device_that_the_job_never_had_open_is_theirs_too() -> None:
+    made = scene(soft(20 * MB), queue_pairs(SOFT, 0, 2), queue_pairs(SECOND_SOFT, 0, 0), tcp(20 * MB, over="eth1"))
+    assert balance(from_zero(made), SECOND).verdict == UNDECIDED
+    for host in made.hosts.values():
+        host.rdma[SOFT][VERBS_NUMBER], host.rdma[SECOND_SOFT][VERBS_NUMBER] = 1, 0
+    assert balance(from_zero(made), SECOND).verdict == PROVED
+
+
+@pytest.mark.parametrize("whose", [(0, 2, 0), (0, 0, 2)])
+def test_a_port_that_only_others_use_is_theirs(whose: tuple[int, int, int]) -> None:
+    made = scene(soft(20 * MB), queue_pairs(SOFT, *whose), queue_pairs(SECOND_SOFT, 1, 0), tcp(20 * MB, over="eth1"))
     assert balance(from_zero(made), SECOND).verdict == PROVED
     assert balance(from_zero(made), ROCE).verdict == REFUTED
 

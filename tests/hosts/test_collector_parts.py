@@ -239,10 +239,7 @@ def attribute(kind: int, value: bytes) -> bytes:
 
 
 def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_path: Path) -> None:
-    pairs: dict[int, list[tuple[int, int, int | None]]] = {
-        0: [(7, 2, 100), (8, 2, 200), (1, 1, None)],
-        1: [(9, 2, None)],
-    }
+    pairs: dict[int, list[tuple[int, int, int | None]]] = {0: [(1, 1, None)], 1: [(9, 2, None), (10, 2, 300)]}
     kernels, users = 28 + 1, parts["HOLDER"]
 
     def dump(family: int, kind: int, request: bytes) -> Any:
@@ -262,16 +259,19 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
     parts["dump"] = dump
     for device in ("rxe0", "rxe1"):
         (tmp_path / "class/infiniband" / device / "ports/1").mkdir(parents=True)
+    (tmp_path / "class/infiniband_verbs/uverbs3").mkdir(parents=True)
+    (tmp_path / "class/infiniband_verbs/uverbs3/ibdev").write_text("rxe1\n")
     rdma = parts["Rdma"](str(tmp_path))
     rdma.note_holders({})
+    pairs[0] += [(7, 2, 100), (8, 2, 200), (9, 4, 200)]
     rdma.note_holders({100: None})
     pairs[0] = []  # they have ended since
     rdma.note_holders({})
     counters_of = {"rxe0/1": {"hw.sent_pkts": 5}, "rxe1/1": {}}
     rdma.add_holders(counters_of)
-    names = parts["JOBS_QUEUE_PAIRS"], parts["OTHERS_QUEUE_PAIRS"]
-    assert counters_of["rxe0/1"] == {"hw.sent_pkts": 5, names[0]: 1, names[1]: 1}
-    assert counters_of["rxe1/1"] == {names[0]: 0, names[1]: 1}
+    names = [f"{whose}.queue_pairs" for whose in ("jobs", "others", "old")]
+    assert counters_of["rxe0/1"] == {"hw.sent_pkts": 5, **dict(zip(names, (1, 2, 0), strict=True))}
+    assert counters_of["rxe1/1"] == {**dict(zip(names, (0, 0, 2), strict=True)), "verbs.number": 3}
 
 
 def test_a_kernel_that_does_not_tell_of_queue_pairs_leaves_it_open(parts: dict[str, Any], tmp_path: Path) -> None:

@@ -323,9 +323,10 @@ class Evidence:
         return self.ranks.have_verbs or any(one.jobs_count for one in self.ports)
 
     def _is_others(self, port: Port) -> bool:
-        """Return whether a port is somebody else's: others have queue pairs there, and the job has them elsewhere."""
-        has_own = any(one.jobs_count for one in self.ports if one.host == port.host)
-        return has_own and not port.jobs_count and port.others_count > 0
+        """Return whether a port is somebody else's: others have queue pairs there, and the job uses another one."""
+        opened = {name for host, one in self.ranks.all if host == port.host for name in one.devices}
+        mine = [one.name for one in self.ports if one.host == port.host and (one.jobs_count or one.file in opened)]
+        return bool(mine) and port.name not in mine and port.others_count + port.old_count > 0
 
     def _is_asked_port(self, port: Port) -> bool:
         """Return whether a port is what was asked for: by its name, or because it speaks that."""
@@ -413,8 +414,8 @@ class Evidence:
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), line.rest_bytes)
         for port in self.ports:  # where the kernel tells who has queue pairs, what went by nobody's has no owner
-            size = self.moved_by(port)
-            if not (self.have_verbs or port.jobs_count is None or port.others_count) and size >= LEAST_COUNTED_BYTES:
+            size, is_anybodys = self.moved_by(port), port.others_count + port.old_count > 0
+            if not (self.have_verbs or port.jobs_count is None or is_anybodys) and size >= LEAST_COUNTED_BYTES:
                 found[port.host, port.name] = size
         return found
 

@@ -20,7 +20,8 @@ WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
 UDP_BYTES = 8
-JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS = "jobs.queue_pairs", "others.queue_pairs"
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (f"{whose}.queue_pairs" for whose in ("jobs", "others", "old"))
+VERBS_NUMBER = "verbs.number"
 MOST_UNACKNOWLEDGED = 128
 """Packets that Soft RoCE sends before the first of them is acknowledged: after a loss it begins again with that one."""
 ROCE_PAYLOADS = (4096, 2048, 1024, 512, 256)
@@ -100,7 +101,11 @@ class Port:
     jobs_count: int | None = None
     """Queue pairs that processes of the job were seen to have; None where the kernel did not tell."""
     others_count: int = 0
-    """Likewise, processes that are none of the job's."""
+    """Likewise, those that others were seen to make in the meantime."""
+    old_count: int = 0
+    """Those that were there before the job, a file system's of the kernel for one."""
+    file: str = ""
+    """What a program opens to use its device, where that is known."""
 
     @property
     def is_connections(self) -> bool:
@@ -176,7 +181,8 @@ class Meter:
                 self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted,
                 self._again_bytes(name, over) if is_software else 0,
                 self._idle_share(name, packets if is_software else PORT_DATA), counters.get(JOBS_QUEUE_PAIRS),
-                counters.get(OTHERS_QUEUE_PAIRS, 0),
+                counters.get(OTHERS_QUEUE_PAIRS, 0), counters.get(OLD_QUEUE_PAIRS, 0),
+                f"/dev/infiniband/uverbs{counters[VERBS_NUMBER]}" if VERBS_NUMBER in counters else "",
             )  # fmt: skip
             found.append(one)
         return found
@@ -204,14 +210,14 @@ class Meter:
     def link_bytes(self, direction: str) -> int:
         """Return the link's header in what interfaces count of a packet: some drivers leave it out when it comes in.
 
-        Then they all together counted no more than IP did.
+        Then they all together counted what IP did.
         """
         octets = self.protocol("IpExt.InOctets", "Ip6.InOctets", "Ip6InOctets")
         if direction == "out" or octets is None:
             return ETHERNET_BYTES
         counted = sum(self.interface(name, "rx_bytes") for name in self._last.interfaces)
         packets = sum(self.interface(name, "rx_packets") for name in self._last.interfaces if name != LOOPBACK)
-        return 0 if counted - octets < ETHERNET_BYTES * packets / 2 else ETHERNET_BYTES
+        return 0 if abs(counted - octets) < ETHERNET_BYTES * packets / 2 else ETHERNET_BYTES
 
     def _port_data(self, name: str, counters: Mapping[str, int]) -> tuple[int, int] | None:
         """Return the bytes that a port sent and received; None where nothing counts them.

@@ -22,8 +22,11 @@ LATE_BY, LATE_S = "hw.recoverable_errors", 1.1
 PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
 NETLINK_RDMA, RDMA_GET, RDMA_QUEUE_PAIRS = 20, 5 << 10 | 1, 5 << 10 | 10
 DEVICE_INDEX, DEVICE_NAME, QUEUE_PAIRS, QUEUE_PAIR_NUMBER, QUEUE_PAIR_TYPE, HOLDER = 1, 2, 19, 21, 26, 28
-RELIABLE = 2
-JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS = "jobs.queue_pairs", "others.queue_pairs"
+VERBS_NUMBER = "verbs.number"
+OF_MANAGEMENT = (b"\0", b"\1")
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (
+    "%s.queue_pairs" % whose for whose in ("jobs", "others", "old")
+)
 DEVICE_FIELDS = (
     "rx_bytes rx_packets rx_errors rx_dropped rx_fifo_errors rx_frame_errors rx_compressed multicast "
     "tx_bytes tx_packets tx_errors tx_dropped tx_fifo_errors collisions tx_carrier_errors tx_compressed"
@@ -67,7 +70,10 @@ class Rdma:
     def __init__(self, sys_folder):
         self.folder = os.path.join(sys_folder, "class/infiniband")
         self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
-        self.held, self.jobs, self.is_told = set(), set(), False
+        self.held, self.old, self.jobs = set(), None, set()
+        self.numbers = {}  # device to the number in the name of its file, /dev/infiniband/uverbs0
+        for path in glob.glob(self.folder + "_verbs/uverbs*/ibdev"):
+            self.numbers[read(path).strip()] = int(path.split("/")[-2][len("uverbs") :])
 
     def interfaces(self):
         """Return `DEVICE/PORT` to the interface that it sends over."""
@@ -111,15 +117,20 @@ class Rdma:
         self.jobs.update(of_job)
         with contextlib.suppress(OSError):  # before Linux 4.17
             self.held.update(queue_pairs() if self.ports else ())
-            self.is_told = True
+            self.old = frozenset(self.held) if self.old is None else self.old
 
     def add_holders(self, counters):
-        """Add to the counters of ports how many queue pairs the job was ever seen to have, and others."""
-        for device, port, _ in self.ports if self.is_told else ():
-            pids = [pid for name, _, pid in self.held if name == device]
-            jobs_count = len([pid for pid in pids if pid in self.jobs])
-            one = counters.get(device + "/" + port, {})
-            one.update({JOBS_QUEUE_PAIRS: jobs_count, OTHERS_QUEUE_PAIRS: len(pids) - jobs_count})
+        """Add to the counters of ports how many queue pairs were ever seen: the job's, others', and those of before."""
+        for device, port, _ in self.ports:
+            if device in self.numbers and device + "/" + port in counters:
+                counters[device + "/" + port][VERBS_NUMBER] = self.numbers[device]
+        for device, port, _ in self.ports if self.old is not None else ():
+            mine = [one for one in self.held if one[0] == device]
+            jobs_count = len([one for one in mine if one[2] in self.jobs])
+            old_count = len([one for one in mine if one in self.old and one[2] not in self.jobs])
+            counts = (jobs_count, len(mine) - jobs_count - old_count, old_count)
+            names = (JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS)
+            counters.get(device + "/" + port, {}).update(zip(names, counts))
 
     def lag_s(self):
         """Return by how much the counters of some port are late: a card of bnxt_re writes its own once a second."""
@@ -152,7 +163,7 @@ def queue_pairs():
             for _, entry in attributes(entries, 0):
                 one = dict(attributes(entry, 0))
                 pid = struct.unpack("=I", one[HOLDER])[0] if HOLDER in one else 0
-                if pid or one.get(QUEUE_PAIR_TYPE, b"")[:1] == bytes([RELIABLE]):
+                if pid or one.get(QUEUE_PAIR_TYPE, b"")[:1] not in OF_MANAGEMENT:
                     found.add((name, struct.unpack("=I", one[QUEUE_PAIR_NUMBER])[0], pid))
     return found
 
