@@ -256,7 +256,7 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
             entry += attribute(kernels, b"ib_core\0") if pid is None else attribute(users, struct.pack("=I", pid))
             yield kind, attribute(parts["QUEUE_PAIRS"], attribute(20, entry))
 
-    parts["dump"] = dump
+    parts.update(dump=dump, HOLDERS_SHARE=float("inf"))
     for device in ("rxe0", "rxe1"):
         (tmp_path / "class/infiniband" / device / "ports/1").mkdir(parents=True)
     (tmp_path / "class/infiniband_verbs/uverbs3").mkdir(parents=True)

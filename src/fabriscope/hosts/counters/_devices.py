@@ -13,6 +13,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import time
 
 SIOCGIFMTU, SIOCETHTOOL = 0x8921, 0x8946
 ETHTOOL_GSTRINGS, ETHTOOL_GSTATS, ETHTOOL_GSSET_INFO, ETH_SS_STATS = 0x1B, 0x1D, 0x37, 1
@@ -23,6 +24,7 @@ PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|
 NETLINK_RDMA, RDMA_GET, RDMA_QUEUE_PAIRS = 20, 5 << 10 | 1, 5 << 10 | 10
 DEVICE_INDEX, DEVICE_NAME, QUEUE_PAIRS, QUEUE_PAIR_NUMBER, QUEUE_PAIR_TYPE, HOLDER = 1, 2, 19, 21, 26, 28
 VERBS_NUMBER = "verbs.number"
+HOLDERS_SHARE = 0.01
 OF_MANAGEMENT = (b"\0", b"\1")
 JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (
     "%s.queue_pairs" % whose for whose in ("jobs", "others", "old")
@@ -70,7 +72,7 @@ class Rdma:
     def __init__(self, sys_folder):
         self.folder = os.path.join(sys_folder, "class/infiniband")
         self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
-        self.held, self.old, self.jobs = set(), None, set()
+        self.held, self.old, self.jobs, self.next_s = set(), None, set(), 0.0
         self.numbers = {}  # device to the number in the name of its file, /dev/infiniband/uverbs0
         for path in glob.glob(self.folder + "_verbs/uverbs*/ibdev"):
             self.numbers[read(path).strip()] = int(path.split("/")[-2][len("uverbs") :])
@@ -113,11 +115,15 @@ class Rdma:
         return found
 
     def note_holders(self, of_job):
-        """Look who has queue pairs; the job's processes are known by now."""
+        """Look who has queue pairs; the job's processes are known by now. Of thousands there are few looks."""
         self.jobs.update(of_job)
+        now_s, before_s = time.monotonic(), time.process_time()
+        if now_s < self.next_s:
+            return
         with contextlib.suppress(OSError):  # before Linux 4.17
             self.held.update(queue_pairs() if self.ports else ())
             self.old = frozenset(self.held) if self.old is None else self.old
+        self.next_s = now_s + (time.process_time() - before_s) / HOLDERS_SHARE
 
     def add_holders(self, counters):
         """Add to the counters of ports how many queue pairs were ever seen: the job's, others', and those of before."""
