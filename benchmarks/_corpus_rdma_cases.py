@@ -215,7 +215,7 @@ def mixed() -> Iterator[Case]:
 def two_jobs() -> Iterator[Case]:
     """Yield jobs beside which somebody else's run."""
     family = "guests: two jobs at once"
-    write, roce = job_of(perftest("ib_write_bw", "rxe0", 64 * KB, 200)), perftest
+    write, roce = job_of(perftest("ib_write_bw", "rxe0", 64 * KB, 600)), perftest
     tcp_beside = tcp(400 * MB, port=7999, options=f"--pace {4 * MB}")
     slow = "-D 60 --rate_limit=0.03 --rate_limit_type=SW --rate_units=g"
     others = {device: roce("ib_write_bw", device, 8 * KB, 0, 18700, slow) for device in ("rxe0", "rxe2")}
