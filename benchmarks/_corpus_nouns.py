@@ -9,6 +9,8 @@ from fabriscope.model.counters import PROVED, REFUTED
 from fabriscope.model.lab import SwitchSpec
 
 NODES = ("node1", "node2")
+GUESTS = ("g1", "g2")
+"""Hosts with a kernel of their own, which has software RDMA (`_corpus_rdma_place.py`)."""
 LOCAL = SwitchSpec("local")
 
 OPENMPI4, OPENMPI5, MPICH4, MPICH5, INTEL = "Open MPI 4", "Open MPI 5", "MPICH 4", "MPICH 5", "Intel MPI"
@@ -24,7 +26,7 @@ class Job:
     traffic: str = ""
     """Words of `_corpus_traffic.cc`: `ping_pong 100 65536`."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Variables with which the library is told its transport."""
+    """Variables with which the library is told its transport; `{prefix}` is where it was installed."""
     rank_hosts: tuple[str, ...] = NODES
     servers: tuple[tuple[str, str], ...] = ()
     """Host and words, with `{python}`, `{tcp}` and the like for ours; they are ready when they print `istening`."""

@@ -12,13 +12,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks._corpus_nouns import LIBRARIES, MPICH4, MPICH5, OPENMPI4, OPENMPI5, Case
+from benchmarks._corpus_nouns import GUESTS, LIBRARIES, MPICH4, MPICH5, OPENMPI4, OPENMPI5, Case
 
-from fabriscope import lab
+from fabriscope import engine_binary, lab
+from fabriscope.analysis.expected import meant
 from fabriscope.analysis.library_words import ASKED_BY
 from fabriscope.hosts import counters, mpi
 from fabriscope.lab import Lab
@@ -39,6 +40,7 @@ BUSY_LOAD = 4.0
 _SCRIPTS = ("tricks", "services", "senders", "rings", "wires", "memory")
 """Programs of the corpus that are plain Python, run from the checkout's root."""
 _MARK = "corpus-traffic "
+_FOOTER = '{"type":"footer"'
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _POLITE = {
     "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "I_MPI_PIN": "off",
@@ -108,8 +110,10 @@ def _name_of(stack: MpiStack) -> str | None:
     return known.get(stack.kind)
 
 
-def run(case: Case, known: Mapping[str, Library]) -> tuple[Seen, int]:
+def run(case: Case, known: Mapping[str, Library], standing: Lab | None = None) -> tuple[Seen, int]:
     """Run a case and return what there is to judge it by, and how often its job hung before; nothing of it is left.
+
+    It runs in a lab of its own, or in the guests of one that is `standing`.
 
     Debian's MPICH 4 hangs after its results now and then: such a job is made again. Raises ToolMissing where its
     library is not here, LaunchError where the job did not end well.
@@ -118,19 +122,20 @@ def run(case: Case, known: Mapping[str, Library]) -> tuple[Seen, int]:
         raise ToolMissing(f"{case.job.library} is not on this machine")
     for hung_count in range(MAX_HANGS):
         with contextlib.suppress(_Hung):
-            return _run_once(case, known), hung_count
+            return _run_once(case, known, standing), hung_count
     raise LaunchError(f"the job hung {MAX_HANGS} times")
 
 
-def _run_once(case: Case, known: Mapping[str, Library]) -> Seen:
-    built = lab.up(LabSpec(case.hosts, case.fabrics))
+def _run_once(case: Case, known: Mapping[str, Library], standing: Lab | None) -> Seen:
+    built = standing or lab.up(LabSpec(case.hosts, case.fabrics))
     try:
         for host, script in case.prepare:
             _on_host(built, host, ["sh", "-ec", script])
         with _beside(case, built):
             return _watched(case, built, known)
     finally:
-        built.down()
+        if standing is None:
+            built.down()
 
 
 def _on_host(built: Lab, host: str, words: Sequence[str]) -> None:
@@ -175,10 +180,11 @@ def _watched(case: Case, built: Lab, known: Mapping[str, Library]) -> Seen:
     _check(done)
     said = "\n".join((one.stdout + b"\n" + one.stderr).decode("utf-8", "replace") for one in done)
     sent = _sent(said)
+    calm = {one.command.host: counters.parse(one) for one in idle[: len(watching)]}
     return Seen(
         watches={one.command.host: counters.parse(one) for one in outcomes[: len(watching)]},
-        idle={one.command.host: counters.parse(one) for one in idle[: len(watching)]},
-        expectation=_expectation(case, sent),
+        idle=calm,
+        expectation=_expectation(case, sent, calm),
         said=said,
         least_us=sent["least_us"] if sent and sent["least_us"] > 0 else None,
     )
@@ -196,14 +202,19 @@ def _check(outcomes: Sequence[Outcome]) -> None:
 
 
 def _sent(said: str) -> dict[str, Any] | None:
-    line = next((line for line in said.splitlines() if _MARK in line), None)
+    """Return what `_corpus_traffic.cc` or our engine said that it sent; None for other programs."""
+    lines = said.splitlines()
+    line = next((line for line in lines if _MARK in line), None)
     found: dict[str, Any] | None = json.loads(line.partition(_MARK)[2]) if line else None
+    footer = next((line for line in lines if line.startswith(_FOOTER)), None)
+    if footer is not None:
+        told = json.loads(footer)
+        found = {"sent": told["sent_payload_bytes"], "messages": told["sent_messages"], "least_us": -1}
     return found
 
 
-def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
+def _expectation(case: Case, sent: Mapping[str, Any] | None, idle: Mapping[str, Watch]) -> Expectation:
     """Return what was asked; the payload between hosts where it is to be known, inside the host where there is one."""
-    transport, _, interface = case.asked.partition(" ")
     payload: Mapping[tuple[str, str], int] | None = case.job.payload
     count = None
     if sent is not None:
@@ -215,15 +226,19 @@ def _expectation(case: Case, sent: Mapping[str, Any] | None) -> Expectation:
                 found[ends] = found.get(ends, 0) + byte_count
         payload = found
         count = int(sent["messages"])
-    is_known = case.knows_payload and payload is not None and case.job.traffic.split()[:1] != ["reduce"]
-    return Expectation(
-        transport,
-        {"tcp": interface, "roce": "RDMA"}.get(transport, ""),
-        dict.fromkeys(case.hosts, interface) if transport == "tcp" and interface else {},
-        {},
-        payload if is_known else None,
-        count if is_known else None,
-    )
+    if not case.knows_payload or payload is None or case.job.traffic.split()[:1] == ["reduce"]:
+        payload = count = None
+    return replace(_asked(case, idle), payload_bytes=payload, message_count=count)
+
+
+def _asked(case: Case, idle: Mapping[str, Watch]) -> Expectation:
+    """Return what was asked; of guests, which have devices, as `--expect` finds it there."""
+    if case.hosts == GUESTS:
+        (asked,) = meant(case.asked.replace(" ", ":"), idle)
+        return asked
+    transport, _, interface = case.asked.partition(" ")
+    interfaces = dict.fromkeys(case.hosts, interface) if transport == "tcp" and interface else {}
+    return Expectation(transport, {"tcp": interface, "roce": "RDMA"}.get(transport, ""), interfaces)
 
 
 def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Command]:
@@ -236,6 +251,8 @@ def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Comm
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a command; `{python}`, and `{tcp}` and its neighbours, also inside a script for a shell."""
     text = text.replace("{python}", sys.executable).replace("{tcp}", str(Path(__file__).with_name("_corpus_tcp.py")))
+    if "{engine}" in text:
+        text = text.replace("{engine}", str(engine_binary.find_engine()))
     for name in _SCRIPTS:
         text = text.replace(f"{{{name}}}", f"-m benchmarks._corpus_{name}")
     return tuple(shlex.split(text))
@@ -254,7 +271,9 @@ def _mpi(case: Case, built: Lab, library: Library) -> Command:
         prefix = "-bootstrap" if stack.kind == "intelmpi" else "-launcher"
         argv = [stack.mpirun, prefix, "rsh", f"{prefix}-exec", shell, "-iface", "mgmt0"]
         argv += ["-hosts", ",".join(counts), "-n", str(len(job.rank_hosts)), "-ppn", str(max(counts.values()))]
-    env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **job.settings}
+    prefix_folder = str(Path(stack.mpirun).parents[1])
+    settings = {name: value.replace("{prefix}", prefix_folder) for name, value in job.settings.items()}
+    env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **settings}
     first = built.host(job.rank_hosts[0])
     return Command((*argv, library.program, *job.traffic.split()), first.name, env=env, rank_hosts=job.rank_hosts)
 

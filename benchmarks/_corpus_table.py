@@ -11,6 +11,7 @@ from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "transport-corpus.md"
 BEGIN, END = "<!-- corpus: begin -->", "<!-- corpus: end -->"
+GUESTS_MARKS = ("<!-- guests: begin -->", "<!-- guests: end -->")
 CLOSURE_LIMIT = 0.02
 LOG_WORDS = ("right", "in part", "silent", "wrong")
 
@@ -103,12 +104,12 @@ def _percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None else f"{100 * share:.{digits}f} %"
 
 
-def write(results: Mapping[str, Any], document: Path = DOCUMENT) -> None:
-    """Put the tables between the marks of the document."""
+def write(results: Mapping[str, Any], document: Path = DOCUMENT, marks: tuple[str, str] = (BEGIN, END)) -> None:
+    """Put the tables between two marks of the document."""
     text = document.read_text()
-    head, found, rest = text.partition(BEGIN)
-    _, ended, tail = rest.partition(END)
+    head, found, rest = text.partition(marks[0])
+    _, ended, tail = rest.partition(marks[1])
     if not found or not ended:
-        raise SystemExit(f"{document} has no place for the table: the lines {BEGIN} and {END}")
+        raise SystemExit(f"{document} has no place for the table: the lines {' and '.join(marks)}")
     body = "\n".join([f"{results['made']}.", "", *summary(results["cases"]), *rows(results["cases"])])
-    document.write_text(f"{head}{BEGIN}\n{body}\n{END}{tail}")
+    document.write_text(f"{head}{marks[0]}\n{body}\n{marks[1]}{tail}")

@@ -4,16 +4,18 @@
     python -m benchmarks.transport_corpus --list
     python -m benchmarks.transport_corpus -o corpus.json --only 'MPICH 5' --again
     python -m benchmarks.transport_corpus -o corpus.json --document       # also writes docs/transport-corpus.md
+    python -m benchmarks.transport_corpus --guests -o guests.json         # those over software RDMA, in two guests
 
 Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbours). The
 MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, curl,
-wget, OpenSSH, ethtool, and 20 minutes. Ends with 1 where a verdict is false, less than 95 % were decided, books do not
-close within 2 %, or a case did not run.
+wget, OpenSSH, ethtool, and 20 minutes; between guests a kernel for them (docs/guests.md), perftest and 10 minutes.
+Ends with 1 where a verdict is false, less than 95 % were decided, books do not close within 2 %, or a case did not run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -24,20 +26,23 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _corpus_place as place
+from benchmarks import _corpus_rdma_cases, _corpus_rdma_place
 from benchmarks import _corpus_table as table
 from benchmarks._corpus_cases import cases
 from benchmarks._corpus_nouns import Case
 
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.library_words import BETWEEN, INSIDE, Claim, Words, contradiction, read_words
+from fabriscope.lab import Lab
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.store import counters as store_counters
 from fabriscope.store.files import write_whole
 
 
 def main() -> int:
     arguments = _arguments()
-    known_cases = cases()
+    known_cases = _corpus_rdma_cases.cases() if arguments.guests else cases()
     wanted = [case for case in known_cases if _is_wanted(case, arguments.only)]
     if not wanted:
         raise SystemExit(
@@ -52,23 +57,30 @@ def main() -> int:
         return 0
     order = {case.name: number for number, case in enumerate(known_cases)}
     results = {name: one for name, one in _read(arguments.output).items() if name in order}
-    with place.scratch() as folder:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(place.scratch())
         libraries: Mapping[str, place.Library] | None = None
+        standing: Lab | None = None
         for number, case in enumerate(wanted, 1):
             if case.name in results and not arguments.again and not results[case.name].get("error"):
                 continue
             libraries = libraries if libraries is not None else place.libraries(folder)
-            results[case.name] = record = measured(case, libraries, arguments.keep)
+            if arguments.guests and standing is None:
+                standing = stack.enter_context(_corpus_rdma_place.standing())
+            results[case.name] = record = measured(case, libraries, arguments.keep, standing)
             _write(arguments.output, sorted(results.values(), key=lambda one: order[one["name"]]))
             print(f"{number:3}/{len(wanted)} {_line(record)}", flush=True)
     current = [results[case.name] for case in known_cases if case.name in results]
     print("\n".join(table.summary(current)))
     if arguments.document:
-        table.write(json.loads(arguments.output.read_text()))
+        marks = table.GUESTS_MARKS if arguments.guests else (table.BEGIN, table.END)
+        table.write(json.loads(arguments.output.read_text()), marks=marks)
     return 0 if table.is_kept(current) else 1
 
 
-def measured(case: Case, libraries: Mapping[str, place.Library], keep: Path | None = None) -> dict[str, Any]:
+def measured(
+    case: Case, libraries: Mapping[str, place.Library], keep: Path | None = None, standing: Lab | None = None
+) -> dict[str, Any]:
     """Return what came of a case, ready for JSON."""
     started_s = time.monotonic()
     record: dict[str, Any] = {
@@ -82,7 +94,7 @@ def measured(case: Case, libraries: Mapping[str, place.Library], keep: Path | No
         "knows_payload": case.knows_payload,
     }
     try:
-        seen, hung_count = place.run(case, libraries)
+        seen, hung_count = place.run(case, libraries, standing)
     except FabriscopeError as error:
         return {**record, "error": error.sentence(), "elapsed_s": round(time.monotonic() - started_s, 1)}
     if keep is not None:
@@ -126,7 +138,8 @@ def log_alone(case: Case, words: Words) -> str:
 
 
 def _fits(claim: Claim, kind: str, name: str) -> bool:
-    return claim.transport == kind and (not claim.name or not name or claim.name == name)
+    is_kind = claim.transport == kind or (claim.transport == "rdma" and kind in RDMA_TRANSPORTS)
+    return is_kind and (not claim.name or not name or claim.name.partition(":")[0] == name)
 
 
 def _is_wanted(case: Case, only: Sequence[str]) -> bool:
@@ -166,6 +179,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("-o", "--output", type=Path, default=Path("corpus.json"))
     parser.add_argument("--only", nargs="+", default=[], metavar="WORDS", help="cases whose family or name holds these")
+    parser.add_argument("--guests", action="store_true", help="the cases over software RDMA, between two guests")
     parser.add_argument("--again", action="store_true", help="run cases that the output already has")
     parser.add_argument("--list", action="store_true", help="name the cases, run none")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what jobs and counters said")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from benchmarks._corpus_cases import cases
-from benchmarks._corpus_nouns import LIBRARIES
+from benchmarks._corpus_nouns import GUESTS, LIBRARIES, OPENMPI4
 from benchmarks._corpus_place import _words
+from benchmarks._corpus_rdma_cases import cases as guest_cases
 from benchmarks._corpus_table import BEGIN, DOCUMENT, END, is_kept, totals, write
 from benchmarks.transport_corpus import log_alone, main
 
@@ -46,8 +47,21 @@ def test_a_label_follows_from_what_was_asked_and_what_is_true() -> None:
         assert case.because, case.name
 
 
+def test_between_guests_there_is_every_kind_of_rdma_and_what_is_taken_for_it() -> None:
+    known = guest_cases()
+    assert len({case.name for case in known}) == len(known) >= 60
+    assert {case.job.library for case in known} == {*LIBRARIES, ""} - {OPENMPI4}
+    for kind, verdicts in (("roce", {PROVED, REFUTED, UNDECIDED}), ("iwarp", {PROVED, REFUTED}), ("tcp", {PROVED})):
+        assert {case.expected for case in known if case.asked.startswith(kind)} >= verdicts
+    for case in known:
+        asks_truth = any(case.asked in (one, one.partition(" ")[0]) for one in case.truth)
+        assert case.expected != PROVED or asks_truth or "99 %" in case.name, case.name
+        assert case.because, case.name
+        assert case.hosts == GUESTS
+
+
 def test_every_program_of_a_case_is_named_in_words_that_a_host_can_start() -> None:
-    for case in cases():
+    for case in [*cases(), *guest_cases()]:
         for _, text in (*case.job.servers, *case.job.programs, *case.beside):
             words = _words(text)
             assert words, case.name
@@ -63,7 +77,7 @@ def test_every_host_of_a_case_is_one_of_its_lab() -> None:
 
 def test_the_document_has_a_row_for_every_case() -> None:
     text = DOCUMENT.read_text()
-    missing = [case.name for case in cases() if f"| {case.name} |" not in text]
+    missing = [case.name for case in [*cases(), *guest_cases()] if f"| {case.name} |" not in text]
     assert not missing, "run the corpus with --document"
 
 

@@ -231,3 +231,78 @@ def test_a_watcher_that_is_late_is_killed_before_the_launch_and_says_why(
     watch = counters.parse(told)
     assert watch.readings == ()
     assert watch.problems == {"collector": "it was not ready in time"}
+
+
+def attribute(kind: int, value: bytes) -> bytes:
+    """Return an attribute as netlink says it."""
+    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_path: Path) -> None:
+    pairs: dict[int, list[tuple[int, int, int | None]]] = {0: [(1, 1, None)], 1: [(9, 2, None), (10, 2, 300)]}
+    kernels, users = 28 + 1, parts["HOLDER"]
+
+    def dump(family: int, kind: int, request: bytes) -> Any:
+        assert family == parts["NETLINK_RDMA"]
+        if kind == parts["RDMA_GET"]:
+            for index in pairs:
+                name = attribute(parts["DEVICE_NAME"], b"rxe%d\0" % index)
+                yield kind, attribute(parts["DEVICE_INDEX"], struct.pack("=I", index)) + name
+            return
+        (index,) = struct.unpack_from("=I", request, 4)
+        for number, its_type, pid in pairs[index]:
+            entry = attribute(parts["QUEUE_PAIR_NUMBER"], struct.pack("=I", number))
+            entry += attribute(parts["QUEUE_PAIR_TYPE"], bytes([its_type]))
+            entry += attribute(kernels, b"ib_core\0") if pid is None else attribute(users, struct.pack("=I", pid))
+            yield kind, attribute(parts["QUEUE_PAIRS"], attribute(20, entry))
+
+    parts.update(dump=dump, HOLDERS_SHARE=float("inf"))
+    for device in ("rxe0", "rxe1"):
+        (tmp_path / "class/infiniband" / device / "ports/1").mkdir(parents=True)
+    (tmp_path / "class/infiniband_verbs/uverbs3").mkdir(parents=True)
+    (tmp_path / "class/infiniband_verbs/uverbs3/ibdev").write_text("rxe1\n")
+    rdma = parts["Rdma"](str(tmp_path))
+    rdma.note_holders({})
+    pairs[0] += [(7, 2, 100), (8, 2, 200), (9, 4, 200)]
+    rdma.note_holders({100: None})
+    pairs[0] = []  # they have ended since
+    rdma.note_holders({})
+    counters_of = {"rxe0/1": {"hw.sent_pkts": 5}, "rxe1/1": {}}
+    rdma.add_holders(counters_of)
+    names = [f"{whose}.queue_pairs" for whose in ("jobs", "others", "old")]
+    assert counters_of["rxe0/1"] == {"hw.sent_pkts": 5, **dict(zip(names, (1, 2, 0), strict=True))}
+    assert counters_of["rxe1/1"] == {**dict(zip(names, (0, 0, 2), strict=True)), "verbs.number": 3}
+
+
+def test_a_kernel_that_does_not_tell_of_queue_pairs_leaves_it_open(parts: dict[str, Any], tmp_path: Path) -> None:
+    def dump(*_: object) -> Any:
+        raise OSError(93, "Protocol not supported")
+
+    parts["dump"] = dump
+    (tmp_path / "class/infiniband/rxe0/ports/1").mkdir(parents=True)
+    rdma = parts["Rdma"](str(tmp_path))
+    rdma.note_holders({100: None})
+    counters_of: dict[str, dict[str, int]] = {"rxe0/1": {}}
+    rdma.add_holders(counters_of)
+    assert counters_of == {"rxe0/1": {}}
+
+
+@pytest.mark.parametrize(
+    ("gid", "interface"),
+    [
+        ("02fa:b50b:0000:0000:0000:0000:0000:0000", "eth1"),  # siw: the hardware address
+        ("02fa:b50c:0000:0000:0000:0000:0000:0000", ""),  # two interfaces have it
+        ("fe80:0000:0000:0000:00fa:b5ff:fe0b:0000", ""),
+        ("0000:0000:0000:0000:0000:0000:0000:0000", ""),
+    ],
+)
+def test_iwarp_is_over_the_interface_whose_address_its_gid_is(
+    parts: dict[str, Any], tmp_path: Path, gid: str, interface: str
+) -> None:
+    addresses = {"eth1": "02:fa:b5:0b:00:00", "eth2": "02:fa:b5:0c:00:00", "vlan2": "02:fa:b5:0c:00:00", "lo": ""}
+    for name, address in addresses.items():
+        (tmp_path / "class/net" / name).mkdir(parents=True)
+        (tmp_path / "class/net" / name / "address").write_text(f"{address}\n")
+    (tmp_path / "class/infiniband/siw1/ports/1/gids").mkdir(parents=True)
+    (tmp_path / "class/infiniband/siw1/ports/1/gids/0").write_text(f"{gid}\n")
+    assert parts["Rdma"](str(tmp_path)).interfaces() == ({"siw1/1": interface} if interface else {})

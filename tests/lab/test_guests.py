@@ -108,6 +108,14 @@ def test_one_switch_serves_both_kinds_of_hosts(make_lab: MakeLab) -> None:
     assert ports["n"]["up"]["bytes"] == 20 * 1442
 
 
+def test_a_guest_takes_in_nothing_that_it_sent_itself(make_lab: MakeLab) -> None:
+    built = make_lab(("a",), ("a",), gige=GIGE)
+    count, read = 1_000_000, "cat /sys/class/net/mgmt0/statistics/rx_bytes"
+    before = int(on(built, "a", "sh", "-c", read).stdout)
+    assert len(on(built, "a", "sh", "-c", f"head -c {count} /dev/zero | tr '\\0' x").stdout) == count
+    assert int(on(built, "a", "sh", "-c", read).stdout) - before < count / 2
+
+
 def test_every_host_reaches_every_other_by_the_stand_in_for_ssh(make_lab: MakeLab) -> None:
     built = make_lab(("a", "b", "n"), ("a", "b"), gige=GIGE)
     for where in ("a", "b", "n"):

@@ -60,7 +60,9 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
     doubt = "" if spoilt else doubt_about(judged, evidence)
     if spoilt or doubt:
         judged = Books(UNDECIDED, spoilt or doubt, "" if spoilt or expected.transport else judged.carried_by)
-    elif judged.verdict == UNDECIDED and (datagrams := datagrams_because(judged, evidence)):
+    elif again := _sent_again(evidence):
+        judged = replace(judged, because=f"{judged.because}; {again}")
+    if judged.verdict == UNDECIDED and not (spoilt or doubt) and (datagrams := datagrams_because(judged, evidence)):
         judged = replace(judged, because=f"{judged.because}; {datagrams}")
     return Books(
         judged.verdict, judged.because, judged.carried_by, evidence.carriers(), evidence.closure_error,
@@ -210,6 +212,10 @@ def _shares(evidence: Evidence) -> Books:
             return Books(UNDECIDED, f"{name} carried {bytes_text(asked)}, but {shared}, and that has no counter")
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
             return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
+        # What was sent again is no payload, and makes what went elsewhere look less than it is.
+        if other and other >= ELSEWHERE_SHARE * (max(0, asked - evidence.again_bytes) + other):
+            text = f"{name} carried {bytes_text(asked)} and {_listed(found.elsewhere)} {bytes_text(other)}"
+            return Books(UNDECIDED, text)
         carried = f"all {bytes_text(asked)}"
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
@@ -261,6 +267,14 @@ def _anything(evidence: Evidence) -> Books:
             UNDECIDED, f"{text}, but {share_text(error)} of an interface's bytes belong to nobody", _listed(every)
         )
     return Books(PROVED, text, _listed(every))
+
+
+def _sent_again(evidence: Evidence) -> str:
+    """Return how much of what was asked for may have been sent twice or more, in words; empty for next to nothing."""
+    again, asked = evidence.again_bytes, evidence.found.asked_bytes
+    if again < max(LEAST_PORT_BYTES, ELSEWHERE_SHARE * asked):
+        return ""
+    return f"as much as {bytes_text(min(again, asked))} of what {evidence.asked_name} carried were sent again"
 
 
 def _nothing_between(evidence: Evidence) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
-from fabriscope.analysis.books_evidence import FOUND_SHARE, MEMORY, Evidence
+from fabriscope.analysis.books_evidence import FOUND_SHARE, MEMORY, Evidence, port_words
 from fabriscope.analysis.books_wire import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
+from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 ELSEWHERE_SHARE = 1 - FOUND_SHARE
 """What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
@@ -71,9 +72,15 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
         return evidence.uncounted
     if not evidence.is_between_hosts and expected.payload_bytes is None and (channel := _channel(judged, evidence)):
         return channel
+    if not is_told and (others := _others_at_ports(judged, evidence)):
+        return others
     datagrams = datagrams_because(judged, evidence)
     if datagrams and not (judged.verdict == PROVED and is_told):
         return datagrams
+    if judged.verdict == REFUTED and not is_told and expected.transport in RDMA_TRANSPORTS:
+        ports = {one.name for one in evidence.ports}
+        if ownerless := _ownerless(evidence, ports):
+            return ownerless
     if judged.verdict == PROVED and not is_told:
         ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence)
         if ownerless:
@@ -109,12 +116,29 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
 
 
-def _ownerless(evidence: Evidence) -> str:
+def _others_at_ports(judged: Books, evidence: Evidence) -> str:
+    """Return that somebody else uses an RDMA port that decides: it counts for its host, and says not whose bytes."""
+    found = evidence.found
+    ports = evidence.others_ports
+    disputed = sum(evidence.moved_by(one) for one in ports)
+    least = ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
+    if not ports or disputed < least:
+        return ""
+    others = sum(size for name, size in found.elsewhere.items() if name not in {port_words(one) for one in ports})
+    if judged.verdict == REFUTED and others >= least:
+        return ""
+    names = " and ".join(dict.fromkeys(one.name for one in ports))
+    hosts = " and ".join(dict.fromkeys(one.host for one in ports))
+    return f"others on {hosts} use {names} too, whose counters do not say whose bytes they counted"
+
+
+def _ownerless(evidence: Evidence, among: Container[str] | None = None) -> str:
     """Return which interfaces moved bytes that nothing accounts for, too many to be nothing beside the job's."""
     found = evidence.found
     is_memory = evidence.expected.transport == "shm"  # of which no counter knows how much it carried
     least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
     large = {key: size for key, size in evidence.ownerless.items() if size > least}
+    large = {key: size for key, size in large.items() if among is None or key[1] in among}
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
     return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
 

@@ -34,6 +34,7 @@ from fabriscope.analysis.books_wire import (
     through_doors,
     without_ip,
 )
+from fabriscope.analysis.expected import port_kind
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, Carrier, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
@@ -106,10 +107,23 @@ class Evidence:
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
         self.lines = books_datagrams.at_both_ends(self.lines)
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
+        every = [self._as_iwarp(one) for one in every]
         every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
         self._drop_carried_again()
         self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT)]
+
+    def _as_iwarp(self, one: Transfer) -> Transfer:
+        """Return a connection that the kernel holds itself as what it is, where ranks speak verbs to siw over it."""
+        asked = self.expected.transport
+        if asked not in RDMA_TRANSPORTS or one.kind != UNCLEAR or not self.have_verbs:
+            return one
+        for host, name in ((one.source, one.out_interface), (one.target, one.in_interface)):
+            over = {port.interface for port in self.ports if port.host == host and port.is_connections}
+            # Readings of before do not tell what siw is over.
+            if name is not None and name not in over and not (asked == "iwarp" and "" in over):
+                return one
+        return replace(one, kind=RANKS, carrier="iwarp")
 
     def _drop_carried_again(self) -> None:
         """Leave out what went by a tunnel that a rank carries on itself, if as much left by its other connections."""
@@ -147,7 +161,7 @@ class Evidence:
                     if key[1]:
                         moved[key[0], key[1], key[2]] = moved.get((key[0], key[1], key[2]), 0) + one.size_bytes
         for port in self.ports:
-            if port.is_software and self.ranks.have_verbs:
+            if port.is_software and self.have_verbs:
                 for way, size in (("out", port.sent_bytes), ("in", port.received_bytes)):
                     moved[port.host, port.interface, way] = moved.get((port.host, port.interface, way), 0) + size
         most = max(moved.values(), default=0)
@@ -249,6 +263,10 @@ class Evidence:
             names = list(dict.fromkeys(name for name in every if name))
             return f"{asked.transport} over {' and '.join(names)}" if names else asked.transport
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
+        if not ends and asked.transport in RDMA_TRANSPORTS:  # any device: what it was
+            moving = [one for one in self.ports if self._is_asked_port(one) and self.moved_by(one) >= LEAST_PORT_BYTES]
+            ends = {f"{one.host} {one.name}": one.name for one in moving}
+            hosts = {*ends}
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
         what = asked.transport or "any transport"
         if asked.takes_datagrams:
@@ -283,10 +301,6 @@ class Evidence:
 
     def _take(self, found: Found, one: Transfer) -> None:
         asked, is_kernels = self.expected.transport, one.kind == UNCLEAR
-        if asked == "iwarp" and is_kernels and self.ranks.have_verbs and self._is_on_fabric(one):
-            # The kernel's own connections (siw): no process holds them.
-            found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
-            return
         is_asked = one.carrier == asked or (one.carrier == books_datagrams.UDP and self.expected.takes_datagrams)
         if is_asked and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
@@ -298,15 +312,47 @@ class Evidence:
         into[name] = into.get(name, 0) + one.size_bytes
 
     def _take_port(self, found: Found, port: Port) -> None:
-        if not self.ranks.have_verbs:
+        if not self.have_verbs or port.is_connections or self._is_others(port):
             return
-        asked = self.expected.rdma_ports
-        if self.expected.transport in RDMA_TRANSPORTS and asked.get(port.host, port.name) == port.name:
+        if self._is_asked_port(port):
             found.asked_out[port.host] = found.asked_out.get(port.host, 0) + port.sent_bytes
             found.asked_in[port.host] = found.asked_in.get(port.host, 0) + port.received_bytes
         elif max(port.sent_bytes, port.received_bytes) >= self._least_port_bytes:
-            name = f"RDMA over {port.name}"
+            name = port_words(port)
             found.elsewhere[name] = found.elsewhere.get(name, 0) + port.sent_bytes
+
+    @cached_property
+    def have_verbs(self) -> bool:
+        """Return whether the job may have used RDMA: it was seen to have a device open, or queue pairs."""
+        return self.ranks.have_verbs or any(one.jobs_count for one in self.ports)
+
+    def _is_others(self, port: Port) -> bool:
+        """Return whether a port is somebody else's: others have queue pairs there, and the job uses another one."""
+        opened = {name for host, one in self.ranks.all if host == port.host for name in one.devices}
+        mine = [one.name for one in self.ports if one.host == port.host and (one.jobs_count or one.file in opened)]
+        return bool(mine) and port.name not in mine and port.others_count + port.old_count > 0
+
+    def _is_asked_port(self, port: Port) -> bool:
+        """Return whether a port is what was asked for: by its name, or because it speaks that."""
+        if self.expected.transport not in RDMA_TRANSPORTS:
+            return False
+        named = self.expected.rdma_ports.get(port.host)
+        return named == port.name if named else port_kind(port.name, self.watches[port.host]) == self.expected.transport
+
+    @cached_property
+    def again_bytes(self) -> int:
+        """Return as much as was perhaps sent twice or more, of what went over the Soft RoCE that was asked for."""
+        ports = [one for one in self.ports if one.is_software and self._is_asked_port(one) and self.have_verbs]
+        lost = sum(one.sent_bytes for one in ports) - sum(one.received_bytes for one in ports)
+        again = sum(min(one.received_bytes, one.again_bytes) for one in ports)
+        return again + max(0, lost) if again else 0
+
+    @cached_property
+    def others_ports(self) -> list[Port]:
+        """Return the ports of RDMA that others used too: a port counts for its whole host."""
+        ports = self.ports if self.have_verbs else []
+        ports = [one for one in ports if not self._is_others(one)]
+        return [one for one in ports if one.others_count or one.idle_share > OWNERLESS_SHARE]
 
     @property
     def _least_port_bytes(self) -> int:
@@ -371,6 +417,10 @@ class Evidence:
             if line.rest_bytes > max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES):
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), line.rest_bytes)
+        for port in self.ports:  # where the kernel tells who has queue pairs, what went by nobody's has no owner
+            size, is_anybodys = self.moved_by(port), port.others_count + port.old_count > 0
+            if not (self.have_verbs or port.jobs_count is None or is_anybodys) and size >= LEAST_COUNTED_BYTES:
+                found[port.host, port.name] = size
         return found
 
     @cached_property
@@ -472,20 +522,45 @@ class Evidence:
                 continue
             for host, name, place in ((one.source, one.out_interface, 0), (one.target, one.in_interface, 1)):
                 if name is not None and host in self.watches:
-                    moved.setdefault((host, one.carrier, name), [0, 0])[place] += one.size_bytes
+                    by = self._port_over(host, name) if one.carrier == "iwarp" else name
+                    moved.setdefault((host, one.carrier, by), [0, 0])[place] += one.size_bytes
         for line in self.lines:  # of datagrams a host's own account tells what came in
             if line.datagram_bytes and line.direction == "in":
                 moved.setdefault((line.host, books_datagrams.UDP, line.interface), [0, 0])[1] = line.datagram_bytes
         found = [Carrier(*key, *both) for key, both in sorted(moved.items()) if any(both)]
-        if self.ranks.have_verbs:
-            kind = self.expected.transport if self.expected.transport in RDMA_TRANSPORTS else "rdma"
+        if self.have_verbs:
             found += [
-                Carrier(one.host, kind, one.name, one.sent_bytes, one.received_bytes)
+                Carrier(one.host, self._spoken(one), one.name, one.sent_bytes, one.received_bytes)
                 for one in self.ports
                 if max(one.sent_bytes, one.received_bytes) >= LEAST_PORT_BYTES
             ]
         shared = ", ".join(self.shared)
         return (*found, *(Carrier(host, "shm", shared, None, None) for host in self.ranks.hosts if shared))
+
+    def _spoken(self, port: Port) -> str:
+        asked = self.expected.transport
+        return asked if self._is_asked_port(port) else port_kind(port.name, self.watches[port.host])
+
+    def moved_by(self, port: Port) -> int:
+        """Return what a port moved in the direction that has more of it; of siw, the kernel's connections tell."""
+        if not port.is_connections:
+            return max(port.sent_bytes, port.received_bytes)
+        ways = [0, 0]
+        for one in self.transfers:
+            for way, host, name in ((0, one.source, one.out_interface), (1, one.target, one.in_interface)):
+                if one.carrier == "iwarp" and host == port.host and name == (port.interface or name):
+                    ways[way] += one.size_bytes
+        return max(ways)
+
+    def _port_over(self, host: str, interface: str) -> str:
+        """Return the port of siw that is over an interface."""
+        ports = [one for one in self.ports if one.host == host and one.is_connections]
+        return next((one.name for one in ports if one.interface in (interface, "")), interface)
+
+
+def port_words(port: Port) -> str:
+    """Return what was not asked for and moved by an RDMA port, in words."""
+    return f"RDMA over {port.name}"
 
 
 def carrier_name(one: Transfer) -> str:

@@ -20,6 +20,11 @@ WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
 UDP_BYTES = 8
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (f"{whose}.queue_pairs" for whose in ("jobs", "others", "old"))
+VERBS_NUMBER = "verbs.number"
+MOST_UNACKNOWLEDGED = 128
+"""Packets that Soft RoCE sends before the first of them is acknowledged: after a loss it begins again with that one."""
+ROCE_PAYLOADS = (4096, 2048, 1024, 512, 256)
 PORT_DATA = ("port_xmit_data", "port_rcv_data")
 DRIVER_DATA = (
     (("hw.tx_roce_only_bytes",), ("hw.rx_roce_only_bytes",)),
@@ -32,6 +37,8 @@ TUNNEL_BYTES = 80
 """The most that a packet is longer beneath a tunnel: VXLAN over IPv6 adds 70, WireGuard over IPv6 80."""
 TUNNEL_SHARE = 0.125
 """The most that a tunnel's headers add to what it carries, in packets of 1 kB and more."""
+LEAST_IDLE_COUNT = 100
+"""Packets, or words, that an idle port moves in the same time; fewer are those of its own management."""
 SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 ROUTE_SHARE = 0.5
@@ -87,6 +94,23 @@ class Port:
     received_packets: int
     is_counted: bool = True
     """Some drivers have no data counters at all; siw's bytes are the kernel's connections."""
+    again_bytes: int = 0
+    """Of what Soft RoCE received as much as this may have come in before, or too early to be taken."""
+    idle_share: float = 0.0
+    """What the idle host moved by it in the same time, of all that it moved: somebody else's."""
+    jobs_count: int | None = None
+    """Queue pairs that processes of the job were seen to have; None where the kernel did not tell."""
+    others_count: int = 0
+    """Likewise, those that others were seen to make in the meantime."""
+    old_count: int = 0
+    """Those that were there before the job, a file system's of the kernel for one."""
+    file: str = ""
+    """What a program opens to use its device, where that is known."""
+
+    @property
+    def is_connections(self) -> bool:
+        """Return whether its bytes are TCP connections that the kernel holds itself (siw)."""
+        return self.name.startswith("siw")
 
 
 class Meter:
@@ -153,9 +177,47 @@ class Meter:
             over = self.watch.rdma_interfaces.get(name, "")
             counted = [self.port(name, one) for one in packets]
             is_counted = is_software or data is not None or name.startswith("siw")
-            one = Port(self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted)
+            one = Port(
+                self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted,
+                self._again_bytes(name, over) if is_software else 0,
+                self._idle_share(name, packets if is_software else PORT_DATA), counters.get(JOBS_QUEUE_PAIRS),
+                counters.get(OTHERS_QUEUE_PAIRS, 0), counters.get(OLD_QUEUE_PAIRS, 0),
+                f"/dev/infiniband/uverbs{counters[VERBS_NUMBER]}" if VERBS_NUMBER in counters else "",
+            )  # fmt: skip
             found.append(one)
         return found
+
+    def _again_bytes(self, name: str, interface: str) -> int:
+        """Return the most that Soft RoCE received and did not take: packets that it had, or that came too early.
+
+        It counts each of the former, and of the latter the first after a loss alone.
+        """
+        packets = self.port(name, "hw.duplicate_request")
+        packets += MOST_UNACKNOWLEDGED * self.port(name, "hw.out_of_seq_request")
+        room = self.watch.mtu_bytes.get(interface, 0) - IPV6_BYTES - ROCE_BYTES
+        return packets * next((size for size in ROCE_PAYLOADS if size <= room), 0)
+
+    def _idle_share(self, name: str, counters: Sequence[str]) -> float:
+        """Return the larger share of what an idle host moves by a port; 0 where that is next to nothing."""
+        shares = [0.0]
+        for counter in counters:
+            idle = self.background("port", name, counter)
+            grown = _grown(self._first.rdma, self._last.rdma, name, counter)
+            if idle >= LEAST_IDLE_COUNT and grown > 0:
+                shares.append(min(1.0, idle / grown))
+        return max(shares)
+
+    def link_bytes(self, direction: str) -> int:
+        """Return the link's header in what interfaces count of a packet: some drivers leave it out when it comes in.
+
+        Then they all together counted what IP did.
+        """
+        octets = self.protocol("IpExt.InOctets", "Ip6.InOctets", "Ip6InOctets")
+        if direction == "out" or octets is None:
+            return ETHERNET_BYTES
+        counted = sum(self.interface(name, "rx_bytes") for name in self._last.interfaces)
+        packets = sum(self.interface(name, "rx_packets") for name in self._last.interfaces if name != LOOPBACK)
+        return 0 if abs(counted - octets) < ETHERNET_BYTES * packets / 2 else ETHERNET_BYTES
 
     def _port_data(self, name: str, counters: Mapping[str, int]) -> tuple[int, int] | None:
         """Return the bytes that a port sent and received; None where nothing counts them.
@@ -301,7 +363,9 @@ def _line(
         payload = max(payload, sum(one.sent_bytes + one.retransmitted_bytes for one in mine))
     version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
     ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
-    link_bytes = 0 if name == LOOPBACK else ETHERNET_BYTES  # loopback counts packets without their link header
+    link_bytes = (
+        0 if name == LOOPBACK else meter.link_bytes(direction)
+    )  # loopback counts packets without their link header
     rdma_packets = min(packets, sum(one.sent_packets if is_out else one.received_packets for one in soft))
     rdma_headers = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES)
     tcp_packets = packets - rdma_packets

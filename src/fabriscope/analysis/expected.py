@@ -28,7 +28,9 @@ def meant(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str] | 
     if wanted not in TRANSPORTS or _is_network(text):
         wanted, rest = "", text
     if not rest:
-        if wanted in RDMA and not any(wanted == _kind(port, one) for one in watches.values() for port in _ports(one)):
+        if wanted in RDMA and not any(
+            wanted == port_kind(port, one) for one in watches.values() for port in _ports(one)
+        ):
             raise HostError(
                 f"no RDMA device of {', '.join(watches)} speaks {wanted}", fix=f"known: {_known(watches, fabrics)}"
             )
@@ -93,14 +95,15 @@ def _over(name: str, interfaces: Mapping[str, str], watches: Mapping[str, Watch]
 
 
 def _over_rdma(name: str, ports: Mapping[str, str], watches: Mapping[str, Watch]) -> Iterator[Expectation]:
-    kinds = {_kind(port, watches[host]) for host, port in ports.items()}
+    kinds = {port_kind(port, watches[host]) for host, port in ports.items()}
     over = {host: watches[host].rdma_interfaces.get(port, "") for host, port in ports.items()}
     interfaces = {host: interface for host, interface in over.items() if interface}
     for kind in sorted(kinds):
         yield Expectation(kind, name, interfaces, ports)
 
 
-def _kind(port: str, watch: Watch) -> str:
+def port_kind(port: str, watch: Watch) -> str:
+    """Return what an RDMA port speaks: `roce`, `iwarp` or `ib`."""
     if port.startswith(_IWARP_DRIVERS):
         return "iwarp"
     return "roce" if port in watch.rdma_interfaces else "ib"

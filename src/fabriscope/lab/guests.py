@@ -9,6 +9,7 @@ of ours and then runs commands for `fabriscope-guest-exec`, over the management 
 from __future__ import annotations
 
 import shlex
+import struct
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,12 @@ _CONSOLE_LINES = 3
 _KEPT_CONSOLE_CHARACTERS = 1 << 15
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _START = Path(__file__).with_name("_guest_start.py")
+_NOT_OUTGOING = b"".join(
+    struct.pack("=HBBI", *words)
+    for words in ((0x30, 0, 0, 0xFFFFF004), (0x15, 0, 1, 4), (0x06, 0, 0, 0), (0x06, 0, 0, 1 << 18))
+)
+"""A filter of the kernel (classic BPF: load the type of packet, compare, return) that drops what goes out: a card of
+transport `raw` takes the guest's own frames in otherwise, and counts them."""
 
 # One core, and nothing that a guest's /sys could tell otherwise: Open MPI's hwloc finds no core at all.
 _ENVIRONMENT = ("HWLOC_SYNTHETIC=node:1 core:1 pu:1", "HWLOC_THISSYSTEM=1")
@@ -157,7 +164,7 @@ def kernel_words(
         f"init={native.program('fabriscope-agent')}",
         *["con=null", "con0=null,fd:1", f"umid={name}", "uml_dir=/dev/shm/uml/"],
         *[f"FABRISCOPE_GUEST={folder}", f"FABRISCOPE_HOST={name}", f"FABRISCOPE_ADDRESS={address}"],
-        f"vec0:transport=raw,ifname={network.MANAGEMENT_INTERFACE},gro=1,depth=64,"
+        f"vec0:transport=raw,ifname={network.MANAGEMENT_INTERFACE},gro=1,depth=64,bpffile={folder / name}.filter,"
         f"mac={network.hardware_address(network.MANAGEMENT_NET, index)}",
     ]
     for number, one in enumerate(wirings):
@@ -180,6 +187,7 @@ def write_files(spec: LabSpec, wirings: Sequence[Wiring], folder: Path, index: i
     name = spec.hosts[index]
     (folder / f"{name}.boot").write_text(boot_script(spec, wirings, index))
     (folder / f"{name}.env").write_text("\n".join(_ENVIRONMENT) + "\n")
+    (folder / f"{name}.filter").write_bytes(_NOT_OUTGOING)
 
 
 def await_ready(folder: Path, names: Sequence[str]) -> None:

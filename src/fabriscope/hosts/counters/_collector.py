@@ -75,6 +75,7 @@ class Collector:
         if is_whole:
             self.sockets.give_up()
         found["protocols"] = protocols()
+        self.rdma.add_holders(found["rdma"])
         drivers = self.drivers.all(found["interfaces"]) if is_whole else {}
         if is_whole:
             for port, counters in self.rdma.statistics().items():
@@ -125,6 +126,7 @@ class Collector:
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes)
         self.sockets.datagrams.look(self.processes)
+        self.rdma.note_holders(self.processes.of_job)
 
     def tick(self, now_s):
         """Look for new processes, and inside those that are new of the job's a few times, while that costs little.

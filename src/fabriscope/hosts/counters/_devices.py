@@ -3,6 +3,7 @@
 # mypy: ignore-errors
 # What interfaces, protocols, RDMA ports and drivers count. Plain Python 3.6, sent to hosts as text.
 import array
+import contextlib
 import fcntl
 import glob
 import json
@@ -12,6 +13,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import time
 
 SIOCGIFMTU, SIOCETHTOOL = 0x8921, 0x8946
 ETHTOOL_GSTRINGS, ETHTOOL_GSTATS, ETHTOOL_GSSET_INFO, ETH_SS_STATS = 0x1B, 0x1D, 0x37, 1
@@ -19,6 +21,14 @@ MAX_DRIVERS = 64
 # bnxt_re asks its firmware for statistics every 1000 ms; no other driver has a counter of this name.
 LATE_BY, LATE_S = "hw.recoverable_errors", 1.1
 PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
+NETLINK_RDMA, RDMA_GET, RDMA_QUEUE_PAIRS = 20, 5 << 10 | 1, 5 << 10 | 10
+DEVICE_INDEX, DEVICE_NAME, QUEUE_PAIRS, QUEUE_PAIR_NUMBER, QUEUE_PAIR_TYPE, HOLDER = 1, 2, 19, 21, 26, 28
+VERBS_NUMBER = "verbs.number"
+HOLDERS_SHARE = 0.01
+OF_MANAGEMENT = (b"\0", b"\1")
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (
+    "%s.queue_pairs" % whose for whose in ("jobs", "others", "old")
+)
 DEVICE_FIELDS = (
     "rx_bytes rx_packets rx_errors rx_dropped rx_fifo_errors rx_frame_errors rx_compressed multicast "
     "tx_bytes tx_packets tx_errors tx_dropped tx_fifo_errors collisions tx_carrier_errors tx_compressed"
@@ -62,6 +72,10 @@ class Rdma:
     def __init__(self, sys_folder):
         self.folder = os.path.join(sys_folder, "class/infiniband")
         self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
+        self.held, self.old, self.jobs, self.next_s = set(), None, set(), 0.0
+        self.numbers = {}  # device to the number in the name of its file, /dev/infiniband/uverbs0
+        for path in glob.glob(self.folder + "_verbs/uverbs*/ibdev"):
+            self.numbers[read(path).strip()] = int(path.split("/")[-2][len("uverbs") :])
 
     def interfaces(self):
         """Return `DEVICE/PORT` to the interface that it sends over."""
@@ -72,7 +86,20 @@ class Rdma:
                 if name:
                     found[device + "/" + port] = name
                     break
+            else:
+                named = self.over_address(read(path + "/gids/0"))
+                if named:
+                    found[device + "/" + port] = named
         return found
+
+    def over_address(self, gid):
+        """Return the only interface whose hardware address a GID is made of, as that of iWARP is; empty for none."""
+        digits = gid.strip().replace(":", "")
+        if len(digits) != 32 or digits[12:].strip("0") or not digits[:12].strip("0"):
+            return ""
+        paths = glob.glob(self.folder + "/../net/*/address")
+        names = [path.split("/")[-2] for path in paths if read(path).strip().replace(":", "") == digits[:12]]
+        return names[0] if len(names) == 1 else ""
 
     def counters(self):
         found = {}
@@ -86,6 +113,30 @@ class Rdma:
                     one.setdefault(name, value)
             found[device + "/" + port] = one
         return found
+
+    def note_holders(self, of_job):
+        """Look who has queue pairs; the job's processes are known by now. Of thousands there are few looks."""
+        self.jobs.update(of_job)
+        now_s, before_s = time.monotonic(), time.process_time()
+        if now_s < self.next_s:
+            return
+        with contextlib.suppress(OSError):  # before Linux 4.17
+            self.held.update(queue_pairs() if self.ports else ())
+            self.old = frozenset(self.held) if self.old is None else self.old
+        self.next_s = now_s + (time.process_time() - before_s) / HOLDERS_SHARE
+
+    def add_holders(self, counters):
+        """Add to the counters of ports how many queue pairs were ever seen: the job's, others', and those of before."""
+        for device, port, _ in self.ports:
+            if device in self.numbers and device + "/" + port in counters:
+                counters[device + "/" + port][VERBS_NUMBER] = self.numbers[device]
+        for device, port, _ in self.ports if self.old is not None else ():
+            mine = [one for one in self.held if one[0] == device]
+            jobs_count = len([one for one in mine if one[2] in self.jobs])
+            old_count = len([one for one in mine if one in self.old and one[2] not in self.jobs])
+            counts = (jobs_count, len(mine) - jobs_count - old_count, old_count)
+            names = (JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS)
+            counters.get(device + "/" + port, {}).update(zip(names, counts))
 
     def lag_s(self):
         """Return by how much the counters of some port are late: a card of bnxt_re writes its own once a second."""
@@ -104,6 +155,23 @@ class Rdma:
             return statistics_in(done.stdout.decode("utf-8", "replace"))
         except (OSError, ValueError, subprocess.SubprocessError):
             return {}
+
+
+def queue_pairs():
+    """Return device, number and process of all queue pairs but the kernel's own for management; raises OSError."""
+    found = set()
+    for _, content in list(dump(NETLINK_RDMA, RDMA_GET, b"")):
+        about = dict(attributes(content, 0))
+        name = about[DEVICE_NAME].rstrip(b"\0").decode()
+        request = struct.pack("=HH4s", 8, DEVICE_INDEX, about[DEVICE_INDEX])
+        for _, answer in dump(NETLINK_RDMA, RDMA_QUEUE_PAIRS, request):
+            entries = dict(attributes(answer, 0)).get(QUEUE_PAIRS, b"")
+            for _, entry in attributes(entries, 0):
+                one = dict(attributes(entry, 0))
+                pid = struct.unpack("=I", one[HOLDER])[0] if HOLDER in one else 0
+                if pid or one.get(QUEUE_PAIR_TYPE, b"")[:1] not in OF_MANAGEMENT:
+                    found.add((name, struct.unpack("=I", one[QUEUE_PAIR_NUMBER])[0], pid))
+    return found
 
 
 def statistics_in(text):
