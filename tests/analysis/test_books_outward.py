@@ -10,7 +10,19 @@ from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, tcp
 from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.books import balance
-from fabriscope.model.counters import OTHER, PROVED, RANK, REFUTED, UNDECIDED, UNSEEN, Expectation, Process, Watch
+from fabriscope.model.counters import (
+    BESIDE,
+    CONFIDANT,
+    OTHER,
+    PROVED,
+    RANK,
+    REFUTED,
+    UNDECIDED,
+    UNSEEN,
+    Expectation,
+    Process,
+    Watch,
+)
 
 ANY = Expectation("", "")
 LOOPBACK = Expectation("tcp", "lo", {"a": "lo", "b": "lo"})
@@ -81,10 +93,55 @@ def test_what_nobody_saw_between_ranks_is_theirs() -> None:
     assert books.found_share == pytest.approx(20 / 21, rel=0.01)
 
 
-def test_ranks_that_told_others_alone_have_not_sent_nothing() -> None:
-    books = balance(scene(to_server(40 * MB)).watches(), SECOND)
+@pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED), (ANY, PROVED)])
+def test_of_ranks_that_told_others_alone_that_counts(asked: Expectation, verdict: str) -> None:
+    books = balance(scene(to_server(40 * MB)).watches(), asked)
+    assert books.verdict == verdict
+    assert "40.8 MB between the job and processes of b that are not the job's" in books.because
+
+
+def test_of_ranks_that_share_memory_what_they_told_others_is_beside() -> None:
+    made = scene(to_server(40 * MB))
+    made["a"].processes = [Process(pid, RANK, pid - 100, "app", {"0:1 /dev/shm/x": MB}) for pid in (100, 101)]
+    books = balance(made.watches(), SECOND)
     assert books.verdict == UNDECIDED
     assert "the job moved 40.8 MB by tcp over eth0" in books.because
+
+
+@pytest.mark.parametrize("role", [BESIDE, RANK])
+def test_what_a_program_or_a_shell_of_the_jobs_sends_out_past_the_memory_refutes_it(role: str) -> None:
+    made = program(lambda one: one.tcp("a", "b", MB, 0, "eth0", role=role, there=OTHER))
+    made["a"].processes = [Process(pid, RANK, None, "app", {"0:1 /dev/shm/x": MB}) for pid in (100, 101)]
+    books = balance(made.watches(), MEMORY)
+    assert books.verdict == REFUTED
+    assert "the job also moved 1.00 MB by tcp over eth0, to other hosts" in books.because
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED)])
+def test_a_shell_that_opens_the_connection_itself_is_the_program(asked: Expectation, verdict: str) -> None:
+    made = program(lambda one: one.tcp("a", "b", 40 * MB, 0, "eth0", role=BESIDE, there=OTHER), tcp(MB, over="eth1"))
+    assert balance(made.watches(), asked).verdict == (verdict if asked is SECOND else REFUTED)
+    made = program(lambda one: one.tcp("a", "b", 40 * MB, 0, "eth0", role=BESIDE, there=OTHER))
+    assert balance(made.watches(), asked).verdict == verdict
+
+
+def relayed(size: int, over: str) -> Callable[[Scene], None]:
+    """Let a proxy of others on host a carry on what it gets."""
+
+    def done(made: Scene) -> None:
+        made.tcp("a", "a", size, 0, "lo", there=CONFIDANT)
+        made.tcp("a", "b", size, 0, over, role=CONFIDANT, there=OTHER)
+
+    return done
+
+
+def test_what_a_proxy_on_the_same_host_carries_on_may_be_the_jobs() -> None:
+    books = balance(program(relayed(20 * MB, "eth0"), to_server(MB, "eth1")).watches(), SECOND)
+    assert books.verdict == UNDECIDED
+    assert "processes of others that the job talks to moved 20.0 MB by tcp over eth0" in books.because
+    assert balance(program(relayed(20 * MB, "eth1"), to_server(MB, "eth1")).watches(), SECOND).verdict == PROVED
+    alone = balance(program(relayed(20 * MB, "eth1")).watches(), SECOND)
+    assert (alone.verdict, "moved 20.0 MB by tcp over eth1" in alone.because) == (UNDECIDED, True)
 
 
 @pytest.mark.parametrize(

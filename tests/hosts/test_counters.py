@@ -21,7 +21,7 @@ from fabriscope.hosts.counters._collector import Collector
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command
-from fabriscope.model.counters import BESIDE, JOB, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, Connection, Watch
 from fabriscope.model.host import Host
 
 HERE = Host("here")
@@ -237,9 +237,31 @@ def test_what_ran_before_is_somebody_elses() -> None:
         watch, _ = watched(CALL, port)
         accepted.join()
     ours, theirs = sorted(of_port(watch, port), key=lambda one: one.local_port == port)
-    assert (ours.role, theirs.role) == (RANK, OTHER)
+    assert (ours.role, theirs.role) == (RANK, CONFIDANT)
     assert ours.sent_bytes == 777
     assert theirs.pid is None
+
+
+def carry_on(listener: socket.socket, onward: int) -> None:
+    """Do as a proxy: what one connection brings goes on by another one."""
+    with listener.accept()[0] as brought, socket.create_connection(("127.0.0.1", onward)) as on:
+        while data := brought.recv(1 << 16):
+            on.sendall(data)
+
+
+def test_what_a_proxy_of_before_carries_on_is_told_from_what_others_do() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy, socket.create_server(("127.0.0.1", 0)) as far:
+        asked, onward = (one.getsockname()[1] for one in (proxy, far))
+        threads = [threading.Thread(target=hear_out, args=(far,), daemon=True)]
+        threads.append(threading.Thread(target=carry_on, args=(proxy, onward), daemon=True))
+        for one in threads:
+            one.start()
+        watch, _ = watched(CALL, asked)
+        for one in threads:
+            one.join()
+    carried = of_port(watch, onward)
+    assert {one.role for one in carried} == {CONFIDANT}
+    assert max(one.sent_bytes for one in carried) == 777
 
 
 def test_a_reading_holds_interfaces_protocols_and_its_own_cost() -> None:
@@ -307,15 +329,29 @@ def told(program: str, rank: int | None = None, *, marked: bool = True, parent: 
 
 
 def test_a_launcher_is_no_rank() -> None:
-    job = {1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", 0), 3: told("app", 1)}
+    job = {1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", 0, parent=1), 3: told("app", 1, parent=2)}
     assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1)}
-    assert roles({1: told("orted"), 2: told("app")}) == {1: (JOB, None), 2: (JOB, None)}
-    assert roles({1: told("sh"), 2: told("iperf3")}) == {1: (JOB, None), 2: (RANK, None)}
+    assert roles({1: told("srun")}) == {1: (JOB, None)}
+
+
+def test_beside_a_launcher_whose_ranks_have_no_numbers_programs_are_no_ranks() -> None:
+    assert roles({1: told("orted"), 2: told("app", parent=1)}) == {1: (JOB, None), 2: (BESIDE, None)}
+
+
+def test_a_program_that_is_called_like_a_launcher_and_starts_nothing_is_none() -> None:
+    assert roles({1: told("bash"), 2: told("mpirun", parent=1)})[2] == (RANK, None)
+    mpi = {1: told("bash"), 2: told("mpirun", parent=1), 4: told("app", 0, parent=2), 5: told("orted", parent=1)}
+    assert roles(mpi)[5] == (BESIDE, None)
+
+
+def test_a_shell_is_a_program_and_its_connections_are_the_jobs() -> None:
+    assert roles({1: told("bash")}) == {1: (RANK, None)}
+    assert roles({1: told("sh"), 2: told("iperf3", parent=1)}) == {1: (BESIDE, None), 2: (RANK, None)}
 
 
 def test_what_a_script_starts_beside_its_ranks_is_no_rank_and_no_launcher() -> None:
     mpi = {1: told("bash"), 2: told("mpirun", parent=1), 3: told("ssh", parent=2), 4: told("app", 0, parent=2)}
-    launched = {1: (JOB, None), 2: (JOB, None), 3: (JOB, None), 4: (RANK, 0)}
+    launched = {1: (BESIDE, None), 2: (JOB, None), 3: (JOB, None), 4: (RANK, 0)}
     assert roles(mpi) == launched
     copy = {5: told("scp", parent=1), 6: told("ssh", parent=5), 7: told("curl", parent=1)}
     assert roles(mpi | copy) == {**launched, 5: (BESIDE, None), 6: (BESIDE, None), 7: (BESIDE, None)}

@@ -19,6 +19,8 @@ HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic")
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 
+_CONFIDANTS_MOVED = "processes of others that the job talks to moved"
+
 
 def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
     """Return why nothing can be told from these watches; empty if something can."""
@@ -81,6 +83,8 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
         ports = {one.name for one in evidence.ports}
         if ownerless := _ownerless(evidence, ports):
             return ownerless
+    if judged.verdict == REFUTED and not is_told and (handed_on := _handed_on(evidence)):
+        return handed_on
     if judged.verdict == PROVED and not is_told:
         ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence)
         if ownerless:
@@ -174,14 +178,21 @@ def beside(evidence: Evidence) -> str:
 
     It is a copy beside the ranks, or what a rank and somebody else's process tell each other.
     """
-    return _aside(evidence, evidence.beside, "the job also moved", "though not from rank to rank")
+    is_within = not evidence.ranks.is_parallel and not evidence.is_between_hosts
+    why = "to other hosts" if is_within else "though not from rank to rank"
+    return _aside(evidence, evidence.beside, "the job also moved", why)
 
 
 def _confided(evidence: Evidence) -> str:
     """Return what services moved elsewhere that the job talks to."""
-    return _aside(
-        evidence, evidence.confided, "those whom the job talks to by Unix sockets moved", "which may be the job's"
-    )
+    return _aside(evidence, evidence.confided, _CONFIDANTS_MOVED, "which may be the job's")
+
+
+def _handed_on(evidence: Evidence) -> str:
+    """Return what left the host by services that the job talks to, where nothing else of the job's did."""
+    if evidence.expected.transport == "shm":
+        return ""
+    return _aside(evidence, evidence.handed_on, _CONFIDANTS_MOVED, "which may be the job's")
 
 
 def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:

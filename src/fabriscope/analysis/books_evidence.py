@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -107,11 +107,21 @@ class Evidence:
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
         self.lines = books_datagrams.at_both_ends(self.lines)
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
+        if self.ranks.is_parallel and not self._talk(every):  # programs without MPI, one from each rank
+            self.ranks.is_parallel = False
+            every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=False))
         every = [self._as_iwarp(one) for one in every]
         every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
         self._drop_carried_again()
         self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT)]
+        if self.expected.transport == "shm" and not self.is_between_hosts:  # what leaves the host is past the memory
+            self._aside += [replace(one, kind=BESIDE) for one in self.transfers if one.source != one.target]
+
+    def _talk(self, transfers: Sequence[Transfer]) -> bool:
+        """Return whether ranks that a launcher numbered told each other anything, or may have."""
+        by_others = self.ranks.opened or self.ranks.memory_inside or self.ranks.datagrams
+        return bool(by_others) or any(one.kind in (RANKS, UNCLEAR) and one.size_bytes for one in transfers)
 
     def _as_iwarp(self, one: Transfer) -> Transfer:
         """Return a connection that the kernel holds itself as what it is, where ranks speak verbs to siw over it."""
@@ -430,14 +440,26 @@ class Evidence:
 
     @cached_property
     def confided(self) -> dict[str, int]:
-        """Return carrier to what those moved past what was asked for that the job talks to by Unix sockets."""
+        """Return carrier to what those moved past what was asked for that the job talks to."""
         return self._past(CONFIDANT)
+
+    @cached_property
+    def handed_on(self) -> dict[str, int]:
+        """Return carrier to what left the host by those that the job talks to, where it itself sent nothing out."""
+        found: dict[str, int] = {}
+        for one in self._aside:
+            if one.kind == CONFIDANT and one.source != one.target and not self.is_between_hosts:
+                found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
+        return found
 
     def _past(self, kind: str) -> dict[str, int]:
         found: dict[str, int] = {}
+        is_memory = self.expected.transport == "shm"
         for one in self._aside:
             is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
-            if one.kind == kind and (one.source != one.target) == self.is_between_hosts and not is_asked:
+            is_between = one.source != one.target
+            is_judged = is_between == self.is_between_hosts or (is_memory and is_between)
+            if one.kind == kind and is_judged and not is_asked:
                 found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found
 

@@ -227,11 +227,13 @@ def _seen(role: str, other: str) -> str:
     """Return the role of an end; of what was UNSEEN many small parts may be a copy to or from somebody else."""
     if role != UNSEEN:
         return role
-    return RANK if other == OTHER else ""
+    return RANK if other in (OTHER, CONFIDANT) else ""
 
 
 def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
     known = {role, other}
+    if not is_parallel:  # a shell that opens connections itself, a program beside another one: all of it is the job
+        known = {RANK if one == BESIDE else one for one in known}
     if CONFIDANT in known and RANK not in known and BESIDE not in known:
         return CONFIDANT
     known = {OTHER if one == CONFIDANT else one for one in known}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -49,7 +50,8 @@ def meant(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str] | 
 
 def _named(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str]) -> Iterator[Expectation]:
     if _is_network(text):
-        yield from _over(text, {host: _interface_in(text, host, watch) for host, watch in watches.items()}, watches)
+        for chosen in _in_network(text, watches):
+            yield from _over(text, chosen, watches)
         return
     ports = {host: _port_named(text, watch) for host, watch in watches.items()}
     if all(ports.values()):
@@ -117,14 +119,28 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _interface_in(text: str, host: str, watch: Watch) -> str:
-    """Return the interface of a host that has an address in a network; raises HostError."""
+def _in_network(text: str, watches: Mapping[str, Watch]) -> Iterator[dict[str, str]]:
+    """Yield host to an interface that has an address in a network; raises HostError where a host has none.
+
+    A host may have several such (an address besides its own): first come those that most hosts have.
+    """
     network = ipaddress.ip_network(text, strict=False)
-    for interface, addresses in watch.addresses.items():
-        for address in addresses:
-            if ipaddress.ip_address(address.partition("/")[0].partition("%")[0]) in network:
-                return interface
-    raise HostError(f"it has no address in {text}", where=f"host {host}", fix=f"known: {_known({host: watch}, None)}")
+    every = {
+        host: [
+            interface
+            for interface, addresses in watch.addresses.items()
+            if any(ipaddress.ip_address(one.partition("/")[0].partition("%")[0]) in network for one in addresses)
+        ]
+        for host, watch in watches.items()
+    }
+    for host, found in every.items():
+        if not found:
+            fix = f"known: {_known({host: watches[host]}, None)}"
+            raise HostError(f"it has no address in {text}", where=f"host {host}", fix=fix)
+    count = Counter(interface for found in every.values() for interface in found)
+    ordered = {host: sorted(found, key=lambda name: -count[name]) for host, found in every.items()}
+    for place in range(max(map(len, ordered.values()))):
+        yield {host: found[min(place, len(found) - 1)] for host, found in ordered.items()}
 
 
 def _interfaces(watch: Watch) -> list[str]:

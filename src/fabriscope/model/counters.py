@@ -36,6 +36,7 @@ class Connection:
     """tcpi_segs_out, retransmissions and bare acknowledgements among them; None where the kernel does not say."""
     received_segments: int | None = None
     retransmitted_bytes: int | None = None
+    """Payload sent again, or, once it is closed, never acknowledged."""
     role: str = ""
     """RANK, JOB, BESIDE, CONFIDANT or OTHER after the process that holds it, or UNSEEN; empty where no process could be
     found (it was closed before anyone looked)."""

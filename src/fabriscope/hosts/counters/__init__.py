@@ -42,7 +42,7 @@ MOST_COUNT = 2**64 - 1
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = (12, 13)
 """With the namespace, if that is not the host's."""
-_CONFIDANT = -2
+_CONFIDANT, _BORN_ELSEWHERE = -2, -3
 _BULK_BYTES = 128 << 10
 """A connection of the job that was gone before anybody saw its holder is a rank's if it moved so much."""
 _THE_JOBS = 0
@@ -169,6 +169,8 @@ def _readings(told: list[Foreign]) -> Iterator[Reading]:
     known = roles(processes)
     if not any(one["program"] in LAUNCHERS for one in processes.values()):
         known[_THE_JOBS] = (RANK, None)  # with launchers, what the kernel calls the job's may be theirs
+    confided = told[-1].get("has_confidants") if told else None
+    known[_BORN_ELSEWHERE] = (CONFIDANT if confided is not None and confided.flag() else OTHER, None)
     listening = {port: pid for pid, one in processes.items() for port in one["listens"]}
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
     alive: dict[int, Connection] = {}
@@ -270,7 +272,7 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
     local_port, remote_port = parts[2].whole(most=MOST_TCP_PORT), parts[4].whole(most=MOST_TCP_PORT)
     cookie, sent, received = parts[0].whole(most=MOST_COUNT), parts[5].whole(), parts[6].whole()
     segs_out, segs_in, again = (None if part.value is None else part.whole() for part in parts[7:10])
-    owner = None if parts[10].value is None else parts[10].whole(least=_CONFIDANT)
+    owner = None if parts[10].value is None else parts[10].whole(least=_BORN_ELSEWHERE)
     is_closed = parts[11].whole(most=1)
     one = Connection(
         local_address=local,
@@ -292,9 +294,9 @@ def _connection(row: Foreign, known: Mapping[int, tuple[str, int | None]], liste
         return one
     if owner == _THE_JOBS and owner not in known:
         return replace(one, role=RANK if sent + received >= _BULK_BYTES else UNSEEN)
-    if owner < 0:
-        return replace(one, role=CONFIDANT if owner == _CONFIDANT else OTHER)
-    return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner or None)
+    if owner == _CONFIDANT:
+        return replace(one, role=CONFIDANT)
+    return replace(one, role=known[owner][0] if owner in known else OTHER, pid=owner if owner > 0 else None)
 
 
 def _processes(

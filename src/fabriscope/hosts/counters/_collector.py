@@ -89,6 +89,7 @@ class Collector:
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
         words["other_datagrams"] = sorted(self.sockets.datagrams.others)
+        words["has_confidants"] = bool(self.processes.confidants)
         words["ownership"] = self.processes.ownership()
         words["cost_ns"] = self.cost_ns()
         say(words)
@@ -125,6 +126,7 @@ class Collector:
             self.processes.look_inside(unix_peers() if self.processes.of_job else {})
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes)
+        self.sockets.confide(self.processes)
         self.sockets.datagrams.look(self.processes)
         self.rdma.note_holders(self.processes.of_job)
 

@@ -69,7 +69,8 @@ class Processes:
         self.of_job = {}
         self.owners, self.datagrams, self.peers = {}, {}, {}
         self.has_strayed = False  # a process of the job is outside of its control group, or has one within that
-        # Processes that are none of the job's and hold the other end of a Unix socket of its, and what they have open.
+        # Processes that are none of the job's and hold the other end of a Unix socket of its, or of a connection that
+        # stays on this host, their children, and what they have open.
         self.confidants, self.confided, self.sought = set(), set(), set()
         self.holders = set()  # processes that are none of the job's and hold connections
         self.last_pid = None
@@ -207,14 +208,17 @@ class Processes:
             self.look_at_memory(one)
             self.look_at_files_moved(one)
         self.owners.update(found)
-        self.look_at_confidants({peers[inode] for inode in found if peers.get(inode)} - set(self.owners))
+        self.look_at_confidants({peers[inode] for inode in found if peers.get(inode)})
 
     def look_at_confidants(self, inodes):
         """Find out who holds sockets that the job's are connected to, and which connections they have."""
-        news = inodes - self.sought
+        news = inodes - self.sought - set(self.owners)
         if news:
             self.sought |= news
             self.confidants |= set(self.strangers(news).values())
+        for pid in sorted(set(self.new) - set(self.of_job)) if self.confidants else ():
+            if parent_of(pid) in self.confidants:
+                self.confidants.add(pid)
         for pid in self.confidants:
             folder = "/proc/%d/fd/" % pid
             try:
@@ -337,6 +341,8 @@ class Processes:
         for start, end, device, inode, name in SHARED.findall(text):
             name = name.decode("utf-8", "replace").replace(" (deleted)", "")
             is_file = inode != b"0" or name.startswith("/SYSV")  # whose number may be 0
+            if name.startswith("/SYSV"):  # numbered anew in every namespace
+                device = link("/proc/%d/ns/ipc" % one.pid)[5:-1].encode() or device
             if is_file and (not name.startswith("/dev/") or name.startswith(("/dev/shm/", "/dev/zero"))):
                 identity = "%s:%s %s" % (device.decode(), inode.decode(), name)
                 found[identity] = found.get(identity, 0) + int(end, 16) - int(start, 16)

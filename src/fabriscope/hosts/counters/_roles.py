@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from fabriscope.hosts.counters._processes import LAUNCHERS
@@ -14,6 +14,8 @@ WRAPPERS = frozenset(
 """Programs that stand before others."""
 SHELLS = frozenset(("ssh", "rsh"))
 """Of them, those that carry bytes themselves: one that started nothing is the program itself (`scp` has `ssh` send)."""
+CLIENTS = frozenset(("prun", "srun", "mpiexec.slurm", "jsrun", "flux", "aprun"))
+"""Launchers that have others start the ranks. Any other without a child is a program that happens to be called so."""
 
 
 def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, int | None]]:
@@ -24,31 +26,38 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
     ranks are the tasks of a Slurm step, or else the marked programs.
     """
     ours = {pid: one for pid, one in processes.items() if _is_marked(pid, processes)} or processes
-    programs = {pid: one for pid, one in ours.items() if one["program"] not in LAUNCHERS}
+    parents = {one["parent"] for one in processes.values()}
+    programs = {pid: one for pid, one in ours.items() if not _is_launcher(pid, one, parents)}
     ranks = {pid: one["rank"] for pid, one in programs.items() if one["rank"] is not None}
     if not ranks and len(programs) == len(ours):
-        parents = {one["parent"] for one in programs.values()}
-        ranks = _without_mpi(
-            {
-                pid: one
-                for pid, one in programs.items()
-                if one["program"] not in WRAPPERS or (one["program"] in SHELLS and pid not in parents)
-            }
-        )
-    beside = _beside(programs) - ranks.keys() if ranks else set()
+        working = {
+            pid: one
+            for pid, one in programs.items()
+            if one["program"] not in WRAPPERS or (one["program"] in SHELLS and pid not in parents)
+        }
+        ranks = _without_mpi(working) or _without_mpi(programs)  # a shell may do all by itself (`exec 3<>/dev/tcp/...`)
+    beside = _beside(programs) - ranks.keys()
     others = {pid: BESIDE if pid in beside else JOB if pid in ours else OTHER for pid in processes}
     return {pid: (RANK, ranks[pid]) if pid in ranks else (role, None) for pid, role in others.items()}
 
 
+def _is_launcher(pid: int, one: Mapping[str, Any], parents: Container[int]) -> bool:
+    name = one["program"]
+    return name in CLIENTS or (name in LAUNCHERS and pid in parents)
+
+
 def _beside(programs: Mapping[int, Mapping[str, Any]]) -> set[int]:
-    """Return the programs that neither stand before others nor were started by a launcher to reach a host."""
-    parents = {one["parent"] for one in programs.values()}
-    found = set()
-    for pid, one in programs.items():
-        is_lone_shell = one["program"] in SHELLS and pid not in parents and one["parent"] in programs
-        if one["program"] not in WRAPPERS or is_lone_shell:
-            found.add(pid)
-    return found
+    """Return the programs that no launcher started to reach a host: what they move is the job's too.
+
+    Shells are among them: they open connections of their own. `ssh` that a launcher or nobody of the job started
+    carries what a launcher tells a host.
+    """
+    return {
+        pid
+        for pid, one in programs.items()
+        if one["program"] not in SHELLS
+        or (one["parent"] in programs and programs[one["parent"]]["program"] not in LAUNCHERS)
+    }
 
 
 def _is_marked(pid: int, processes: Mapping[int, Mapping[str, Any]]) -> bool:

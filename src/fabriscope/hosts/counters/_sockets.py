@@ -19,9 +19,10 @@ UNIX_DIAG_PEER, SHOW_PEER = 2, 4
 UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
 UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
 INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 2, 21
-THE_JOBS, SOMEBODY_ELSES, CONFIDANTS = 0, -1, -2  # in place of the process that holds a connection
+# In place of the process that holds a connection; of what was BORN_ELSEWHERE and closed nobody saw who had it.
+THE_JOBS, SOMEBODY_ELSES, CONFIDANTS, BORN_ELSEWHERE = 0, -1, -2, -3
 DESTROY_GROUPS = 0b1111  # SKNLGRP_INET_TCP_DESTROY, INET_UDP, INET6_TCP, INET6_UDP
-ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 8, 9, 10, 11
+ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSED, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 7, 8, 9, 10, 11
 STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
 ASKED_STATES = STATES | 1 << LISTEN
 FIN_CAME = (CLOSE_WAIT, LAST_ACK, CLOSING)
@@ -94,7 +95,8 @@ class Connection:
     """One TCP connection as it was seen last."""
 
     __slots__ = (
-        "cookie", "counts", "ends", "group", "inode", "is_closed", "owner", "sought", "space", "uid", "unowned_at",
+        "cookie", "counts", "ends", "group", "inode", "is_closed", "is_known", "owner", "sought", "space", "uid",
+        "unowned_at",
     )  # fmt: skip
 
     def __init__(self, cookie, ends, inode):
@@ -106,6 +108,7 @@ class Connection:
         self.sought = 0  # how often a holder was looked for among others
         self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
+        self.is_known = False  # whether the other end was looked for, if that is on this host
         self.space = None  # the network namespace that it is in, where that is not ours
 
     def row(self):
@@ -144,10 +147,17 @@ def told(content):
     return int.from_bytes(cookie, "little"), ends, inode, counts, uid, group and struct.unpack("=Q", group)[0]
 
 
+def is_within_host(ends):
+    """Return whether a connection stays on this host, as far as its addresses tell."""
+    return ends[0] == ends[2] or ends[2].startswith("127.") or ends[2] == "::1"
+
+
 def counts_of(info, state):
     """Return bytes sent and received, segments sent and received, and bytes sent again; kernels before 4.1 lack them.
 
-    What was acknowledged counts the SYN and the FIN as a byte each, what was sent does not: the smaller one is payload.
+    Of a connection that is closed, what was sent and never acknowledged is no payload either: it is told with what was
+    sent again. What was acknowledged counts the SYN and the FIN as a byte each, what was sent does not: the smaller one
+    is payload.
     """
     if len(info) < COUNTS_AT + COUNTS.size:
         return None
@@ -156,6 +166,7 @@ def counts_of(info, state):
     if len(info) >= RETRANSMITTED_AT + 8:
         all_sent, again = struct.unpack_from("=QQ", info, SENT_AT)
         sent = min(acknowledged, all_sent - again)
+        again = all_sent - sent if state == CLOSED else again
     return [sent, received - (state in FIN_CAME and received > 0), segments_out, segments_in, again]
 
 
@@ -216,6 +227,7 @@ class Sockets:
         self.missing = set()
         self.listeners = {}
         self.datagrams = Datagrams(births)
+        self.asked_ports = set()  # where the job's connections went that stayed on this host and are closed
         self.lost_count = self.look_count = 0
         self.listener = None
         try:
@@ -330,6 +342,8 @@ class Sockets:
             self.alive.pop(cookie, None)
             if one.owner is None:
                 one.owner = self.by_birth(cookie)
+            if one.owner == THE_JOBS and not one.is_known and is_within_host(ends):
+                self.asked_ports.add(ends[3])
         else:
             self.alive[cookie] = one
             one.inode, one.uid, one.group = inode, uid, group
@@ -341,12 +355,30 @@ class Sockets:
     def by_birth(self, cookie):
         """Return whose a connection is that was closed before anybody saw who had it; None for unknown.
 
-        What was not born in the job's group may have been handed to it by whoever it talks to.
+        What was not born in the job's group may still be of whoever it talks to, if there is anybody.
         """
         is_jobs = self.births.has(cookie)
-        if is_jobs is False and self.processes is not None:
-            is_jobs = None if self.processes.has_strayed or self.processes.confidants else False
-        return {True: THE_JOBS, False: SOMEBODY_ELSES}.get(is_jobs)
+        if is_jobs is False and self.processes is not None and self.processes.has_strayed:
+            return None
+        return {True: THE_JOBS, False: BORN_ELSEWHERE}.get(is_jobs)
+
+    def confide(self, processes):
+        """Find out who is at the other end of the job's connections within this host, and was none of the job's.
+
+        What such a process moves elsewhere may be the job's. Of a connection that is closed, whoever listens is meant.
+        """
+        here = {one for one in self.alive.values() if one.owner is not None and one.owner >= 0 and not one.is_known}
+        if not here and not self.asked_ports:
+            return
+        ends = {(one.space, *one.ends): one for one in self.alive.values()}
+        others = [ends.get((one.space, *one.ends[2:], *one.ends[:2])) for one in here]
+        inodes = {one.inode for one in others if one is not None and one.inode and one.owner in (None, SOMEBODY_ELSES)}
+        inodes |= {inode for inode, port in self.listeners.items() if port in self.asked_ports}
+        self.asked_ports = set()
+        for one in here:
+            one.is_known = True
+        if inodes:
+            processes.look_at_confidants(inodes)
 
     def assign(self, processes):
         """Say whose the connections are: of the process of the job that holds it, or whose the kernel says it is.
