@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks import _corpus_devices, _corpus_memory_cases, _corpus_programs, _corpus_way_cases, _corpus_wire_cases
+from benchmarks import (
+    _corpus_devices,
+    _corpus_found_cases,
+    _corpus_memory_cases,
+    _corpus_programs,
+    _corpus_way_cases,
+    _corpus_wire_cases,
+)
 from benchmarks._corpus_mpi_cases import fallbacks, honest, one_host, same_memory, wrong_interface
 from benchmarks._corpus_nouns import Case
 from benchmarks._corpus_other_cases import beside, plain, shapes, split, tiny
@@ -14,6 +21,7 @@ FAMILIES = (
     *_corpus_wire_cases.FAMILIES,
     *_corpus_memory_cases.FAMILIES,
     *_corpus_programs.FAMILIES,
+    *_corpus_found_cases.FAMILIES,
 )
 
 

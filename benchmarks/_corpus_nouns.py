@@ -25,6 +25,8 @@ class Job:
     """One of LIBRARIES; empty for programs without MPI."""
     traffic: str = ""
     """Words of `_corpus_traffic.cc`: `ping_pong 100 65536`."""
+    words: str = ""
+    """A program without MPI that the library's `mpirun` starts in place of that one."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Variables with which the library is told its transport; `{prefix}` is where it was installed."""
     rank_hosts: tuple[str, ...] = NODES

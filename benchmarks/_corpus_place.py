@@ -275,7 +275,8 @@ def _mpi(case: Case, built: Lab, library: Library) -> Command:
     settings = {name: value.replace("{prefix}", prefix_folder) for name, value in job.settings.items()}
     env = {**stack.env, **_ROOT, **_POLITE, **ASKED_BY, **settings}
     first = built.host(job.rank_hosts[0])
-    return Command((*argv, library.program, *job.traffic.split()), first.name, env=env, rank_hosts=job.rank_hosts)
+    program = _words(job.words) if job.words else (library.program, *job.traffic.split())
+    return Command((*argv, *program), first.name, env=env, rank_hosts=job.rank_hosts)
 
 
 def _alike_shell(built: Lab, hosts: Sequence[str]) -> str:

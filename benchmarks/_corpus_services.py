@@ -1,6 +1,8 @@
 """Services of the transport corpus that were there before a job, and carry its bytes or start a part of it.
 
 python3 -m benchmarks._corpus_services relay WHERE PORT ADDRESS     what comes to a port, or a path, goes on by TCP
+python3 -m benchmarks._corpus_services sends WHERE PORT ADDRESS BYTES   sends, when it was asked to and nobody waits
+python3 -m benchmarks._corpus_services word PORT SECONDS                says that word here, and waits before it closes
 python3 -m benchmarks._corpus_services opener PATH PORT ADDRESS     opens connections, and hands them out
 python3 -m benchmarks._corpus_services sender PATH                  is handed connections, and sends over them
 python3 -m benchmarks._corpus_services timer FILE SECONDS WORD...   starts a program so long after a file is there
@@ -52,6 +54,23 @@ def relay_one(connection: socket.socket, port: int, address: str) -> None:
             onward.sendall(data)
         onward.shutdown(socket.SHUT_WR)
         onward.recv(1)
+
+
+def sends(where: str, port: int, address: str, byte_count: int) -> None:
+    """Send so many bytes for every word that comes, once the connection that brought it is closed."""
+    listener = listen(where)
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1)
+        send(port, address, byte_count, False)
+
+
+def word(port: int, seconds: float) -> None:
+    """Ask the service at a port of this host to send."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"x")
+        time.sleep(seconds)
 
 
 def opener(where: str, port: int, address: str) -> None:
@@ -133,6 +152,10 @@ def main() -> None:
     what, *words = sys.argv[1:]
     if what == "relay":
         relay(words[0], int(words[1]), words[2])
+    elif what == "sends":
+        sends(words[0], int(words[1]), words[2], int(words[3]))
+    elif what == "word":
+        word(int(words[0]), float(words[1]))
     elif what == "opener":
         opener(words[0], int(words[1]), words[2])
     elif what == "sender":

@@ -167,6 +167,9 @@ class Holders:
     def strangers(self, inodes: list[int]) -> dict[int, int]:
         return dict.fromkeys(self._others & set(inodes), 1)
 
+    def look_at_confidants(self, inodes: set[int]) -> None:
+        self.confidants |= set(self.strangers(list(inodes)).values())
+
 
 def unowned_connection(group: int | None = None) -> tuple[Any, Any]:
     """Return the sockets of a host at a later look, and one of which nobody is known to hold it."""
@@ -199,11 +202,34 @@ def test_what_no_process_is_seen_to_hold_is_nobodys() -> None:
     assert one.owner is None  # a ring of io_uring, or the kernel: perhaps the job's
 
 
-@pytest.mark.parametrize(("group", "owner"), [(25, 0), (1, -1)])
+@pytest.mark.parametrize(("group", "owner"), [(25, 0), (1, -3)])
 def test_the_kernel_knows_who_made_a_connection_that_no_process_is_seen_to_hold(group: int, owner: int) -> None:
     sockets, one = unowned_connection(group)
     sockets.assign(Holders(group=25))
     assert one.owner == owner
+
+
+@pytest.mark.parametrize(("others", "owner"), [((99,), -1), ((), -3)])
+def test_once_the_job_talks_to_somebody_it_is_looked_up_who_holds_what_others_made(
+    others: tuple[int, ...], owner: int
+) -> None:
+    sockets, one = unowned_connection(1)
+    holders = Holders(group=25, others=others)
+    holders.confidants = {5}
+    sockets.assign(holders)
+    assert one.owner == owner  # what nobody holds any more, whoever the job talks to may have held
+    holders.confidants, one.owner, one.sought = {1}, None, 0
+    sockets.assign(holders)
+    assert one.owner == (-2 if others else -3)
+
+
+def test_who_listens_where_the_job_asked_and_went_is_whom_it_talks_to() -> None:
+    sockets, one = unowned_connection()
+    one.ends, one.owner, holders = ["127.0.0.1", 1, "127.0.0.1", 9900], 42, Holders(others=(77,))
+    sockets.listeners = {77: 9900}
+    assert sockets.confide(holders)
+    assert holders.confidants == {1}
+    assert not sockets.confide(holders)
 
 
 def test_a_job_that_left_its_group_makes_nobody_a_stranger() -> None:

@@ -19,7 +19,7 @@ HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic")
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 
-_CONFIDANTS_MOVED = "processes of others that the job talks to moved"
+_CONFIDANTS_MOVED = "launchers and others that the job talks to moved"
 
 
 def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:

@@ -14,7 +14,7 @@ INDOORS = "a network namespace of the job's"
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
 """Between two ranks; between the job and somebody else; perhaps (no holder was seen of an end); certainly not the
 job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other. CONFIDANT: of somebody whom
-the job talks to."""
+the job talks to, or of a launcher and somebody else."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +242,10 @@ def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
         return RANKS
     if known == {RANK, OTHER}:
         return BESIDE if is_parallel else OUTWARD
+    if (
+        JOB in known and known <= {JOB, OTHER, ""} and len(known) > 1
+    ):  # a launcher that tells others so much may be none
+        return CONFIDANT
     if known == {RANK, JOB} and not is_parallel:  # a daemon that the job started (sshd) is none of a launcher's
         return RANKS
     if BESIDE in known:

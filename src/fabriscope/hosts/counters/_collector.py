@@ -126,7 +126,8 @@ class Collector:
             self.processes.look_inside(unix_peers() if self.processes.of_job else {})
             self.processes.note_listeners(self.sockets.listeners)
         self.sockets.assign(self.processes)
-        self.sockets.confide(self.processes)
+        if self.sockets.confide(self.processes):
+            self.sockets.assign(self.processes)
         self.sockets.datagrams.look(self.processes)
         self.rdma.note_holders(self.processes.of_job)
 

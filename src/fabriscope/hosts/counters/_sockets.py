@@ -108,7 +108,7 @@ class Connection:
         self.sought = 0  # how often a holder was looked for among others
         self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
-        self.is_known = False  # whether the other end was looked for, if that is on this host
+        self.is_known = False  # whether the other end was looked for: it may be on this host
         self.space = None  # the network namespace that it is in, where that is not ours
 
     def row(self):
@@ -365,20 +365,26 @@ class Sockets:
     def confide(self, processes):
         """Find out who is at the other end of the job's connections within this host, and was none of the job's.
 
-        What such a process moves elsewhere may be the job's. Of a connection that is closed, whoever listens is meant.
+        What such a process moves elsewhere may be the job's. Where the other end is closed, whoever listens is meant.
+        Return whether there was anybody new.
         """
-        here = {one for one in self.alive.values() if one.owner is not None and one.owner >= 0 and not one.is_known}
+        here = [one for one in self.alive.values() if one.owner is not None and one.owner >= 0 and not one.is_known]
         if not here and not self.asked_ports:
-            return
+            return False
         ends = {(one.space, *one.ends): one for one in self.alive.values()}
-        others = [ends.get((one.space, *one.ends[2:], *one.ends[:2])) for one in here]
-        inodes = {one.inode for one in others if one is not None and one.inode and one.owner in (None, SOMEBODY_ELSES)}
-        inodes |= {inode for inode, port in self.listeners.items() if port in self.asked_ports}
-        self.asked_ports = set()
+        inodes = set()
         for one in here:
             one.is_known = True
-        if inodes:
-            processes.look_at_confidants(inodes)
+            other = ends.get((one.space, *one.ends[2:], *one.ends[:2]))
+            if other is not None and other.inode and other.owner in (None, SOMEBODY_ELSES, BORN_ELSEWHERE):
+                inodes.add(other.inode)
+            elif is_within_host(one.ends):
+                self.asked_ports.add(one.ends[3])
+        inodes |= {inode for inode, port in self.listeners.items() if port in self.asked_ports}
+        self.asked_ports = set()
+        count = len(processes.confidants)
+        processes.look_at_confidants(inodes)
+        return len(processes.confidants) > count
 
     def assign(self, processes):
         """Say whose the connections are: of the process of the job that holds it, or whose the kernel says it is.
@@ -396,15 +402,19 @@ class Sockets:
                 if owner is None and one.owner is None and self.look_count > one.unowned_at and one.sought < SEARCHES:
                     one.sought += 1
                     doubtful.append(one)
-                owner = one.owner if owner is None or one.owner == CONFIDANTS else owner
-            if owner in (None, SOMEBODY_ELSES) and one.inode in processes.confided:
+                is_known = one.owner == CONFIDANTS or (one.owner == SOMEBODY_ELSES and owner == BORN_ELSEWHERE)
+                owner = one.owner if owner is None or is_known else owner
+            if owner in (None, SOMEBODY_ELSES, BORN_ELSEWHERE) and one.inode in processes.confided:
                 owner = CONFIDANTS
+            if owner == BORN_ELSEWHERE and processes.confidants and one.sought < SEARCHES:
+                one.sought += 1
+                doubtful.append(one)
             self.give(one, owner)
         held = processes.strangers([one.inode for one in doubtful]) if doubtful else {}
         for one in doubtful:
             is_foreign = one.inode in held or os.geteuid() not in (0, one.uid)
-            if one.owner is None and is_foreign:
-                self.give(one, SOMEBODY_ELSES)
+            if one.owner in (None, BORN_ELSEWHERE) and is_foreign:
+                self.give(one, CONFIDANTS if held.get(one.inode) in processes.confidants else SOMEBODY_ELSES)
 
     def owner_of(self, one, processes):
         """Return whose a connection is that nobody of the job holds, as far as the kernel tells; None for unknown.
@@ -418,7 +428,7 @@ class Sockets:
         if self.births.has(one.cookie) or (one.group is not None and one.group == processes.group):
             return THE_JOBS
         tells = one.group is not None and processes.group is not None and not processes.has_strayed
-        return SOMEBODY_ELSES if tells else None
+        return BORN_ELSEWHERE if tells else None
 
     def give(self, one, owner):
         if owner != one.owner:
