@@ -13,7 +13,6 @@ from fabriscope.analysis.fits import Floats, fit_words, fits, pieces_of, predict
 from fabriscope.analysis.launch_values import launch_values
 
 SIZES: Floats = np.exp2(np.arange(21, dtype=np.float64))
-noise = np.random.default_rng(3)
 
 
 def two_pieces(at: float) -> Floats:
@@ -40,6 +39,7 @@ def test_the_place_where_a_protocol_changes_is_found(power: int) -> None:
 
 def launch_frame(times: Floats, launches: int, level: float, spread: float) -> pl.DataFrame:
     """Return launch values of one curve, with a level for each launch and noise at each size."""
+    noise = np.random.default_rng(3)  # of its own: tests are run in any order
     rows = []
     for launch_id in range(1, launches + 1):
         values = times * np.exp(noise.normal(0, level) + noise.normal(0, spread, len(times)))

@@ -167,6 +167,9 @@ class Holders:
     def strangers(self, inodes: list[int]) -> dict[int, int]:
         return dict.fromkeys(self._others & set(inodes), 1)
 
+    def may_be_ours(self, pid: int) -> bool:
+        return pid in self.confidants
+
     def look_at_confidants(self, inodes: set[int]) -> None:
         self.confidants |= set(self.strangers(list(inodes)).values())
 

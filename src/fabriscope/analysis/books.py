@@ -220,6 +220,8 @@ def _shares(evidence: Evidence) -> Books:
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
         text = f"{carried} between {evidence.parties} were carried by {name}{evidence.inside}"
+        if unclear:
+            text += f"; of {bytes_text(unclear)} more by {_listed(found.unclear)} no holder was seen"
         return Books(PROVED, text, name)
     carried = _listed(found.elsewhere)
     is_wire_up = other < WIRE_UP_BYTES and (asked > 0 or expected.transport in RDMA_TRANSPORTS)

@@ -69,6 +69,8 @@ class Found:
     """Likewise, of connections of which no holder was seen, or of which it is open by what interface they went."""
     unplaced: dict[str, int] = field(default_factory=dict)
     """The latter alone."""
+    unclear_asked_bytes: int = 0
+    """Of `unclear`, what went by what was asked for."""
 
     @property
     def asked_bytes(self) -> int:
@@ -318,6 +320,8 @@ class Evidence:
         name, is_unplaced = carrier_name(one), is_asked and self._is_unplaced(one)
         if is_unplaced:
             found.unplaced[name] = found.unplaced.get(name, 0) + one.size_bytes
+        elif is_kernels and is_asked and self._is_on_fabric(one):
+            found.unclear_asked_bytes += one.size_bytes
         into = found.unclear if is_kernels or is_unplaced else found.elsewhere
         into[name] = into.get(name, 0) + one.size_bytes
 
@@ -473,9 +477,10 @@ class Evidence:
         """Return what was found on what was asked for, of all that was found between ranks; None for no answer."""
         if not self.expected.transport or self.expected.transport == "shm":
             return None
-        asked = self.found.asked_bytes
-        every = asked + self.found.elsewhere_bytes + sum(self.found.unclear.values())
-        return asked / every if every else None
+        asked = self.found.asked_bytes + self.found.unclear_asked_bytes
+        unclear = sum(self.found.unclear.values()) - self.found.unclear_asked_bytes
+        every = asked + self.found.elsewhere_bytes + unclear
+        return asked / every if every and self.found.asked_bytes + self.found.elsewhere_bytes else None
 
     @cached_property
     def pinned(self) -> str:

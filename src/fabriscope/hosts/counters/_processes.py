@@ -72,6 +72,7 @@ class Processes:
         # Processes that are none of the job's and hold the other end of a Unix socket of its, or of a connection that
         # stays on this host, their children, and what they have open.
         self.confidants, self.confided, self.sought = set(), set(), set()
+        self.born = set()  # all that ever were in `new`
         self.holders = set()  # processes that are none of the job's and hold connections
         self.last_pid = None
         self.changed = set()
@@ -95,6 +96,7 @@ class Processes:
                     self.of_job.pop(pid, None)
             for pid in present - self.old:
                 self.new.setdefault(pid, Process(pid, now_s))
+                self.born.add(pid)
         due = [one for one in self.new.values() if one.next_s <= now_s or (also_young and one.is_young(now_s))]
         # Parents first, so that what descends from the job's is the job's.
         return sum(self.inspect(one, now_s) for one in sorted(due, key=lambda one: one.pid))
@@ -227,6 +229,20 @@ class Processes:
                 continue
             targets = [link(folder + name) for name in names]
             self.confided.update(int(target[8:-1]) for target in targets if target.startswith("socket:["))
+
+    def may_be_ours(self, pid):
+        """Return whether a process without a mark may be the job's: it talks to it, or all that is known are marks.
+
+        Then a program of ours that began since the first look may have lost its mark. Root has others' programs too.
+        """
+        if pid in self.confidants:
+            return True
+        if self.group is not None or pid not in self.born or is_root():
+            return False
+        try:
+            return os.stat("/proc/%d" % pid).st_uid == os.geteuid()
+        except OSError:
+            return False
 
     def strangers(self, inodes):
         """Return socket to process of those that processes hold which are none of the job's, as far as we may look.
@@ -396,6 +412,11 @@ def variables_of(pid):
     except OSError:  # it has ended, or it is another user's
         pass
     return found
+
+
+def is_root():
+    """Return whether we are root of the machine, and not just of a namespace of users."""
+    return os.geteuid() == 0 and read("/proc/self/uid_map").split() == ["0", "0", "4294967295"]
 
 
 def is_ending(pid):

@@ -414,7 +414,7 @@ class Sockets:
         for one in doubtful:
             is_foreign = one.inode in held or os.geteuid() not in (0, one.uid)
             if one.owner in (None, BORN_ELSEWHERE) and is_foreign:
-                self.give(one, CONFIDANTS if held.get(one.inode) in processes.confidants else SOMEBODY_ELSES)
+                self.give(one, CONFIDANTS if processes.may_be_ours(held.get(one.inode)) else SOMEBODY_ELSES)
 
     def owner_of(self, one, processes):
         """Return whose a connection is that nobody of the job holds, as far as the kernel tells; None for unknown.
