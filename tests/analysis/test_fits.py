@@ -75,7 +75,7 @@ def test_pieces_are_told_with_their_error() -> None:
 def test_one_launch_has_a_model_without_an_error() -> None:
     found = fits(launch_frame(two_pieces(1024), 1, 0, 0.001))
     assert found["piece_count"][0] >= 2  # without launches to tell noise by, it may see more pieces than there are
-    assert found["held_out_error"].to_list() == [None, None]
+    assert found["held_out_error"].unique().to_list() == [None]
     assert "miss" not in fit_words(found.to_dicts())
 
 
