@@ -23,7 +23,6 @@ from fabriscope.model.counters import PROVED, UNDECIDED, Books, Expectation, Wat
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.proof import Observed, Proof
 from fabriscope.program_place import Place
-from fabriscope.reports import _proof_page
 from fabriscope.store import proofs
 
 FORMAT = "fabriscope-proof"
@@ -39,7 +38,7 @@ class Wish:
     expected: str = ""
     """In the words of `--expect`; empty: whatever carries."""
     interval_s: float = 1.0
-    idle_s: float = 1.0
+    idle_s: float = 0.5
     asks_library: bool = False
 
 
@@ -161,6 +160,8 @@ def json_text(observed: Observed, proof: Proof) -> str:
 
 def keep(observed: Observed, proof: Proof, folder: Path) -> Path:
     """Write everything into a folder, for reading and for judging again; return the page. Raises StoreError."""
+    from fabriscope.reports import _proof_page  # what draws takes a third of a second to load
+
     proofs.write(folder, observed)
     with proofs.writing(folder):
         (folder / "proof.json").write_text(json_text(observed, proof))

@@ -31,7 +31,7 @@ _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too
 @click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches the hosts, e.g. 'ssh -F my_config'.")
 @click.option("--interval", default="1s", metavar="TIME", help="From reading to reading.  [default: 1s]")
 @click.option(
-    "--idle", default="1s", metavar="TIME", help="What goes on without it is measured so long.  [default: 1s]"
+    "--idle", default="500ms", metavar="TIME", help="What goes on without it is measured so long.  [default: 500ms]"
 )
 @click.option("--ask-library", is_flag=True, help="Let the MPI library or NCCL say what it uses, and compare.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")

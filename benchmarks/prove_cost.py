@@ -1,0 +1,187 @@
+"""What `fabriscope prove` costs a job: the seconds that it adds, and what it takes from the job's own time.
+
+    python -m benchmarks.prove_cost -o out          # from the checkout's root, as root, on a quiet machine
+
+Each round runs a job in a lab's host twice, alone and under `prove`, in an order that alternates. A job says itself how
+long its work took; what `prove` adds is the rest of the difference, and the whole of it where the work is as fast.
+Promises: the median of the added time is at most 1.5 s, and the median ratio of the job's own times at most 1.01. The
+latency of a ping-pong is `prove_overhead`'s. Then the memory of a collector beside 10,000 connections is measured.
+The exit status is 0 if all promises hold, 1 if one is broken, and 10 if an interval is too wide to tell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks._peers_report import cpu, load
+from benchmarks._peers_values import median_interval
+
+from fabriscope import lab
+from fabriscope.hosts import counters
+from fabriscope.lab.presets import PRESETS
+from fabriscope.model.errors import FabriscopeError, LaunchError
+from fabriscope.model.host import Host
+from fabriscope.model.lab import LabSpec
+
+MOST_ADDED_S, MOST_RATIO, MOST_MEMORY_MIB = 1.5, 1.01, 100
+CONNECTION_COUNT = 10_000
+LIMIT_S = 60
+EXIT_BROKEN, EXIT_UNDECIDED = 1, 10
+FAR = "10.10.0.2"
+
+SERVER = """
+import socket, threading
+def take(client):
+    while client.recv(1 << 16): pass
+    client.close()
+with socket.create_server(("", 7777), backlog=512) as listener:
+    print("listening", flush=True)
+    while True: threading.Thread(target=take, args=(listener.accept()[0],), daemon=True).start()
+"""
+SHORT = f"""
+import socket, time
+began_s = time.monotonic()
+for _ in range(200):
+    with socket.create_connection(("{FAR}", 7777)) as client: client.sendall(bytes(20_000))
+print("seconds", time.monotonic() - began_s)
+"""
+STREAM = f"""
+import json, subprocess
+told = subprocess.run(["iperf3", "-J", "-c", "{FAR}", "-n", "6G"], capture_output=True, text=True, check=True).stdout
+print("seconds", json.loads(told)["end"]["sum_sent"]["seconds"])
+"""
+NOTHING = "print('seconds', 1.0)"
+JOBS = {
+    "iperf3, 6 GiB": STREAM,
+    "200 short connections": SHORT,
+    "a program that does nothing": NOTHING,
+}
+MANY = """
+import resource, socket, sys, time
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
+    held = []
+    for number in range(int(sys.argv[1])):
+        held.append(socket.create_connection(("127.0.0.1", listener.getsockname()[1])))
+        held.append(listener.accept()[0])
+        held[-2].sendall(bytes(100))
+    print("there", flush=True)
+    time.sleep(5)
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("-o", "--output", help="write OUTPUT.json")
+    wanted = parser.parse_args(argv)
+    load_before = load()
+    try:
+        measured = _measured(wanted.rounds)
+    except FabriscopeError as error:
+        print(f"prove_cost: {error}", file=sys.stderr)
+        return error.exit_code
+    memory = {count: _memory_mib(count) for count in (0, CONNECTION_COUNT)}
+    print(f"{cpu()}; load before {load_before:.2f}, after {load():.2f}; {wanted.rounds} rounds")
+    print("\n".join(_line(name, one) for name, one in measured.items()))
+    many, none = memory[CONNECTION_COUNT], memory[0]
+    print(f"a collector beside {CONNECTION_COUNT:,} connections: {many:.0f} MiB, without: {none:.0f} MiB")
+    if wanted.output:
+        content = {"cpu": cpu(), "load_before": load_before, "jobs": measured, "memory_mib": memory}
+        Path(wanted.output + ".json").write_text(json.dumps(content, indent=1) + "\n")
+    return _status(measured, memory[CONNECTION_COUNT])
+
+
+def _measured(round_count: int) -> dict[str, dict[str, Any]]:
+    """Return job to what each round found; raises FabriscopeError."""
+    built = lab.up(LabSpec(("node1", "node2"), {"first": PRESETS["local"]}))
+    servers: list[subprocess.Popen[str]] = []
+    try:
+        for words in ([sys.executable, "-c", SERVER], ["iperf3", "-s", "--forceflush"]):
+            argv = [*built.host("node2").access, *words]
+            servers.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))
+            while "istening" not in servers[-1].stdout.readline():  # type: ignore[union-attr]
+                pass
+        near, name = built.host("node1"), built.state.name
+        return {title: _rounds(near, name, program, round_count) for title, program in JOBS.items()}
+    finally:
+        for one in servers:
+            one.kill()
+            one.wait()
+        built.down()
+
+
+def _rounds(near: Host, name: str, program: str, count: int) -> dict[str, Any]:
+    words = [sys.executable, "-c", program]
+    prove = [sys.executable, "-m", "fabriscope", "prove", "--lab", name, "--", *words]
+    seen: dict[str, list[tuple[float, float]]] = {"alone": [], "proved": []}
+    for number in range(count + 1):
+        for which in ("alone", "proved") if number % 2 else ("proved", "alone"):
+            took = _timed([*near.access, *words] if which == "alone" else prove)
+            if number:  # the first round warms up
+                seen[which].append(took)
+    added_s = [ours[0] - theirs[0] for ours, theirs in zip(seen["proved"], seen["alone"], strict=True)]
+    ratios = [ours[1] / theirs[1] for ours, theirs in zip(seen["proved"], seen["alone"], strict=True)]
+    return {"added_s": added_s, "ratios": ratios, "own_s": [one[1] for one in seen["alone"]]}
+
+
+def _timed(argv: Sequence[str]) -> tuple[float, float]:
+    """Return how long a command took, and how long its work by its own word."""
+    began_s = time.monotonic()
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    took_s = time.monotonic() - began_s
+    own = next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("seconds ")), None)
+    if own is None:
+        raise LaunchError(f"a job did not say how long it took: {(done.stderr or done.stdout).strip()[-300:]}")
+    return took_s, float(own)
+
+
+def _memory_mib(connection_count: int) -> float:
+    """Return the most memory that a collector on this machine had beside so many connections of its job."""
+    (command,) = counters.commands([Host("localhost")], mark="cost")
+    env = {**os.environ, **command.env}
+    watching = subprocess.Popen(command.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+    watching.stdin.write(command.stdin or b"")  # type: ignore[union-attr]
+    watching.stdin.close()  # type: ignore[union-attr]
+    while b"ready" not in watching.stdout.readline():  # type: ignore[union-attr]
+        pass
+    marked = {**os.environ, "FABRISCOPE_LAUNCH_MARK": "cost.1"}
+    words = [sys.executable, "-c", MANY, str(connection_count)]
+    subprocess.run(words, stdout=subprocess.DEVNULL, env=marked, timeout=LIMIT_S, check=True)
+    watching.send_signal(signal.SIGTERM)
+    watching.stdout.read()  # type: ignore[union-attr]
+    _, status, used = os.wait4(watching.pid, 0)
+    watching.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_maxrss / 1024
+
+
+def _line(name: str, one: Mapping[str, Any]) -> str:
+    low, high = median_interval(one["ratios"])
+    added, own = sorted(one["added_s"]), statistics.median(one["own_s"])
+    ratio = f"{statistics.median(one['ratios']):.4f} ({low:.4f} to {high:.4f})"
+    least, most = added[0], added[-1]
+    return f"{name}: {statistics.median(added):.2f} s added ({least:.2f} to {most:.2f}); own {own:.3f} s, ratio {ratio}"
+
+
+def _status(measured: Mapping[str, Mapping[str, Any]], memory_mib: float) -> int:
+    intervals = [median_interval(one["ratios"]) for one in measured.values()]
+    is_slow = any(statistics.median(one["added_s"]) > MOST_ADDED_S for one in measured.values())
+    if is_slow or memory_mib > MOST_MEMORY_MIB or any(low > MOST_RATIO for low, _ in intervals):
+        return EXIT_BROKEN
+    return EXIT_UNDECIDED if any(high > MOST_RATIO for _, high in intervals) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
