@@ -148,7 +148,7 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
             text = (
                 f"only {share_text(share)} of {bytes_text(total)} went over {name}, and no other interface has the rest"
             )
-        shared = f"; the ranks share {evidence.shared[0]}" if evidence.shared else ""
+        shared = f"; {evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
         carried = MEMORY if share < ELSEWHERE_SHARE else f"{name} and {MEMORY}"
         return Books(REFUTED, text + shared, carried, payload_share=share)
     text = f"{share_text(share)} of {bytes_text(total)} found on {name}"
@@ -171,7 +171,7 @@ def _memory_known(evidence: Evidence) -> Books:
         if unseen:
             text = f"{_at_most(other + hidden, total)}, but {unseen}, and what stays inside it has no counter"
             return Books(UNDECIDED, text)
-        shared = f"; the ranks share {evidence.shared[0]}" if evidence.shared else ""
+        shared = f"; {evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
         text = f"{_at_most(other + hidden, total)}{shared}"
         return Books(PROVED, text, MEMORY)
     message_count = evidence.expected.message_count
@@ -195,14 +195,14 @@ def _shares(evidence: Evidence) -> Books:
     found, expected = evidence.found, evidence.expected
     name = evidence.asked_name
     asked, other, unclear = found.asked_bytes, found.elsewhere_bytes, sum(found.unclear.values())
-    shared = f"the ranks share {evidence.shared[0]}" if evidence.shared else ""
+    shared = f"{evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
     if asked + other == 0:
         if shared and not unclear:
             return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
         unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
         over = _listed(found.unplaced) if found.unplaced else unseen
         why = f"{bytes_text(unclear)} went over {over}" if unclear else _nothing_between(evidence)
-        return Books(UNDECIDED, f"between ranks that were seen no byte was found; {why}")
+        return Books(UNDECIDED, f"between {evidence.ranks.nouns} of the job that were seen no byte was found; {why}")
     sent, came = sum(found.asked_out.values()), sum(found.asked_in.values())
     if asked >= ELSEWHERE_SHARE * (asked + other) and _differ(sent, came):
         why = f"{name} moved {bytes_text(sent)} out and {bytes_text(came)} in: not all of it stayed between these hosts"
@@ -242,15 +242,24 @@ def _memory(evidence: Evidence) -> Books:
     other = found.elsewhere_bytes + sum(found.unclear.values())
     carried = _listed({**found.unclear, **found.elsewhere})
     if other >= WIRE_UP_BYTES and not evidence.shared:
-        return Books(REFUTED, f"{carried} carried {bytes_text(other)} between ranks, which share no memory", carried)
+        return Books(
+            REFUTED,
+            f"{carried} carried {bytes_text(other)} between {evidence.ranks.nouns}, which share no memory",
+            carried,
+        )
     if evidence.shared and other < WIRE_UP_BYTES and evidence.ranks.graphics:
         return Books(
-            UNDECIDED, f"the ranks share {evidence.shared[0]}, but {evidence.ranks.graphics}, with links of its own"
+            UNDECIDED,
+            f"{evidence.ranks.whole} share {evidence.shared[0]}, but {evidence.ranks.graphics}, with links of its own",
         )
     if evidence.shared and other < WIRE_UP_BYTES:
         others = f"no interface carried more than {bytes_text(other)}"
-        return Books(PROVED, f"the ranks share {evidence.shared[0]}, and {others} between them", MEMORY)
-    text = f"{carried} carried {bytes_text(other)}" if other else "no connection carried a byte between ranks"
+        return Books(PROVED, f"{evidence.ranks.whole} share {evidence.shared[0]}, and {others} between them", MEMORY)
+    text = (
+        f"{carried} carried {bytes_text(other)}"
+        if other
+        else f"no connection carried a byte between {evidence.ranks.nouns}"
+    )
     return Books(UNDECIDED, f"{text}; what went through memory has no counter")
 
 
@@ -259,7 +268,11 @@ def _anything(evidence: Evidence) -> Books:
     found, error = evidence.found, evidence.closure_error
     every = {**found.unclear, **found.elsewhere}
     if not every:
-        text = f"the ranks share {evidence.shared[0]}" if evidence.shared else "no byte between ranks was found"
+        text = (
+            f"{evidence.ranks.whole} share {evidence.shared[0]}"
+            if evidence.shared
+            else f"no byte between {evidence.ranks.nouns} was found"
+        )
         return Books(UNDECIDED, text, MEMORY if evidence.shared else "")
     text = f"{_listed(every)} carried {bytes_text(sum(every.values()))} between {evidence.parties}"
     if evidence.shared:

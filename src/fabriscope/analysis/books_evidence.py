@@ -210,7 +210,7 @@ class Evidence:
             known = self.watches[host].readings[0].rdma
             why += [f"{name} of {host}: {text}" for name, text in self.disturbed[host].items() if name in known]
             if why:
-                return f"{why[0]}, and a rank has {opened} open"
+                return f"{why[0]}, and a {self.ranks.noun} has {opened} open"
         return ""
 
     @cached_property
@@ -246,7 +246,7 @@ class Evidence:
             judged += [replace(one, kind=OUTWARD, with_whom=not_the_jobs(host)) for one, host in ends]
         whom = list(dict.fromkeys(one.with_whom for one in judged if one.kind == OUTWARD))
         if not whom:
-            return "ranks of different hosts" if self.inside else "ranks"
+            return f"{self.ranks.nouns} of different hosts" if self.inside else self.ranks.whole.removeprefix("the ")
         more = f" and {len(whom) - MOST_NAMED} others" if len(whom) > MOST_NAMED else ""
         return f"the job and {' and '.join(whom[:MOST_NAMED])}{more}"
 
@@ -507,7 +507,7 @@ class Evidence:
             written = sum(one.written_bytes for one in here) - sent
             read = sum(one.read_bytes for one in here) - came
             if len(here) > 1 and min(written, read) >= least:
-                return f"ranks of {host} also wrote {bytes_text(written)} and read {bytes_text(read)}"
+                return f"{self.ranks.nouns} of {host} also wrote {bytes_text(written)} and read {bytes_text(read)}"
         return ""
 
     @cached_property

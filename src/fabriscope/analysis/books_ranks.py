@@ -41,6 +41,21 @@ class Ranks:
         return len([one for _, one in self.all if one.rank is not None]) > 1
 
     @cached_property
+    def noun(self) -> str:
+        """Return what they are called, one of them: a program without MPI has processes."""
+        return "rank" if any(one.rank is not None for _, one in self.all) else "process"
+
+    @property
+    def nouns(self) -> str:
+        """Return what several are called."""
+        return "ranks" if self.noun == "rank" else "processes"
+
+    @property
+    def whole(self) -> str:
+        """Return what all of them are called."""
+        return "the ranks" if self.noun == "rank" else "the job's processes"
+
+    @cached_property
     def have_verbs(self) -> bool:
         """Return whether one has an RDMA device open; where no rank was seen, one may have."""
         return not self.all or bool(self.opened)
@@ -57,7 +72,7 @@ class Ranks:
 
     def _who_has(self, devices: tuple[str, ...]) -> str:
         found = ((host, name) for host, one in self.all for name in one.devices if name.startswith(devices))
-        return next((f"a rank on {host} has {name} open" for host, name in found), "")
+        return next((f"a {self.noun} on {host} has {name} open" for host, name in found), "")
 
     def verbs_device(self, one: Process) -> str | None:
         """Return an RDMA device that a rank has open, None if it has none."""
@@ -97,14 +112,14 @@ class Ranks:
             other = f"{opened} read" if opened else f"unix {peer} to {inode}"
             if end != "read" and len(who | held.get((host, other), who)) > 1 and (host, other) in held:
                 what = "Unix socket" if not opened else "pipe" if opened.startswith("pipe") else "file"
-                return f"ranks of {host} share a {what}"
+                return f"{self.nouns} of {host} share a {what}"
         return ""
 
     @cached_property
     def datagrams(self) -> str:
         """Return which one had a socket for datagrams, in words; empty if none had."""
         found = ((host, kind) for host, one in self.all for kind in one.datagrams)
-        return next((f"a rank on {host} had a {kind.upper()} socket" for host, kind in found), "")
+        return next((f"a {self.noun} on {host} had a {kind.upper()} socket" for host, kind in found), "")
 
     def datagram_kinds(self, host: str) -> set[str]:
         """Return the kinds of sockets for datagrams that ranks of a host had."""
