@@ -25,8 +25,6 @@ class Job:
     """One of LIBRARIES; empty for programs without MPI."""
     traffic: str = ""
     """Words of `_corpus_traffic.cc`: `ping_pong 100 65536`."""
-    words: str = ""
-    """A program without MPI that the library's `mpirun` starts in place of that one."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Variables with which the library is told its transport; `{prefix}` is where it was installed."""
     rank_hosts: tuple[str, ...] = NODES
@@ -36,6 +34,8 @@ class Job:
     """Likewise, of those that the job waits for; beside its ranks where it has a library."""
     payload: Mapping[tuple[str, str], int] | None = None
     """Of programs without MPI, where it is known."""
+    words: str = ""
+    """A program without MPI that the library's `mpirun` starts in place of that one."""
 
 
 @dataclass(frozen=True)
