@@ -253,6 +253,9 @@ def test_verbs_are_asked_of_the_port(bare: RunData) -> None:
         ("libfabric-verbs", "inter", "iwarp", "iwarp"),
         ("libfabric-opx", "inter", "tcp", "ib"),
         ("libfabric-efa", "inter", "ib", "ib"),
+        ("of-a-plug-in", "inter", "roce", ""),
+        ("of-a-plug-in", "inter", "tcp", "tcp"),
+        ("of-a-plug-in", "intra", "roce", "tcp"),
     ],
 )
 def test_libfabric_is_asked_for_what_its_provider_uses(

@@ -11,7 +11,6 @@ import polars as pl
 from fabriscope.analysis.comparisons import IDENTITY, KINDS
 from fabriscope.analysis.control import CONTROL
 from fabriscope.analysis.crossovers import crossover_text, crossovers
-from fabriscope.analysis.frames import LAYER_NAMES
 from fabriscope.analysis.ranges import PAIR
 from fabriscope.analysis.words import (
     TOO_WIDE,
@@ -22,6 +21,7 @@ from fabriscope.analysis.words import (
     size_text,
 )  # fmt: skip
 from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.case import LAYER_LABELS
 from fabriscope.model.ranks import layout_from
 
 BENCHMARK_NAMES = {name: kind.title for name, kind in BENCHMARKS.items()}
@@ -54,7 +54,7 @@ def where_text(row: dict[str, Any]) -> str:
         return ", ".join([*parts, *_shared(row)])
     if row["kind"] in ("fabric", "placement", "series", "mpi", "ranks"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
-        parts.append({"tcp": "TCP", "mpi": "MPI", "shm": "shared memory"}.get(row["left_layer"], "") + stack)
+        parts.append(LAYER_LABELS.get(row["left_layer"], row["left_layer"] or "") + stack)
     if row["kind"] in ("layer", "transport", "series", "mpi", "instrument", "ranks") and row["left_fabric"]:
         parts.append(str(row["left_fabric"]))
     if row["kind"] != "placement":
@@ -73,7 +73,7 @@ def _shared(row: dict[str, Any]) -> list[str]:
     same = {name: row[f"left_{name}"] for name in IDENTITY if row[f"left_{name}"] == row[f"right_{name}"]}
     parts = [str(same.get("fabric") or "")]
     if "layer" in same:
-        parts.append(LAYER_NAMES.get(same["layer"], same["layer"]) + (f" ({same['mpi']})" if same.get("mpi") else ""))
+        parts.append(LAYER_LABELS.get(same["layer"], same["layer"]) + (f" ({same['mpi']})" if same.get("mpi") else ""))
     if same.get("instrument", "engine") != "engine":
         parts.append(f"by {same['instrument']}")
     parts += [PLACEMENT_NAMES.get(same.get("placement", ""), ""), str(same.get("series") or "")]

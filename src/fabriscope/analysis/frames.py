@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.model import libfabric
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.case import SocketOptions, ranks_label
+from fabriscope.model.case import LAYER_LABELS, SocketOptions, ranks_label
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
@@ -34,7 +33,6 @@ CASE_SCHEMA = {
 AGAIN = "again"
 """Marks what is entered a second time, as the A/A control."""
 CASE_COLUMNS = tuple(CASE_SCHEMA)
-LAYER_NAMES = {"tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "null": "null", **libfabric.LABELS}
 IN_TRUTH = " (in truth "
 """Stands behind the name of a layer, and before what carried its bytes, where that is not what was asked for."""
 RESULT_SCHEMA = {
@@ -86,7 +84,7 @@ class _Order:
         self._known = {
             "placement": ["inter", "intra"],
             "fabric": [None, *manifest["fabrics"]],
-            "layer": list(LAYER_NAMES),
+            "layer": list(LAYER_LABELS),
             "mpi": [None, *manifest["mpi"]],
             "instrument": ["engine"],
             "benchmark": list(BENCHMARKS),
@@ -188,7 +186,7 @@ def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
 def layer_label(row: Mapping[str, Any]) -> str:
     """Return how a report calls a row's layer: `TCP`, `MPI (mpich) by osu`, `MPI (mpich) (in truth shared memory)`."""
     layer, *truth = str(row["layer"]).partition(IN_TRUTH)
-    name = LAYER_NAMES.get(layer, layer)
+    name = LAYER_LABELS.get(layer, layer)
     name = f"{name} ({row['mpi']})" if row["mpi"] else name
     name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
     return "".join((name, *truth))

@@ -13,6 +13,7 @@ from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
 from fabriscope.model import libfabric
+from fabriscope.model.case import LAYER_LABELS
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.run_data import RunData
@@ -63,7 +64,11 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
 
 
 def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) -> str:
-    """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives."""
+    """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives.
+
+    Nothing in particular must carry those of a layer that a plug-in adds, over a fabric that speaks RDMA: it may use
+    that or sockets.
+    """
     provider = libfabric.provider_of(layer)
     if "shm" in (layer, provider) or (layer == "mpi" and fabric is None):
         return "shm"
@@ -72,6 +77,8 @@ def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) 
     of_fabric = str(fabric.get("transport") or "tcp")
     if provider is not None:
         return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
+    if layer not in LAYER_LABELS and of_fabric in RDMA_TRANSPORTS:
+        return ""
     return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
@@ -115,7 +122,7 @@ def _rows(run: RunData) -> Iterator[dict[str, Any]]:
             "launch_id": record["launch_id"],
             "block": record["block"],
             "entry_id": record["entry_id"],
-            "asked": "shared memory" if asked.transport == "shm" else f"{asked.transport}{over}",
+            "asked": "shared memory" if asked.transport == "shm" else f"{asked.transport or 'any transport'}{over}",
             "verdict": books.verdict,
             "carried_by": books.carried_by,
             "payload_share": books.payload_share,
