@@ -256,3 +256,15 @@ def test_the_end_of_a_connection_is_no_byte() -> None:
     for host in made.hosts.values():
         host.connections = [replace(one, received_bytes=1) for one in host.connections]
     assert balance(made.watches(), SECOND).verdict == UNDECIDED
+
+
+@pytest.mark.parametrize("asked", [TCP, SECOND])
+def test_of_connections_of_one_address_each_counts_where_it_truly_went(asked: Expectation) -> None:
+    made = program(to_server(30 * MB))
+    made.tcp("a", "b", 10 * MB, 0, "eth0", there=OTHER, counted_by="eth1")
+    books = balance(made.watches(), asked)
+    assert books.verdict == REFUTED
+    moved = {(one.host, one.name): one.sent_bytes for one in books.carriers}
+    assert (moved["a", "eth0"], moved["a", "eth1"]) == (30 * MB, 10 * MB)
+    assert books.closure_error is not None
+    assert books.closure_error < 0.001

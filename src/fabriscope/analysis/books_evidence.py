@@ -14,6 +14,7 @@ from fabriscope.analysis.books_flows import (
     OUTWARD,
     RANKS,
     UNCLEAR,
+    Flow,
     Transfer,
     flows_of,
     hosts_by_address,
@@ -30,6 +31,7 @@ from fabriscope.analysis.books_wire import (
     disturbances,
     lines_of,
     places_of,
+    routed,
     routes_of,
     through_doors,
     without_ip,
@@ -96,14 +98,12 @@ class Evidence:
         self.ports: list[Port] = []
         for host, meter in self._meters.items():
             again = sum(one.retransmitted_bytes for other in flows for one in flows[other] if other != host)
-            doors = watches[host].doors
-            lines, ports = lines_of(meter, flows[host], again)
-            lines = through_doors(lines, flows[host], doors)
-            routes = {**routes_of(lines), **places_of(lines, flows[host])}
-            if routes:
+            lines, ports = _account(meter, flows[host], again)
+            flows[host] = routed(lines, flows[host])
+            lines, ports = _account(meter, flows[host], again)
+            if routes := {**routes_of(lines), **places_of(lines, flows[host])}:
                 flows[host] = rerouted(flows[host], routes)
-                lines, ports = lines_of(meter, flows[host], again)
-                lines = through_doors(lines, flows[host], doors)
+                lines, ports = _account(meter, flows[host], again)
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
@@ -583,6 +583,12 @@ class Evidence:
         """Return the port of siw that is over an interface."""
         ports = [one for one in self.ports if one.host == host and one.is_connections]
         return next((one.name for one in ports if one.interface in (interface, "")), interface)
+
+
+def _account(meter: Meter, flows: Sequence[Flow], again: int) -> tuple[list[Line], list[Port]]:
+    """Return the account of a host's interfaces, and its ports; `again` is what others sent it twice."""
+    lines, ports = lines_of(meter, flows, again)
+    return through_doors(lines, flows, meter.watch.doors), ports
 
 
 def port_words(port: Port) -> str:

@@ -435,11 +435,40 @@ def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, s
     return found
 
 
+def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
+    """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
+
+    Of the connections of one address, a route may send some by another interface: the one that has the address then
+    counted as much too little, and the other one as much that has no owner.
+    """
+    found = list(flows)
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
+        room = {one.interface: one.rest_bytes for one in here}
+        unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
+        sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
+        for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
+            size = sizes[number]
+            if size < LEAST_COUNTED_BYTES:
+                break
+            own = found[number].out_interface if is_out else found[number].in_interface
+            goal = max(room, key=lambda other: room[other], default=own)
+            if own not in room:
+                continue
+            least = {name: max(size / 2, PLACED_SHARE * size - unsure[name]) for name in (own, goal)}
+            if -room[own] >= least[own] and room[goal] >= least[goal]:
+                one = found[number]
+                found[number] = replace(one, out_interface=goal) if is_out else replace(one, in_interface=goal)
+                room[own] += size
+                room[goal] -= size
+    return found
+
+
 def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
     """Return (direction, interface) of one host to the interface that truly counted the bytes of its addresses.
 
-    A host may send from an address by another interface than the one that has it: what the first one counted is then
-    too little for its connections, and another one counted as much too much.
+    That is so where many small connections lack on the first one, of which `routed` does not tell one by one.
     """
     found = {}
     for line in lines:
