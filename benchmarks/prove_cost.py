@@ -18,6 +18,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,16 +68,16 @@ JOBS = {
     "a program that does nothing": NOTHING,
 }
 MANY = """
-import resource, socket, sys, time
+import os, resource, socket, sys, time
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+count = int(sys.argv[1])
 with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
-    held = []
-    for number in range(int(sys.argv[1])):
-        held.append(socket.create_connection(("127.0.0.1", listener.getsockname()[1])))
-        held.append(listener.accept()[0])
-        held[-2].sendall(bytes(100))
-    print("there", flush=True)
+    if os.fork():
+        held = [listener.accept()[0] for _ in range(count)]
+    else:
+        held = [socket.create_connection(("127.0.0.1", listener.getsockname()[1])) for _ in range(count)]
+        for client in held: client.sendall(bytes(100))
     time.sleep(5)
 """
 
@@ -152,19 +153,19 @@ def _memory_mib(connection_count: int) -> float:
     """Return the most memory that a collector on this machine had beside so many connections of its job."""
     (command,) = counters.commands([Host("localhost")], mark="cost")
     env = {**os.environ, **command.env}
-    watching = subprocess.Popen(command.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
-    watching.stdin.write(command.stdin or b"")  # type: ignore[union-attr]
-    watching.stdin.close()  # type: ignore[union-attr]
-    while b"ready" not in watching.stdout.readline():  # type: ignore[union-attr]
-        pass
+    with tempfile.TemporaryFile() as said:
+        watching = subprocess.Popen(command.argv, stdin=subprocess.PIPE, stdout=said, env=env)
+        watching.stdin.write(command.stdin or b"")  # type: ignore[union-attr]
+        watching.stdin.close()  # type: ignore[union-attr]
+        watching.stdin = None
+    time.sleep(1)
     marked = {**os.environ, "FABRISCOPE_LAUNCH_MARK": "cost.1"}
     words = [sys.executable, "-c", MANY, str(connection_count)]
     subprocess.run(words, stdout=subprocess.DEVNULL, env=marked, timeout=LIMIT_S, check=True)
+    status = Path(f"/proc/{watching.pid}/status").read_text()
     watching.send_signal(signal.SIGTERM)
-    watching.stdout.read()  # type: ignore[union-attr]
-    _, status, used = os.wait4(watching.pid, 0)
-    watching.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_maxrss / 1024
+    watching.communicate(timeout=LIMIT_S)
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
 
 
 def _line(name: str, one: Mapping[str, Any]) -> str:
