@@ -38,6 +38,7 @@ class Collector:
         self.sockets = Sockets(self.problems, self.processes.births, self.processes.spaces)
         self.said = {}
         self.said_links, self.unsaid_links = {}, {}
+        self.link_news = LinkNews()
         self.cost_s = self.looked_s = 0.0
         self.looks_s = []
 
@@ -51,6 +52,8 @@ class Collector:
 
     def links(self):
         """Return the addresses of interfaces, and what is beneath them; nothing where that was said before."""
+        if not self.link_news.have_come() and self.said_links and not self.processes.spaces.entered:
+            return {}
         try:
             addresses = interface_addresses()
         except OSError as error:
@@ -138,6 +141,7 @@ class Collector:
         """
         is_news = self.processes.look(now_s) > 0
         self.sockets.enter()
+        self.note_links()
         if is_news:
             self.news_s = now_s
             self.looks_s = self.looks_s[:1] + [now_s + after_s for after_s in LOOKS_INSIDE_S]
@@ -150,7 +154,6 @@ class Collector:
                 before_s = time.process_time()
                 self.sockets.look()
                 self.assign(True)
-                self.note_links()
                 self.looked_s += time.process_time() - before_s
         return is_news
 

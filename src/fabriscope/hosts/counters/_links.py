@@ -19,7 +19,33 @@ TUNNELS = {
 }  # fmt: skip
 
 
+LINK_GROUPS = 0x1 | 0x10 | 0x100  # RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR
 FIRST_NAMES = {}  # of interfaces by their numbers: one that is renamed keeps the name by which it was known
+
+
+class LinkNews:
+    """Whether interfaces or their addresses have changed, as the kernel tells: to read them all costs much more."""
+
+    def __init__(self):
+        self.listener = None
+        try:
+            self.listener = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_ROUTE)
+            self.listener.setblocking(False)
+            self.listener.bind((0, LINK_GROUPS))
+        except OSError:
+            self.listener = None
+
+    def have_come(self):
+        """Return whether anything has changed since this was asked last, or may have."""
+        is_news = self.listener is None
+        while self.listener is not None:
+            try:
+                is_news |= bool(self.listener.recv(1 << 16))
+            except BlockingIOError:
+                break
+            except OSError:  # so much that the kernel dropped some
+                is_news = True
+        return is_news
 
 
 def interface_names():

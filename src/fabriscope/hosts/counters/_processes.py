@@ -207,7 +207,7 @@ class Processes:
             self.datagrams.update(datagram_sockets("/proc/%d/net" % pid) if pid else {})
         for one in list(self.of_job.values()):
             self.look_at_files(one, found)
-            self.look_at_memory(one)
+            self.look_at_new_memory(one)
             self.look_at_files_moved(one)
         self.owners.update(found)
         self.look_at_confidants({peers[inode] for inode in found if peers.get(inode)})
@@ -332,12 +332,18 @@ class Processes:
         """
         is_news = False
         for one in self.of_job.values():
-            pages = read("/proc/%d/statm" % one.pid).split()[:1] if one.program not in LAUNCHERS else one.pages
             self.look_at_files_moved(one)
-            if pages != one.pages:
-                one.pages, is_news = pages, True
-                self.look_at_memory(one)
+            is_news |= one.program not in LAUNCHERS and self.look_at_new_memory(one)
         return is_news
+
+    def look_at_new_memory(self, one):
+        """Look at a process's memory if its size has changed; return whether it has."""
+        pages = read("/proc/%d/statm" % one.pid).split()[:1]
+        if pages == one.pages:
+            return False
+        one.pages = pages
+        self.look_at_memory(one)
+        return True
 
     def look_at_files_moved(self, one):
         """Read how much a process read and wrote by read(2), write(2) and their like, whatever from and to."""
