@@ -160,9 +160,10 @@ def _gone(evidence: Evidence) -> str:
 def _channel(judged: Books, evidence: Evidence) -> str:
     """Return what without a counter may have carried what is judged: a pipe, a Unix socket, memory that was read.
 
-    Memory that was seen to be shared is another carrier.
+    Memory that was seen to be shared is another carrier, and what the job moved beside its ranks refutes whatever a
+    channel held: little of it leaves the rest elsewhere, and much of it is elsewhere itself.
     """
-    if judged.carried_by == MEMORY and judged.verdict == REFUTED:
+    if judged.verdict == REFUTED and (judged.carried_by == MEMORY or beside(evidence)):
         return ""
     if evidence.ranks.channel:
         return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
