@@ -37,7 +37,9 @@ _SCRATCH = "compiling-"
 _POLL_S = 0.2
 _KILL_S = 10.0
 _LIBRARIES = ("-lrt", "-ldl", "-pthread")
-_SOURCE_SUFFIXES = (".cc", ".h")
+_SOURCE_SUFFIXES = (".cc", ".h", ".flags")
+_FLAGS_FILE = "release.flags"
+"""Beside the sources: what optimises the engine, for CMake and for the site's mpicxx alike."""
 
 
 def find_engine() -> Path:
@@ -116,20 +118,22 @@ def compile_words(source: Path, *, with_mpi: bool) -> list[str]:
     `{compiler}` and `{output}` are open.
     """
     seen = [f"units/{name}" for name in units(source, "..")]
-    return ["{compiler}", *_flags(Path(), with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
+    return ["{compiler}", *_flags(source, Path(), with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
 
 
 def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
     """Return the commands that compile the engine's units in a folder, in any order, and the one that links."""
-    flags = _flags(source, with_mpi=True)
+    flags = _flags(source, source, with_mpi=True)
     made = {name: str(folder / name.replace(".unit.cc", ".o")) for name in units(source, str(source))}
     steps = [[mpicxx, *flags, "-c", str(folder / name), "-o", output] for name, output in made.items()]
     return steps, [mpicxx, *made.values(), "-o", str(folder / ENGINE_NAME), *_LIBRARIES]
 
 
-def _flags(source: Path, *, with_mpi: bool) -> list[str]:
+def _flags(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
     mpi = ["-DFABRISCOPE_WITH_MPI"] if with_mpi else []
-    return ["-std=c++17", "-O2", *mpi, "-I", str(source / "include"), "-isystem", str(source / "third_party/include")]
+    optimised = (source / _FLAGS_FILE).read_text().split()
+    includes = ["-I", str(seen_at / "include"), "-isystem", str(seen_at / "third_party/include")]
+    return ["-std=c++17", *optimised, *mpi, *includes]
 
 
 def build_mpi_engine(stack: MpiStack, cancel: threading.Event | None = None) -> Path:

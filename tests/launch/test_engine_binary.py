@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 import threading
@@ -43,6 +44,7 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MpiStack:
     (source / "include" / "fabriscope").mkdir(parents=True)
     (source / "src" / "transports").mkdir(parents=True)
     (source / "src" / "main.cc").write_text("int main() {}")
+    (source / "release.flags").write_text("-O9 -DFAST\n")
     (source / "src" / "transports" / "mpi.cc").write_text("")
     monkeypatch.setenv(engine_binary.SOURCE_VARIABLE, str(source))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -58,7 +60,7 @@ def compilations(tmp_path: Path) -> int:
 def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
     steps, link = engine_binary.compile_steps("/x/mpicxx", source, Path("/out"))
-    flags = ["-std=c++17", "-O2", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
+    flags = ["-std=c++17", "-O9", "-DFAST", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
     flags += ["-isystem", f"{source}/third_party/include"]
     assert steps == [
         ["/x/mpicxx", *flags, "-c", "/out/src.unit.cc", "-o", "/out/src.o"],
@@ -67,12 +69,27 @@ def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     objects = ["/out/src.o", "/out/transports.o"]
     assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
     assert engine_binary.compile_words(source, with_mpi=False) == [
-        "{compiler}", "-std=c++17", "-O2", "-I", "include", "-isystem", "third_party/include",
+        "{compiler}", "-std=c++17", "-O9", "-DFAST", "-I", "include", "-isystem", "third_party/include",
         "units/src.unit.cc", "units/transports.unit.cc", "-o", "{output}", "-lrt", "-ldl", "-pthread",
     ]  # fmt: skip
     assert engine_binary.units(source, "..") == {
         "src.unit.cc": '#include "../src/main.cc"\n',
         "transports.unit.cc": '#include "../src/transports/mpi.cc"\n',
+    }
+
+
+def test_cmake_and_mpicxx_compile_with_the_same_flags(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2] / "engine"
+    options = ["-DFABRISCOPE_TESTS=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    subprocess.run(
+        ["cmake", "-S", str(source), "-B", str(tmp_path), *options], capture_output=True, timeout=120, check=True
+    )
+    steps = json.loads((tmp_path / "compile_commands.json").read_text())
+    by_cmake = {word for step in steps for word in step["command"].split()}
+    by_mpicxx = engine_binary.compile_words(source, with_mpi=False)
+    kinds = ("-O", "-D", "-std", "-f", "-m", "-g")
+    assert {word for word in by_cmake if word.startswith(kinds)} == {
+        word for word in by_mpicxx if word.startswith(kinds)
     }
 
 
