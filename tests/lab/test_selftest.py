@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from fabriscope.cli.lab import COMMAND
 from fabriscope.lab import wire_model
+from fabriscope.lab.lab import up
 from fabriscope.lab.presets import PRESETS
-from fabriscope.lab.selftest import MESSAGE_SIZES_BYTES, Check, SelfTest, selftest
+from fabriscope.lab.selftest import LONE_PAYLOADS_BYTES, MESSAGE_SIZES_BYTES, Check, SelfTest, selftest
 from fabriscope.model.errors import LabError
-from fabriscope.model.lab import SwitchSpec
+from fabriscope.model.lab import LabSpec, SwitchSpec
 
 GIGABIT = SwitchSpec("x", 1_000_000_000, 5_000)
 FULL_NS = 12_304  # 1514 + 24 bytes at a gigabit a second
@@ -58,6 +60,70 @@ def test_only_fabrics_with_a_rate_are_measured() -> None:
         selftest({"local": PRESETS["local"]})
     with pytest.raises(LabError, match="an MTU of 1500"):
         selftest({"small": SwitchSpec("gige", 10**9, mtu_bytes=1000)})
+
+
+ASKED = SwitchSpec("x", 50_000_000, 2_000_000)
+"""Slow enough that a busy machine's milliseconds are little beside it: a frame takes 0.25 ms, the delay 2 ms."""
+CLOSE = 1.4
+"""No sample of a lab that is off by a factor of two comes so near, and the best of some of any other does."""
+TRIES = 4
+
+
+def distances(result: SelfTest) -> dict[str, float]:
+    """Return, by quantity, the shortest time of any sample over what wires and delay alone take."""
+    return {
+        check.quantity: check.shortest_ns / check.least_possible_ns
+        for check in result.checks
+        if check.shortest_ns is not None and check.least_possible_ns is not None
+    }
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, built: SwitchSpec) -> SelfTest:
+    """Return what the self-test makes of a lab that is built otherwise than it was asked for."""
+    monkeypatch.setattr(
+        "fabriscope.lab.selftest.up", lambda spec: up(LabSpec(spec.hosts, {**spec.fabrics, "slow": built}))
+    )
+    monkeypatch.setattr("fabriscope.lab.selftest.MESSAGE_SIZES_BYTES", (1, 1472))
+    return selftest({"slow": ASKED})
+
+
+def test_a_lab_is_as_fast_as_asked_and_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(TRIES):
+        result = measured(monkeypatch, ASKED)
+        assert not [check for check in result.checks if check.is_impossible]
+        far = distances(result)
+        assert len(far) == 1 + len(LONE_PAYLOADS_BYTES)
+        if max(far.values()) < CLOSE:
+            return
+    pytest.fail(f"the best samples of the last of {TRIES} tries took {far} of what they should")
+
+
+@pytest.mark.parametrize(
+    ("built", "quantity"),
+    [
+        (replace(ASKED, rate_bits_per_s=2 * ASKED.rate_bits_per_s), "rate"),
+        (replace(ASKED, delay_ns=ASKED.delay_ns // 2), "lone frame of 1514 B"),
+    ],
+    ids=["rate", "delay"],
+)
+def test_a_lab_too_fast_fails_whatever_the_load(
+    monkeypatch: pytest.MonkeyPatch, built: SwitchSpec, quantity: str
+) -> None:
+    result = measured(monkeypatch, built)
+    assert result.verdict == "failed"
+    assert quantity in [check.quantity for check in result.checks if check.is_impossible]
+
+
+@pytest.mark.parametrize(
+    ("built", "quantity"),
+    [
+        (replace(ASKED, rate_bits_per_s=ASKED.rate_bits_per_s // 2), "rate"),
+        (replace(ASKED, delay_ns=2 * ASKED.delay_ns), "lone frame of 1514 B"),
+    ],
+    ids=["rate", "delay"],
+)
+def test_a_lab_too_slow_is_never_close(monkeypatch: pytest.MonkeyPatch, built: SwitchSpec, quantity: str) -> None:
+    assert distances(measured(monkeypatch, built))[quantity] > CLOSE
 
 
 def test_it_measures() -> None:

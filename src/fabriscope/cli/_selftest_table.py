@@ -18,7 +18,9 @@ def as_json(result: SelfTest) -> dict[str, Any]:
     """Return everything that the self-test found, in its own units."""
     return {
         "verdict": result.verdict,
-        "checks": [{**asdict(check), "is_good": check.is_good} for check in result.checks],
+        "checks": [
+            {**asdict(check), "is_good": check.is_good, "is_impossible": check.is_impossible} for check in result.checks
+        ],
         "own_time_ns": result.own_time_ns,
         "switch_time_ns": result.switch_time_ns,
         "disturbances": list(result.disturbances),
@@ -48,7 +50,10 @@ def show(result: SelfTest) -> None:
     )
     console.print(f"load {load} before and after; {result.elapsed_s:.0f} s")
     words = result.verdict
-    if result.verdict == "undecided":
+    impossible = [f"{check.fabric}, {check.quantity}" for check in result.checks if check.is_impossible]
+    if impossible:
+        words += f": faster than the wires that were asked for ({'; '.join(impossible)}), busy machine or not"
+    elif result.verdict == "undecided":
         words += f": the machine was busy ({'; '.join(result.disturbances)}); try again when it is idle"
     console.print(f"[bold {_COLOURS[result.verdict]}]{words}[/]")
 
