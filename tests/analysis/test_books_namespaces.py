@@ -62,3 +62,34 @@ def test_what_stays_inside_a_namespace_is_on_no_interface_of_the_host() -> None:
     books = balance({**watches, "a": inside}, TCP)
     assert books.verdict == PROVED, books.because
     assert "inside hosts stayed 90.0 MB by connections" in books.because
+
+
+def behind_a_program(size: int, carried: int, *, has_tunnel: bool = True) -> Mapping[str, Watch]:
+    """Return the watches of a program that sends from a namespace which no interface of the host leads to.
+
+    Another program of the job has the other end of the namespace's interface (slirp4netns), and sent `carried` on.
+    """
+    made = program(tcp(MB // 5, over="eth1"))
+    made.tcp("a", "b", carried, over="eth0", there=OTHER)
+    if has_tunnel:
+        made.opens("/dev/net/tun")
+    watches = made.watches()
+    last = watches["a"].readings[-1]
+    inner = replace(
+        last.connections[-1], local_address=INNER, local_port=1, space=SPACE, sent_bytes=size, received_bytes=0
+    )
+    readings = (watches["a"].readings[0], replace(last, connections=(*last.connections, inner)))
+    return {**watches, "a": replace(watches["a"], readings=readings, spaces={SPACE: (INNER,)})}
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED)])
+def test_what_a_program_of_the_job_carries_out_of_a_namespace_counts_once(asked: Expectation, verdict: str) -> None:
+    books = balance(behind_a_program(90 * MB, 90 * MB), asked)
+    assert books.verdict == verdict, books.because
+    assert "unknown interface" not in books.because
+    assert "180" not in books.because
+
+
+@pytest.mark.parametrize(("carried", "has_tunnel"), [(40 * MB, True), (90 * MB, False)])
+def test_what_nobody_was_seen_to_carry_out_of_a_namespace_is_not_proved(carried: int, has_tunnel: bool) -> None:
+    assert balance(behind_a_program(90 * MB, carried, has_tunnel=has_tunnel), TCP).verdict != PROVED

@@ -138,8 +138,12 @@ class Evidence:
         return replace(one, kind=RANKS, carrier="iwarp")
 
     def _drop_carried_again(self) -> None:
-        """Leave out what went by a tunnel that a rank carries on itself, if as much left by its other connections."""
-        through = [one for one in self.transfers if self._is_by_tunnel(one)]
+        """Leave out what went by a tunnel that a rank carries on itself, if as much left by its other connections.
+
+        A network namespace of the job's whose bytes no interface of the host counted is behind such a tunnel too
+        (slirp4netns).
+        """
+        through = [one for one in self.transfers if self._is_by_tunnel(one) or self._is_uncounted_by_its_host(one)]
         if not through or not any("/dev/net/tun" in one.devices for _, one in self.ranks.all):
             return
         others = [one for one in self.transfers if one not in through and one.source != one.target]
@@ -151,6 +155,10 @@ class Evidence:
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
         lower = {host: watch.lower_interfaces for host, watch in self.watches.items()}
         return any(name and lower.get(host, {}).get(name) == () for host, name in ends)
+
+    @staticmethod
+    def _is_uncounted_by_its_host(one: Transfer) -> bool:
+        return bool(one.space) and "" in (one.out_interface, one.in_interface)
 
     @cached_property
     def closure_error(self) -> float | None:

@@ -61,6 +61,8 @@ class Transfer:
     """Of OUTWARD the other end, in words."""
     carrier: str = "tcp"
     """`tcp`, or `udp`: then of all datagrams together."""
+    space: str = ""
+    """The network namespace of the job's in which this connection was seen; empty for the host's."""
 
 
 class _Tally:
@@ -171,9 +173,14 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
         # The end of a connection may count as a byte that came in: what was acknowledged is exact then.
         came = mirror.received_bytes if mirror else 0
         size = one.sent_bytes if came - one.sent_bytes == 1 else max(one.sent_bytes, came)
-        yield Transfer(one.host, target, size, one.out_interface, into, kind, one.is_loopback, whom)
+        yield Transfer(
+            one.host, target, size, one.out_interface, into, kind, one.is_loopback, whom, space=one.space
+        )  # fmt: skip
         if mirror is None:
-            yield Transfer(target, one.host, one.received_bytes, None, one.in_interface, kind, one.is_loopback, whom)
+            came_by = one.in_interface
+            yield Transfer(
+                target, one.host, one.received_bytes, None, came_by, kind, one.is_loopback, whom, space=one.space
+            )  # fmt: skip
 
 
 def not_the_jobs(host: str) -> str:
