@@ -28,3 +28,16 @@ def test_without_the_kernels_name_a_count_that_falls_is_another_connection() -> 
     one = replace(ONE, cookie=0, sent_bytes=500)
     (flow,) = flows_of(watch((one,), (replace(one, sent_bytes=700),), (replace(one, sent_bytes=40),)))
     assert flow.sent_bytes == 240
+
+
+def test_what_a_rule_sends_to_a_proxy_of_the_same_host_stays_on_it() -> None:
+    """The program's socket names the host that it asked for, the proxy's the program's."""
+    program = replace(ONE, sent_bytes=900)
+    proxy = replace(ONE, local_address="127.0.0.1", local_port=15001, remote_address="10.0.0.1", remote_port=5000)
+    proxy = replace(proxy, received_bytes=895, cookie=2)
+    asked, taken = flows_of(watch((), (program, proxy)))
+    assert (asked.is_loopback, asked.out_interface, asked.remote) == (True, "lo", ("127.0.0.1", 15001))
+    assert taken.is_loopback
+    other = replace(proxy, received_bytes=100)
+    asked, _ = flows_of(watch((), (program, other)))
+    assert (asked.is_loopback, asked.out_interface) == (False, "eth0")

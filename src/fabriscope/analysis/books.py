@@ -229,7 +229,8 @@ def _shares(evidence: Evidence) -> Books:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
     share = asked / (asked + other)
     if share < ELSEWHERE_SHARE:
-        text = f"{carried} carried {bytes_text(other)} between {evidence.parties}, {name} {bytes_text(asked)}"
+        ends = " at both ends" if name in found.elsewhere else ""
+        text = f"{carried} carried {bytes_text(other)} between {evidence.parties}, {name} {bytes_text(asked)}{ends}"
         return Books(REFUTED, text, carried)
     total = bytes_text(asked + other)
     text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"

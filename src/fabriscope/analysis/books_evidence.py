@@ -606,4 +606,6 @@ def port_words(port: Port) -> str:
 
 def carrier_name(one: Transfer) -> str:
     """Return the carrier of a transfer in words."""
+    if one.out_interface and one.in_interface and one.out_interface != one.in_interface:
+        return f"{one.carrier} from {one.out_interface} to {one.in_interface}"
     return f"{one.carrier} over {one.out_interface or one.in_interface or 'an unknown interface'}"

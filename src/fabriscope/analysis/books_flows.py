@@ -11,6 +11,8 @@ from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, UNSEE
 LOOPBACK = "lo"
 INDOORS = "a network namespace of the job's"
 """In place of an interface: what did not leave the host from there, no interface of the host need have counted."""
+SAME_SHARE = 0.02
+"""Two ends of one connection differ by less than this: what one has sent the other may not have read yet."""
 RANKS, OUTWARD, UNCLEAR, OTHERS = "ranks", "outward", "unclear", "others"
 """Between two ranks; between the job and somebody else; perhaps (no holder was seen of an end); certainly not the
 job's. BESIDE: the job's, but neither, where ranks are judged by what they tell each other. CONFIDANT: of somebody whom
@@ -131,6 +133,22 @@ def flows_of(watch: Watch) -> list[Flow]:
                 tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count, space,
             )
         )  # fmt: skip
+    return _turned_back(found)
+
+
+def _turned_back(flows: list[Flow]) -> list[Flow]:
+    """Return the flows; those that a rule of the host sends to another of its own sockets say so (a transparent proxy).
+
+    Such a connection still names the host that it was made to. The socket that got it names its other end truly.
+    """
+    inside = {(one.space, one.remote): one for one in flows if one.is_loopback}
+    found = []
+    for one in flows:
+        end = None if one.is_loopback else inside.get((one.space, one.local))
+        if end and abs(end.received_bytes - one.sent_bytes) <= SAME_SHARE * one.sent_bytes + 1:
+            name = end.out_interface
+            one = replace(one, remote=end.local, is_loopback=True, out_interface=name, in_interface=name)
+        found.append(one)
     return found
 
 
