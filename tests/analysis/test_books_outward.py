@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
-from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, tcp
+from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, sends, tcp
 from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.books import balance
 from fabriscope.model.counters import (
     BESIDE,
     CONFIDANT,
+    JOB,
     OTHER,
     PROVED,
     RANK,
@@ -268,3 +269,14 @@ def test_of_connections_of_one_address_each_counts_where_it_truly_went(asked: Ex
     assert (moved["a", "eth0"], moved["a", "eth1"]) == (30 * MB, 10 * MB)
     assert books.closure_error is not None
     assert books.closure_error < 0.001
+
+
+def test_what_launchers_told_each_other_elsewhere_may_be_output_of_ranks() -> None:
+    loud = scene(tcp(9 * MB), tcp(8 * MB, MB // 2, over="eth1", role=JOB)).watches()
+    books = balance(loud, TCP)
+    assert (books.verdict, "launchers told each other 8.50 MB by tcp over eth1" in books.because) == (UNDECIDED, True)
+    assert balance(loud, SECOND).verdict == REFUTED
+    assert balance(loud, sends(TCP, 9 * MB, messages=9)).verdict == PROVED
+    same = scene(tcp(9 * MB), tcp(8 * MB, MB // 2, role=JOB)).watches()
+    quiet = scene(tcp(9 * MB), tcp(50_000, over="eth1", role=JOB)).watches()
+    assert [balance(watches, TCP).verdict for watches in (same, quiet)] == [PROVED, PROVED]

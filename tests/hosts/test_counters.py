@@ -364,6 +364,13 @@ def test_a_launcher_is_no_rank() -> None:
     assert roles({1: told("srun")}) == {1: (JOB, None)}
 
 
+def test_a_launchers_child_that_is_still_called_like_it_holds_its_connections_and_is_no_program() -> None:
+    job = {1: told("bash"), 2: told("prterun", parent=1), 3: told("prterun", parent=2), 4: told("app", parent=2)}
+    assert roles(job) == {1: (BESIDE, None), 2: (JOB, None), 3: (JOB, None), 4: (BESIDE, None)}
+    forked = {2: told("prted"), 3: told("prted", parent=2)}
+    assert roles(forked) == {2: (JOB, None), 3: (JOB, None)}
+
+
 def test_beside_a_launcher_whose_ranks_have_no_numbers_programs_are_no_ranks() -> None:
     assert roles({1: told("orted"), 2: told("app", parent=1)}) == {1: (JOB, None), 2: (BESIDE, None)}
 

@@ -86,7 +86,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and not is_told and (handed_on := _handed_on(evidence)):
         return handed_on
     if judged.verdict == PROVED and not is_told:
-        ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence)
+        ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence) or _launched(evidence)
         if ownerless:
             return ownerless
     if expected.transport != "tcp":
@@ -194,6 +194,11 @@ def _handed_on(evidence: Evidence) -> str:
     if evidence.expected.transport == "shm":
         return ""
     return _aside(evidence, evidence.handed_on, _CONFIDANTS_MOVED, "which may be the job's")
+
+
+def _launched(evidence: Evidence) -> str:
+    """Return what launchers told each other elsewhere: more than their own words is what ranks print or read."""
+    return _aside(evidence, evidence.by_launchers, "launchers told each other", "as they pass on what ranks print")
 
 
 def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:

@@ -38,7 +38,7 @@ from fabriscope.analysis.books_wire import (
 )
 from fabriscope.analysis.expected import port_kind
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import BESIDE, CONFIDANT, Carrier, Expectation, Ownerless, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Carrier, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -114,9 +114,9 @@ class Evidence:
             every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=False))
         every = [self._as_iwarp(one) for one in every]
         every += books_datagrams.transfers(self.lines)
-        self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, OTHERS)]
+        self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, JOB, OTHERS)]
         self._drop_carried_again()
-        self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT)]
+        self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT, JOB)]
         if self.expected.transport == "shm" and not self.is_between_hosts:  # what leaves the host is past the memory
             self._aside += [replace(one, kind=BESIDE) for one in self.transfers if one.source != one.target]
 
@@ -454,6 +454,11 @@ class Evidence:
     def confided(self) -> dict[str, int]:
         """Return carrier to what those moved past what was asked for that the job talks to."""
         return self._past(CONFIDANT)
+
+    @cached_property
+    def by_launchers(self) -> dict[str, int]:
+        """Return carrier to what launchers told each other past what was asked for: what ranks print goes that way."""
+        return self._past(JOB)
 
     @cached_property
     def handed_on(self) -> dict[str, int]:

@@ -57,7 +57,7 @@ class Transfer:
     """None where this end was not seen."""
     in_interface: str | None
     kind: str
-    """RANKS, OUTWARD, UNCLEAR, BESIDE, CONFIDANT or OTHERS."""
+    """RANKS, OUTWARD, UNCLEAR, BESIDE, CONFIDANT, JOB (launchers among themselves) or OTHERS."""
     is_loopback: bool
     with_whom: str = ""
     """Of OUTWARD the other end, in words."""
@@ -186,7 +186,11 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
         target = peer or one.remote[0]
         whom = ""
         if kind == OUTWARD:
-            whom = f"{target} (not watched)" if peer is None else not_the_jobs(peer if role == RANK else one.host)
+            whom = (
+                f"{target} (not watched)"
+                if peer is None
+                else not_the_jobs(peer if role in (RANK, BESIDE) else one.host)
+            )
         into = mirror.in_interface if mirror else None
         # The end of a connection may count as a byte that came in: what was acknowledged is exact then.
         came = mirror.received_bytes if mirror else 0
@@ -275,4 +279,6 @@ def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
         return RANKS
     if BESIDE in known:
         return BESIDE
+    if known == {JOB}:
+        return JOB
     return UNCLEAR if known <= {RANK, ""} else OTHERS

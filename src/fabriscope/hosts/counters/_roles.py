@@ -27,7 +27,8 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
     """
     ours = {pid: one for pid, one in processes.items() if _is_marked(pid, processes)} or processes
     parents = {one["parent"] for one in processes.values()}
-    programs = {pid: one for pid, one in ours.items() if not _is_launcher(pid, one, parents)}
+    launchers = {pid: one for pid, one in ours.items() if _is_launcher(pid, one, parents)}
+    programs = {pid: one for pid, one in ours.items() if pid not in launchers and not _is_forked(one, launchers)}
     ranks = {pid: one["rank"] for pid, one in programs.items() if one["rank"] is not None}
     if not ranks and len(programs) == len(ours):
         working = {
@@ -44,6 +45,13 @@ def roles(processes: Mapping[int, Mapping[str, Any]]) -> dict[int, tuple[str, in
 def _is_launcher(pid: int, one: Mapping[str, Any], parents: Container[int]) -> bool:
     name = one["program"]
     return name in CLIENTS or (name in LAUNCHERS and pid in parents)
+
+
+def _is_forked(one: Mapping[str, Any], launchers: Mapping[int, Mapping[str, Any]]) -> bool:
+    """Return whether it is a launcher's child that has not become the program which it will run: it still has its name
+    and its connections."""
+    parent = launchers.get(one["parent"])
+    return parent is not None and one["program"] == parent["program"] and one["rank"] is None
 
 
 def _beside(programs: Mapping[int, Mapping[str, Any]]) -> set[int]:
