@@ -19,6 +19,8 @@ from fabriscope.model.foreign import MOST_INT, Foreign, decode_json
 from fabriscope.model.host import Fact, Host
 from fabriscope.registry import discover
 
+__all__ = ["COLLECT_TIMEOUT_S", "Reading", "collect", "collector", "from_answer", "groups", "read", "request"]
+
 COLLECT_TIMEOUT_S = 30.0
 _TEXTS = ("files", "links", "problems")
 
