@@ -169,8 +169,8 @@ def test_what_is_counted(made_up: Path) -> None:
     assert seen["lines"]["tests"] == 301 and seen["lines"]["src: top"] == 3
     limited = seen["limited"]
     assert (limited["noqa"], limited["type_ignore"]) == (1, 1)
-    assert (limited["longest_file_lines"], limited["files_over_300_lines"]) == (301, 1)
-    assert (limited["longest_function_lines"], limited["functions_over_40_lines"]) == (3, 0)
+    assert (limited["longest_file_lines"], limited["file_lines_beyond_300"]) == (301, 1)
+    assert (limited["longest_function_lines"], limited["function_lines_beyond_40"]) == (3, 0)
 
 
 def test_a_limit_is_lowered_and_never_raised(made_up: Path) -> None:
