@@ -1,6 +1,7 @@
 """A plug-in of pytest: where everything can be installed, nothing but missing hardware is a reason to skip a test.
 
-`FABRISCOPE_TEST_SKIPS=hardware` makes any other skip an error; scripts/test sets it for root in CI.
+`FABRISCOPE_TEST_SKIPS=hardware` makes any other skip an error, and so is a folder of tests of which all were skipped,
+whatever the reason; scripts/test sets it for root in CI.
 """
 
 from __future__ import annotations
@@ -12,18 +13,28 @@ from tests.needs import HARDWARE
 
 
 class Skips:
-    """Counts the tests that were skipped for want of something that can be installed."""
+    """Counts tests that were skipped for want of something that can be installed, and folders in which none ran."""
 
     def __init__(self) -> None:
         self.unexpected: list[str] = []
+        self._skipped: set[str] = set()
+        self._ran: set[str] = set()
 
     def _see(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        folder = report.nodeid.partition("::")[0].rpartition("/")[0] or "."
         if not report.skipped or hasattr(report, "wasxfail"):
+            if report.when == "call":
+                self._ran.add(folder)
             return
+        self._skipped.add(folder)
         _, _, text = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
         reason = text.removeprefix("Skipped: ")
         if reason not in HARDWARE:
             self.unexpected.append(f"{report.nodeid}: {reason}")
+
+    def _without_any(self) -> list[str]:
+        """Return the folders of which every test was skipped, whatever the reason."""
+        return sorted(self._skipped - self._ran)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """See a test's end."""
@@ -36,15 +47,18 @@ class Skips:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail the session."""
-        if self.unexpected and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        is_wrong = self.unexpected or self._without_any()
+        if is_wrong and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Name every such test."""
+        """Name every such test and folder."""
         if self.unexpected:
             terminalreporter.section(f"{len(self.unexpected)} skipped for want of what can be installed", red=True)
             for line in self.unexpected:
                 terminalreporter.line(line)
+        for folder in self._without_any():
+            terminalreporter.line(f"{folder}: every test in this folder was skipped", red=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,6 +13,7 @@ import pytest
 from fabriscope import plan as plans
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.casualties import Casualties
+from fabriscope.launch.site import Site
 from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
@@ -21,7 +22,6 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 from fabriscope.progress import JsonProgress, QuietProgress, Unheard
-from fabriscope.site import Site
 
 THERE, GONE = ("env",), ("false",)
 """Words before a command: one runs it, the other never does."""

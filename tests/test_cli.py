@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from fabriscope.registry import discover
+from fabriscope import cli
+from fabriscope.registry import Room, discover
 
 
 def _fabriscope(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -33,6 +35,18 @@ def test_help_imports_nothing_heavy() -> None:
     probe += "print([name for name in ('polars', 'altair', 'numpy', 'pydantic') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_help_looks_for_the_commands_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(package: str, constant: str) -> Room:
+        asked.append(package)
+        return discover(package, constant)
+
+    monkeypatch.setattr(cli, "discover", counted)
+    assert "\n  report " in CliRunner().invoke(cli.fabriscope, ["--help"]).output
+    assert asked == ["cli"]
 
 
 @pytest.mark.parametrize(

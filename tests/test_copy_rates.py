@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fabriscope import copy_rates, engine_binary
+from fabriscope.launch.site import Site
 from fabriscope.model import native
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import COPY_RATE, Host
-from fabriscope.site import Site
 
 
 def said(stdout: bytes, exit_status: int = 0, stderr: bytes = b"") -> Outcome:

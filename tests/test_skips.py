@@ -49,3 +49,15 @@ def test_missing_hardware_is_no_error(tmp_path: Path) -> None:
     done = session(tmp_path, SKIPS.format(reason="needs.ONE_PROCESSOR"), "hardware")
     assert done.returncode == 0, done.stdout
     assert "1 passed, 1 skipped" in done.stdout
+
+
+def test_a_folder_of_which_every_test_is_skipped_is_an_error_whatever_the_reason(tmp_path: Path) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    (room / "test_room.py").write_text(SKIPS.format(reason="needs.ONE_PROCESSOR"))
+    assert session(tmp_path, "", "").returncode == 0
+    done = session(tmp_path, "", "hardware")
+    assert done.returncode == 1
+    assert "room: every test in this folder was skipped" in done.stdout
+    (room / "test_more.py").write_text(PASSES)
+    assert session(tmp_path, "", "hardware").returncode == 0

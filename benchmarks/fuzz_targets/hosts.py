@@ -20,6 +20,7 @@ from fabriscope.launch import tree
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Expectation
 from fabriscope.model.errors import FabriscopeError, HostError
+from fabriscope.model.foreign import BEGIN
 
 _EMPTY: dict[str, Any] = {"files": {}, "links": {}, "problems": {}, "outputs": {}}
 
@@ -47,7 +48,7 @@ def _collector() -> bytes:
         "mtu_bytes": {"eth0": 1500}, "rdma_interfaces": {"rxe0/1": "eth0"},
     }  # fmt: skip
     lines = [host, first, {"kind": "ready"}, last, {"kind": "end", "problems": {"ethtool": "not here"}}]
-    return b"".join(b"\x1e" + json.dumps(line).encode() + b"\n" for line in lines)
+    return b"".join(BEGIN + json.dumps(line).encode() + b"\n" for line in lines)
 
 
 def _watch(text: bytes) -> bool:
@@ -217,11 +218,10 @@ def _launcher_seeds() -> Iterator[bytes]:
 
 
 def _relay_seeds() -> Iterator[bytes]:
-    begin = b"\x1e"
     yield (
-        begin
+        BEGIN
         + b'{"host":"a","answer":{"x":1}}\n'
-        + begin
+        + BEGIN
         + b'{"host":"b","error":"no","status":255,"was_direct":true}\n'
     )
 

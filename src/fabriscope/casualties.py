@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fabriscope.hosts import reach
+from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.measurement import Launch
-from fabriscope.site import Site
 
 
 @dataclass

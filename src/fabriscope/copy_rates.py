@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from fabriscope import engine_binary
 from fabriscope.launch import processes
+from fabriscope.launch.site import Site
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.host import COPY_RATE, HERE, Fact
-from fabriscope.site import Site
 
 TIMEOUT_S = 30.0
 

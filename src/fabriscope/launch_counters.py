@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fabriscope.hosts import counters
 from fabriscope.launch import processes
+from fabriscope.launch.site import Site
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.host import HERE
-from fabriscope.site import Site
 
 IDLE_S = 1.0
 """So long the hosts are watched before the first launch, while nothing of ours runs on them."""

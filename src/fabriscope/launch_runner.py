@@ -16,11 +16,11 @@ from fabriscope import plan as plans
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.casualties import Casualties
 from fabriscope.launch import mpi_jobs, processes
+from fabriscope.launch.site import Site, SiteLab
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
-from fabriscope.site import Site
 
 SETTLE_NS = 30 * 10**9
 """A launch may take its expected time twice, one case's time-out, and so long, before we end it."""
@@ -193,7 +193,7 @@ class LaunchRunner:
         results = {case.case_id: {"status": "failed", "reason": why} for case in self._launch.cases}
         return {**record, "status": "failed", "reason": why, "results": results, "details": {}}
 
-    def _of_lab(self, read: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    def _of_lab(self, read: Callable[[SiteLab], Mapping[str, Any]]) -> Mapping[str, Any]:
         """Return what the lab says, or nothing: one that is gone altogether shows in its hosts."""
         try:
             return read(self._site.lab) if self._site.lab is not None else {}
@@ -203,10 +203,9 @@ class LaunchRunner:
             self._mishaps.append(self._unforeseen(error))
             return {}
 
-    def _fabric_counters(self, lab: Any) -> dict[str, Any]:
+    def _fabric_counters(self, lab: SiteLab) -> dict[str, Any]:
         self._mishaps += lab.mend()
-        counters: dict[str, Any] = lab.counters()
-        return counters
+        return lab.counters()
 
     def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
         counters = self._of_lab(self._fabric_counters)

@@ -160,10 +160,10 @@ def json_text(observed: Observed, proof: Proof) -> str:
 
 def keep(observed: Observed, proof: Proof, folder: Path) -> Path:
     """Write everything into a folder, for reading and for judging again; return the page. Raises StoreError."""
-    from fabriscope.reports import _proof_page  # what draws takes a third of a second to load
+    from fabriscope.reports import proof_page  # what draws takes a third of a second to load
 
     proofs.write(folder, observed)
     with proofs.writing(folder):
         (folder / "proof.json").write_text(json_text(observed, proof))
         over_time = flows(observed.watches, lambda part: _books(observed, proof.expected, part))
-        return _proof_page.write(observed, proof, over_time, folder)[0]
+        return proof_page.write(observed, proof, over_time, folder)[0]

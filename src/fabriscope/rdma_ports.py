@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from fabriscope.hosts import facts, rdma
+from fabriscope.hosts.facts import Reading
 from fabriscope.hosts.facts import rdma as rdma_facts
-from fabriscope.hosts.facts._reading import Reading
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
 from fabriscope.model.host import Host

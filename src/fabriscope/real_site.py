@@ -8,19 +8,21 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabriscope import engine_binary, fleet, rdma_ports
 from fabriscope.fleet import Fleet, Program
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
+from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
-from fabriscope.site import Notice, Site
 
+Notice = Callable[[str], None]
+"""Told what takes time."""
 _SIOCGIFADDR = 0x8915
 _MPI_SSH = Path(on_host.__file__).with_name("mpi-ssh")
 _COMPILERS = ("c++", "g++", "clang++", "icpx")

@@ -12,10 +12,10 @@ from typing import Any
 
 from fabriscope import engine_binary, store
 from fabriscope import plan as plans
+from fabriscope.launch.site import Site
 from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact
-from fabriscope.site import Site
 from fabriscope.store import checks
 from fabriscope.store.differences import Difference, differences, plan_differences
 

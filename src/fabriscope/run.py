@@ -21,6 +21,7 @@ from fabriscope.casualties import Casualties
 from fabriscope.effort import Effort
 from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
+from fabriscope.launch.site import Site
 from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model import libfabric
 from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
@@ -29,7 +30,6 @@ from fabriscope.model.measurement import Launch
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.sharpen import Sharpening
-from fabriscope.site import Site
 
 
 @dataclass(frozen=True)

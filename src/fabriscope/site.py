@@ -1,4 +1,4 @@
-"""What a run runs on: its hosts, fabrics, MPI libraries and engines, real or of the lab."""
+"""Builds what a run runs on: its hosts, fabrics, MPI libraries and engines, real or of the lab."""
 
 from __future__ import annotations
 
@@ -7,56 +7,21 @@ import dataclasses
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from fabriscope import engine_binary, rdma_ports
-from fabriscope.launch.slurm import Slurm
+from fabriscope import engine_binary, rdma_ports, real_site
+from fabriscope.launch.site import Site
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
+from fabriscope.real_site import Notice
 from fabriscope.registry import discover
 
-Notice = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Site:
-    """Everything that a launch needs to know of the place it runs in."""
-
-    hosts: Mapping[str, Host]
-    fabrics: Mapping[str, Fabric]
-    mpi: Mapping[str, MpiStack]
-    engine: str
-    mpi_engines: Mapping[str, str]
-    """MPI stack name to the engine that was compiled with it."""
-    programs: Mapping[str, str]
-    """Other benchmark programs that were found: name to absolute path."""
-    remote_shell: str | None = None
-    """What MPI launchers use for ssh: the lab's stand-in, or a script before the user's own; None on one real host."""
-    lab: Any = None
-    """The fabriscope.lab.Lab that was built for this run, or None."""
-    slurm: Slurm | None = None
-    """The Slurm job whose nodes the hosts are, or None."""
-    fleet: Any = None
-    """The fabriscope.fleet.Fleet of the hosts that are reached over ssh, or None."""
-    facts: Mapping[str, list[Fact]] = dataclasses.field(default_factory=dict)
-    """What was collected already, by host."""
-    absent: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Hosts of the plan that were gone before the first launch, and why: nothing was put on them."""
-    wanted_programs: frozenset[str] = frozenset()
-    """Names of the other programs that the plan's instruments start."""
-
-    def sweep(self, host_names: Iterable[str]) -> None:
-        """End what a broken launch may have left on hosts: of the lab's everything, of others what carries our mark."""
-        for name in host_names if self.lab is not None else ():
-            self.lab.sweep(name)
-        if self.fleet is not None:
-            self.fleet.sweep(list(host_names))
+__all__ = ["Site", "cores_per_host", "find_stacks", "lab_spec", "planned_fabrics", "prepare", "switch_spec"]
 
 
 @contextlib.contextmanager
@@ -81,8 +46,6 @@ def prepare(
         notice(f"the engine for {name} (compiled once, then kept)")
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
     if not plan.uses_lab:
-        from fabriscope import real_site
-
         bare = Site({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
         with real_site.prepare(plan, bare, notice, known) as site:
             yield site

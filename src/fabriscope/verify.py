@@ -17,7 +17,7 @@ from fabriscope.model.finding import Account, Finding
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.run_data import RunData, launch_name
 from fabriscope.registry import discover
-from fabriscope.reports._again import check_reports
+from fabriscope.reports.again import check_reports
 from fabriscope.store import inside, samples, seal
 from fabriscope.store.checks import MOST_RAW_BYTES, check_folder
 from fabriscope.store.journal import JOURNAL_NAME

@@ -15,9 +15,9 @@ from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.launch_values import all_launch_values, launch_values
 from fabriscope.analysis.summary import summary
 from fabriscope.analysis.transport import expectation, refuted_findings, transport_frame, transport_rows, verdicts
-from fabriscope.cli import show
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 from fabriscope.model.run_data import RunData
+from fabriscope.reports import terminal
 from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports.csv_tables import table_texts
 from fabriscope.reports.html_page import page_text as html_text
@@ -161,7 +161,7 @@ def test_a_run_of_which_every_launch_is_refuted_is_reported(bare: RunData, capsy
     assert not any("fast" in sentence for sentence in essence.answer if not sentence.startswith("Refuted"))
     for text in (page_text(essence), html_text(essence, "")):
         assert "Refuted: gige" in text
-    show._print(essence)
+    terminal.show(run)
     assert "Refuted: gige" in " ".join(capsys.readouterr().out.split())
 
 

@@ -55,6 +55,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program(tmp_path / "path" / "mpicxx", MPICXX)
     (tmp_path / "engine" / "include" / "fabriscope").mkdir(parents=True)
     (tmp_path / "engine" / "src").mkdir()
+    (tmp_path / "engine" / "release.flags").write_text("-O3\n")
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
     monkeypatch.setenv("FABRISCOPE_BIN_DIR", str(tmp_path / "bin"))
     monkeypatch.setenv("FABRISCOPE_ENGINE_SOURCE", str(tmp_path / "engine"))

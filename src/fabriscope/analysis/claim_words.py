@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabriscope.analysis.selections import SIZE, Blocks, Curve, geometric_mean
-from fabriscope.analysis.statements import FAILS, HOLDS, Statement
+from fabriscope.analysis.statements import FAILS, HOLDS, Claim, Point, Statement
 from fabriscope.analysis.words import interval_text, percent, ratio_text, significant, size_text, value_text
 from fabriscope.model.metrics import METRICS
-
-if TYPE_CHECKING:
-    from fabriscope.analysis.claims import Claim, Point
 
 MOST_PLACES = 3
 

@@ -20,6 +20,8 @@ from fabriscope.analysis.statements import (
     FAILS,
     NOTHING,
     OPEN,
+    Claim,
+    Point,
     Statement,
     above,
     all_of,
@@ -28,17 +30,7 @@ from fabriscope.analysis.statements import (
     inside,
 )
 
-Claim = Mapping[str, Any]
 SAME = "both are one and the same measurement here"
-
-
-@dataclass(frozen=True)
-class Point:
-    """One statement of a claim: where on the axis, and the numbers in words."""
-
-    place: float | None
-    text: str
-    statement: Statement
 
 
 @dataclass(frozen=True)

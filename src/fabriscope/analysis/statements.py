@@ -10,14 +10,17 @@ lies outside. Claims are made of several (`all_of`, `any_of`); how that changes 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabriscope.analysis.evidence import CONFIDENCE, FIXED, Mean, half_width
 from fabriscope.analysis.intervals import MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
 HOLDS, FAILS, OPEN = "holds", "holds not", "not decided"
+Claim = Mapping[str, Any]
+"""What a paper says, as plan/paper.py resolved it; claims.py describes its members."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,15 @@ class Statement:
 
 
 NOTHING = Statement(math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One statement of a claim: where on the axis, and the numbers in words."""
+
+    place: float | None
+    text: str
+    statement: Statement
 
 
 def inside(

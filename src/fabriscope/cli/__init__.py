@@ -15,19 +15,27 @@ from fabriscope.registry import discover
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
+_PLUGINS = "fabriscope.cli.plugins"
+"""Where the context of one invocation keeps its commands."""
 
 
 class Commands(click.Group):
     """The commands of the folder `cli`, of entry points, and of the user's plug-in folders."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the alphabet."""
-        return sorted(discover("cli", "COMMAND").plugins)
+        return sorted(self._plugins(ctx))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None."""
-        command: click.Command | None = discover("cli", "COMMAND").plugins.get(cmd_name)
-        return command
+        return self._plugins(ctx).get(cmd_name)
+
+    def _plugins(self, ctx: click.Context) -> dict[str, click.Command]:
+        """Return the commands by name, discovered once an invocation: the entry points alone take milliseconds."""
+        if _PLUGINS not in ctx.meta:
+            ctx.meta[_PLUGINS] = discover("cli", "COMMAND").plugins
+        plugins: dict[str, click.Command] = ctx.meta[_PLUGINS]
+        return plugins
 
 
 @click.group(cls=Commands, context_settings=CONTEXT)

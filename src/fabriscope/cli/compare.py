@@ -78,7 +78,7 @@ def _print(found: Comparison) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fabriscope.cli.show import escape
+    from fabriscope.reports.terminal import escape
 
     console = Console(highlight=False)
     console.print(f"[bold]{escape(found.title)}[/bold]")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriscope.hosts.facts._reading import Reading
+from fabriscope.hosts.facts import Reading
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.fabric import RdmaPort
 from fabriscope.model.foreign import Foreign

@@ -1,4 +1,4 @@
-"""What Open MPI 4 and 5 have in common."""
+"""The launcher of Open MPI; openmpi4.py and openmpi5.py say in which names the two differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM":
 
 
 @dataclass(frozen=True)
-class Carriers:
-    """What 4 and 5 call what carries the bytes."""
+class OpenMpi:
+    """`mpirun` of one major version: the names in which 4 and 5 differ."""
 
+    name: str
+    remote_shell: str
+    """The parameter that names the program which starts others on hosts."""
+    out_of_band_option: str
+    """The option before parameters of what starts the ranks."""
     shared_memory: str
     """The btl of one host."""
     socket: str
@@ -26,41 +31,66 @@ class Carriers:
     one_sided: Mapping[str, str]
     """Transport to the osc components that may be used."""
 
+    def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
+        """Return the command line."""
+        check(job)
+        hosts, ranks = layout(job.rank_hosts)
+        words = [stack.mpirun]
+        if job.transport != "shm":
+            if job.remote_shell:
+                words += mca(self.remote_shell, job.remote_shell)
+            if job.management_interface:
+                words += [self.out_of_band_option, "oob_tcp_if_include", job.management_interface]
+        if job.transport != "shm" or job.in_slurm:
+            # Inside a Slurm job a host has as many slots as tasks were asked for, and its name must be the job's.
+            beyond_slots = ":OVERSUBSCRIBE" if job.in_slurm else ""
+            words += ["-H", ",".join(f"{host}:{ranks.ranks_per_host}" for host in hosts)]
+            words += ["-np", str(ranks.rank_count), "--map-by", _mapping(ranks) + beyond_slots]
+        else:
+            # The name that a plan gives the host need not be its own: localhost always is.
+            words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
+        words += self._binding(job)
+        words += [word for name, value in self._parameters(job).items() for word in mca(name, value)]
+        return (*words, *_exports({**_port(job), **job.env}), *_own_processor(job), *job.argv)
+
+    def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
+        """Return what forces the transport, for a start without mpirun: Open MPI reads it from the environment."""
+        return {**{f"OMPI_MCA_{name}": value for name, value in self._parameters(job).items()}, **_port(job)}
+
+    def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
+        """Return the permission to run as root."""
+        return dict(ROOT_ALLOWED)
+
+    def _binding(self, job: MpiJob) -> list[str]:
+        """Return the words that bind ranks; those with processors of their own bind themselves."""
+        unit = "none" if processors_of(job) else unit_of(job)
+        return [] if unit is None else ["--bind-to", self.socket if unit == "socket" else unit]
+
+    def _parameters(self, job: MpiJob) -> dict[str, str]:
+        """Return the MCA parameters of the ranks; pml ob1 with named btls is what forces the transport.
+
+        The defaults would prefer UCX or libfabric, silently. One-sided operations (osc) have a choice of their own,
+        with UCX among it, too.
+        """
+        chosen = {"mpi_yield_when_idle": "1"} if job.shares_cores else {}
+        chosen["pml"] = "ob1"
+        one_sided = {"osc": self.one_sided[job.transport]} if job.transport in self.one_sided else {}
+        if job.transport == "tcp":
+            return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or "", **one_sided}
+        if _below(job) == "libfabric":
+            one_sided = {"osc": "pt2pt"} if self.one_sided.get("tcp") == "pt2pt" else {}
+            return {
+                **chosen, "pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": _rdma.PROVIDER, "btl": "self",
+                **one_sided,
+            }  # fmt: skip
+        if _below(job) == "ucx":
+            return {**chosen, "pml": "ucx", "osc": "ucx"}
+        return {**chosen, "btl": f"{self.shared_memory},self", **one_sided}
+
 
 def mca(name: str, value: str) -> tuple[str, ...]:
     """Return one MCA parameter as words."""
     return ("--mca", name, value)
-
-
-def argv(
-    job: MpiJob, stack: MpiStack, *, remote_shell: str, out_of_band: str, out_of_band_option: str, carriers: Carriers
-) -> tuple[str, ...]:
-    """Return mpirun's words; the keyword arguments are the names in which 4 and 5 differ."""
-    check(job)
-    hosts, ranks = layout(job.rank_hosts)
-    words = [stack.mpirun]
-    if job.transport != "shm":
-        if job.remote_shell:
-            words += mca(remote_shell, job.remote_shell)
-        if job.management_interface:
-            words += [out_of_band_option, out_of_band, job.management_interface]
-    if job.transport != "shm" or job.in_slurm:
-        # Inside a Slurm job a host has as many slots as tasks were asked for, and its name must be the job's.
-        beyond_slots = ":OVERSUBSCRIBE" if job.in_slurm else ""
-        words += ["-H", ",".join(f"{host}:{ranks.ranks_per_host}" for host in hosts)]
-        words += ["-np", str(ranks.rank_count), "--map-by", _mapping(ranks) + beyond_slots]
-    else:
-        # The name that a plan gives the host need not be its own: localhost always is.
-        words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
-    words += _binding(job, carriers)
-    words += [word for name, value in parameters(job, carriers).items() for word in mca(name, value)]
-    return (*words, *_exports({**_port(job), **job.env}), *_own_processor(job), *job.argv)
-
-
-def _binding(job: MpiJob, carriers: Carriers) -> list[str]:
-    """Return the words that bind ranks; those with processors of their own bind themselves."""
-    unit = "none" if processors_of(job) else unit_of(job)
-    return [] if unit is None else ["--bind-to", carriers.socket if unit == "socket" else unit]
 
 
 def _own_processor(job: MpiJob) -> tuple[str, ...]:
@@ -77,32 +107,6 @@ def _own_processor(job: MpiJob) -> tuple[str, ...]:
 def _mapping(ranks: Layout) -> str:
     """Return how ranks are dealt out: so many on each host before the next, or one on each host in turn."""
     return "node" if ranks.arrangement == CYCLIC else f"ppr:{ranks.ranks_per_host}:node"
-
-
-def parameters(job: MpiJob, carriers: Carriers) -> dict[str, str]:
-    """Return the MCA parameters of the ranks; pml ob1 with named btls is what forces the transport.
-
-    The defaults would prefer UCX or libfabric, silently. One-sided operations (osc) have a choice of their own, with
-    UCX among it, too.
-    """
-    chosen = {"mpi_yield_when_idle": "1"} if job.shares_cores else {}
-    chosen["pml"] = "ob1"
-    one_sided = {"osc": carriers.one_sided[job.transport]} if job.transport in carriers.one_sided else {}
-    if job.transport == "tcp":
-        return {**chosen, "btl": "tcp,self", "btl_tcp_if_include": job.fabric_interface or "", **one_sided}
-    if _below(job) == "libfabric":
-        one_sided = {"osc": "pt2pt"} if carriers.one_sided.get("tcp") == "pt2pt" else {}
-        return {
-            **chosen, "pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": _rdma.PROVIDER, "btl": "self", **one_sided,
-        }  # fmt: skip
-    if _below(job) == "ucx":
-        return {**chosen, "pml": "ucx", "osc": "ucx"}
-    return {**chosen, "btl": f"{carriers.shared_memory},self", **one_sided}
-
-
-def variables(job: MpiJob, carriers: Carriers) -> dict[str, str]:
-    """Return the same for a start without mpirun, as Open MPI reads it from the environment."""
-    return {**{f"OMPI_MCA_{name}": value for name, value in parameters(job, carriers).items()}, **_port(job)}
 
 
 def _below(job: MpiJob) -> str | None:

@@ -13,10 +13,11 @@ from typing import Any
 
 from fabriscope.launch import tree
 from fabriscope.launch._process import READY_BYTES, Process, popen
-from fabriscope.launch.on_host import BEGIN, order, program
+from fabriscope.launch.on_host import order, program
 from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import on_host
 from fabriscope.model.command import Outcome
+from fabriscope.model.foreign import BEGIN
 from fabriscope.model.host import Host
 
 _HERE, _ASK, _KILL = b".", b"T", b"K"

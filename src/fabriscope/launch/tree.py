@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from fabriscope.launch.on_host import BEGIN, PYTHON_WORDS, order, program
+from fabriscope.launch.on_host import PYTHON_WORDS, order, program
 from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.launch.ssh import Ssh, on_host
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import Foreign
+from fabriscope.model.foreign import BEGIN, Foreign
 
 FLAT_HOSTS = 64
 HEARTBEAT_S = 2.0

@@ -19,6 +19,8 @@ from typing import Any
 
 from fabriscope.model.errors import FabriscopeError, ParseError
 
+BEGIN = b"\x1e"
+"""Stands before what our own programs on hosts say: a login shell may greet before them."""
 MOST_INT = 2**63 - 1
 """What a column of 64-bit integers holds."""
 MAX_LEVELS = 64

@@ -140,6 +140,6 @@ def _check_names(manifest: Mapping[str, Any]) -> None:
 
 
 def _our_version() -> str:
-    import fabriscope
+    from fabriscope import __version__
 
-    return fabriscope.__version__
+    return __version__

@@ -30,11 +30,11 @@ from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import CHANNEL, CONFIDANT, OTHER, RANK, UNSEEN, Connection, Process, Reading, Watch
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import MOST_INT, Foreign, shown
+from fabriscope.model.foreign import BEGIN, MOST_INT, Foreign, shown
 from fabriscope.model.host import Host
 
 INTERVAL_S = 1.0
-READY = '\x1e{"kind":"ready"}'
+READY = BEGIN.decode() + '{"kind":"ready"}'
 SELF_VARIABLE = "FABRISCOPE_COUNTERS"
 """By which collectors know each other: they are nobody's job."""
 MOST_COUNT = 2**64 - 1
@@ -53,7 +53,8 @@ _FILES = ("_births", "_sockets", "_links", "_namespaces", "_processes", "_device
 
 def program() -> str:
     """Return the text whose `main(order)` reads a host's counters; plain Python 3.6."""
-    return "\n".join(Path(__file__).with_name(f"{name}.py").read_text() for name in _FILES)
+    texts = (Path(__file__).with_name(f"{name}.py").read_text() for name in _FILES)
+    return "\n".join([f"BEGIN = {BEGIN!r}", *texts])
 
 
 def commands(
@@ -151,7 +152,7 @@ def _lines(stdout: bytes, host: str) -> Iterator[Foreign]:
     """
     *whole, last = stdout.split(b"\n")
     for number, line in enumerate((*whole, last), start=1):
-        _, found, text = line.rpartition(b"\x1e")
+        _, found, text = line.rpartition(BEGIN)
         if found and (number <= len(whole) or text.endswith(b"}")):
             yield Foreign.json(text, f"the counters of {host}, line {number}")
 

@@ -210,8 +210,8 @@ def changes(before, now):
 
 
 def say(words):
-    text = "\x1e" + json.dumps(words, separators=(",", ":")) + "\n"
-    view = memoryview(text.encode())
+    text = json.dumps(words, separators=(",", ":")) + "\n"
+    view = memoryview(BEGIN + text.encode())
     while view:
         view = view[os.write(1, view) :]
 

@@ -15,9 +15,11 @@ from typing import Any
 
 from fabriscope.hosts.facts._reading import FactGroup, Output, Reading
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import MOST_INT, Foreign, decode_json
+from fabriscope.model.foreign import BEGIN, MOST_INT, Foreign, decode_json
 from fabriscope.model.host import Fact, Host
 from fabriscope.registry import discover
+
+__all__ = ["COLLECT_TIMEOUT_S", "Reading", "collect", "collector", "from_answer", "groups", "read", "request"]
 
 COLLECT_TIMEOUT_S = 30.0
 _TEXTS = ("files", "links", "problems")
@@ -41,7 +43,7 @@ def collect(host: Host) -> list[Fact]:
 
 def collector() -> str:
     """Return the text of the script whose `collect(request())` reads a host; plain Python 3.6."""
-    return _COLLECTOR.read_text()
+    return f"BEGIN = {BEGIN!r}\n{_COLLECTOR.read_text()}"
 
 
 def request(known: Iterable[FactGroup]) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         raise ValueError(f"{python} ended with exit status {done.returncode}: {said[-1]}")
-    return _reading(decode_json(done.stdout.rpartition(b"\x1e")[2], f"the facts of {host.name}"))
+    return _reading(decode_json(done.stdout.rpartition(BEGIN)[2], f"the facts of {host.name}"))
 
 
 def _reading(answer: Any) -> Reading:

@@ -1,4 +1,4 @@
-# ruff: noqa: PTH115, PTH123, PTH207, UP031
+# ruff: noqa: F821, PTH115, PTH123, PTH207, UP031
 # (The host's Python may be as old as 3.6, and pathlib costs 10 ms to import.)
 # mypy: ignore-errors
 # Runs on the host, fed to `python3 -I -S -`: plain Python 3.6, standard library only, nothing of ours imported.
@@ -108,5 +108,5 @@ def collect(request):
 
 
 def main(request_text):
-    # A login shell may greet before us: the answer begins after this character.
-    sys.stdout.write("\x1e" + json.dumps(collect(json.loads(request_text))))
+    # A login shell may greet before us: the answer begins after BEGIN, which whoever sends this text defines.
+    sys.stdout.write(BEGIN.decode() + json.dumps(collect(json.loads(request_text))))

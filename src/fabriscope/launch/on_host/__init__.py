@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.launch.on_host.orders import PATIENCE_S
-
-BEGIN = b"\x1e"
-"""Stands before what our own programs say: a login shell may greet before them."""
+from fabriscope.model.foreign import BEGIN
 
 _BOOTSTRAP = f'import signal;signal.alarm({PATIENCE_S});T=open(0,"rb",0,closefd=False).readline();exec(eval(T))'
 PYTHON_WORDS = ("python3", "-I", "-S", "-c", _BOOTSTRAP)
@@ -42,7 +40,7 @@ def text_of(name: str) -> str:
 
 def program(names: tuple[str, ...], start: str, more: str = "") -> bytes:
     """Return what `PYTHON_WORDS` reads first: files of this folder, more text, and the call that starts it all."""
-    text = "\n".join([*map(text_of, names), more, start, ""]).encode()
+    text = "\n".join([f"BEGIN = {BEGIN!r}", *map(text_of, names), more, start, ""]).encode()
     return ascii(_READ_AND_RUN.format(size=len(text))).encode() + b"\n" + text
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PTH102, PTH111, PTH118, F821
-# (The host's Python may be as old as 3.6; names of orders.py and sweep.py, which are sent before this, are used.)
+# (The host's Python may be as old as 3.6; BEGIN and names of orders.py and sweep.py, sent before this, are used.)
 # mypy: ignore-errors
 # Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
 #
@@ -35,7 +35,7 @@ def guard():
     if folder is not None:
         make_folder(folder)
     with contextlib.suppress(OSError):  # nobody reads: then our input has ended too
-        os.write(1, b"\x1e\n")
+        os.write(1, BEGIN + b"\n")
     child, status = start(argv, program_input, env, folder), None
     if program_input:
         threading.Thread(target=feed, args=(child.stdin, program_input), daemon=True).start()
@@ -65,7 +65,7 @@ def make_folder(folder):
 
 def no_folder(error):
     with contextlib.suppress(OSError):
-        os.write(1, b"\x1e\n")
+        os.write(1, BEGIN + b"\n")
     end_with(127, {"cannot_start": "a temporary folder cannot be made: " + reason_of(error)})
 
 
@@ -142,5 +142,5 @@ def feed(pipe, data):
 
 def end_with(status, words):
     with contextlib.suppress(OSError):  # nobody hears us
-        os.write(2, b"\x1e" + json.dumps(words).encode() + b"\n")
+        os.write(2, BEGIN + json.dumps(words).encode() + b"\n")
     os._exit(status & 255)

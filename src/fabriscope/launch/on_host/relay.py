@@ -1,5 +1,5 @@
 # ruff: noqa: F821
-# (The host's Python may be as old as 3.6; names of orders.py, which is sent before this, are used.)
+# (The host's Python may be as old as 3.6; BEGIN and names of orders.py, which are sent before this, are used.)
 # mypy: ignore-errors
 # Does one small job on a host and hands it on to the hosts below. Plain Python 3.6, sent as text, never installed.
 #
@@ -54,7 +54,7 @@ def do_job(order, body):
 
 def say(line):
     with SAY:
-        view = memoryview(b"\x1e" + line + b"\n")
+        view = memoryview(BEGIN + line + b"\n")
         try:
             while view:
                 view = view[os.write(1, view) :]
@@ -107,12 +107,12 @@ class Child(threading.Thread):
         threading.Thread(target=self.tell, daemon=True).start()
         has_slot, said = True, ""
         for line in self.process.stdout:
-            if line.startswith(b"\x1e"):
+            if line.startswith(BEGIN):
                 self.missing.discard(json.loads(line[1:].decode())["host"])
                 say(line[1:-1])
             else:
                 said = line.decode("utf-8", "replace").strip() or said
-            if has_slot and line.startswith(b"\x1e"):
+            if has_slot and line.startswith(BEGIN):
                 has_slot = False
                 SLOTS.release()
         if has_slot:

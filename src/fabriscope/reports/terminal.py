@@ -1,0 +1,134 @@
+"""The essentials of a run in the terminal, or as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape as escape_markup
+from rich.table import Table
+
+from fabriscope.analysis.comparisons import IDENTITY
+from fabriscope.analysis.fits import fit_words
+from fabriscope.analysis.trust import MEANINGS
+from fabriscope.model.errors import printable
+from fabriscope.model.run_data import RunData
+from fabriscope.reports import _facts, _tables
+from fabriscope.reports._essence import Essence, essence_of
+
+COLUMNS = {
+    "network": "network", "layer": "layer", "bandwidth": "Mb/s", "size": "at size", "share": "of wire",
+    "latency": "µs", "latency_interval": "95 % interval",
+}  # fmt: skip
+GROUP_COLUMNS = {
+    "what": "what", "ranks": "ranks", "network": "network", "layer": "layer", "first": "smallest", "last": "largest",
+    "slowest": "finished last", "late": "late",
+}  # fmt: skip
+LEFT_COLUMNS = 2
+
+
+def escape(text: str) -> str:
+    """Return a text of the run as the terminal is to show it: no markup in it, and nothing that a terminal obeys."""
+    return escape_markup(printable(text))
+
+
+def as_json(run: RunData) -> dict[str, Any]:
+    """Return the essentials in the stored units."""
+    essence = essence_of(run)
+    launches = essence.launches
+    return {
+        "name": essence.run.manifest["name"],
+        "run_id": essence.run.manifest.get("run_id"),
+        "path": essence.run.path,
+        "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
+        "left_out": essence.run.notes,
+        "answer": essence.answer,
+        "control": None if essence.control is None else {"failed": essence.control.is_failed, **vars(essence.control)},
+        "summary": essence.summary.to_dicts(),
+        "groups": essence.groups.to_dicts(),
+        "findings": essence.findings,
+        "transport": essence.transport.to_dicts(),
+        "fits": essence.fits.to_dicts(),
+        "trust": essence.estimates.select(
+            "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
+        ).to_dicts(),
+        "failures": essence.failures.to_dicts(),
+    }
+
+
+def show(run: RunData) -> None:
+    """Print the essentials."""
+    essence = essence_of(run)
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(str(essence.run.manifest['name']))}[/bold]  {escape(essence.run.path)}")
+    for name, value in _facts.run_table(essence):
+        console.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
+    console.print()
+    for note in essence.run.notes:
+        console.print(f"[bold]left out:[/bold] {escape(note)}")
+    for sentence in essence.answer:
+        console.print(f"- {escape(sentence)}")
+    rows = _tables.summary_rows(essence)
+    for placement in dict.fromkeys(row["placement"] for row in rows):
+        table = Table(box=None, pad_edge=False, header_style="dim", title=f"\n{placement}", title_justify="left")
+        for index, head in enumerate(COLUMNS.values()):
+            table.add_column(head, justify="left" if index < LEFT_COLUMNS else "right", no_wrap=True)
+        for row in rows:
+            if row["placement"] == placement:
+                table.add_row(*(escape(row[key]) for key in COLUMNS))
+        console.print(table)
+    _print_groups(console, _tables.group_rows(essence))
+    _print_fits(console, essence)
+    _print_transport(console, _tables.transport_table(essence))
+    _print_trust(console, _tables.trust_table(essence))
+    failures = _tables.failure_rows(essence)
+    if failures:
+        console.print("\n[bold]Failures[/bold]")
+    for row in failures:
+        what = f"launch {row['launch']}, {row['what']}, {row['benchmark']}, {row['sizes']}"
+        console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
+
+
+def _print_fits(console: Console, essence: Essence) -> None:
+    """Print time over size of each curve between hosts, in words."""
+    parts = essence.fits.filter(essence.fits["placement"] == "inter").partition_by(IDENTITY, maintain_order=True)
+    if parts:
+        console.print("\n[bold]Half a round trip over the message size, in pieces[/bold]")
+    for part in parts:
+        console.print(f"- {escape(fit_words(part.to_dicts()))}")
+
+
+def _print_transport(console: Console, rows: list[dict[str, str]]) -> None:
+    """Print what carried the bytes of each entry, the refuted and undecided ones with the reason."""
+    if rows:
+        console.print("\n[bold]What carried the bytes[/bold]")
+    for row in rows:
+        why = "" if row["verdict"] == "proved" else f": {row['because']}"
+        carried = f"{row['asked']} asked, {row['carried']} found"
+        console.print(f"- {escape(row['badge'])}: {escape(row['what'])}, {row['placement']}, {escape(carried + why)}")
+
+
+def _print_trust(console: Console, rows: list[dict[str, str]]) -> None:
+    """Print how far the numbers can be trusted: all grades, and the worst curves with their reasons."""
+    if not rows:
+        return
+    console.print("\n[bold]Trust[/bold]")
+    for grade in sorted({row["worst"][0] for row in rows}, reverse=True)[:2]:
+        some = [row for row in rows if row["worst"].startswith(grade)]
+        console.print(f"- {grade} ({MEANINGS[grade]}): the worst points of {len(some)} of {len(rows)} curves")
+        first = some[0]
+        where = f"{first['what']}, {first['placement']}, {first['metric']}, {first['worst'][2:]}"
+        console.print(f"  {escape(where)}: {escape(first['reasons'])}")
+
+
+def _print_groups(console: Console, rows: list[dict[str, str]]) -> None:
+    for placement in dict.fromkeys(row["placement"] for row in rows):
+        table = Table(
+            box=None, pad_edge=False, header_style="dim", title=f"\nmany ranks, {placement}", title_justify="left"
+        )
+        for head in GROUP_COLUMNS.values():
+            table.add_column(head)
+        for row in rows:
+            if row["placement"] == placement:
+                table.add_row(*(escape(row[key]) for key in GROUP_COLUMNS))
+        console.print(table)
