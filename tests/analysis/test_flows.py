@@ -41,3 +41,11 @@ def test_what_a_rule_sends_to_a_proxy_of_the_same_host_stays_on_it() -> None:
     other = replace(proxy, received_bytes=100)
     asked, _ = flows_of(watch((), (program, other)))
     assert (asked.is_loopback, asked.out_interface) == (False, "eth0")
+
+
+def test_an_address_that_a_route_makes_local_stays_on_the_host() -> None:
+    """`ip route add local 10.0.0.9 dev lo`: no interface has it, and its connections have both ends here."""
+    client = replace(ONE, remote_address="10.0.0.9", sent_bytes=900)
+    server = replace(ONE, local_address="10.0.0.9", local_port=6000, remote_address="10.0.0.1", remote_port=5000)
+    flows = flows_of(watch((), (client, replace(server, received_bytes=900, cookie=2))))
+    assert [(flow.is_loopback, flow.out_interface) for flow in flows] == [(True, "lo")] * 2

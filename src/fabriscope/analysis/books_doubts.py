@@ -148,11 +148,15 @@ def _ownerless(evidence: Evidence, among: Container[str] | None = None) -> str:
 
 
 def _gone(evidence: Evidence) -> str:
-    """Return which interface or port with an address was lost from sight: what it carried since is not known."""
+    """Return which interface or port was lost from sight: what it carried since is not known.
+
+    It has an address, or the job had sockets that need none (packet sockets).
+    """
     for host, happened in evidence.disturbed.items():
+        needs_none = evidence.ranks.datagram_kinds(host) - {"udp"}
         for name, text in happened.items():
             addresses = evidence.watches[host].addresses.get(name, ())
-            if any(not one.lower().startswith("fe80:") for one in addresses):
+            if needs_none or any(not one.lower().startswith("fe80:") for one in addresses):
                 return f"{name} of {host}: {text}; what it carried may be the job's"
     return ""
 

@@ -117,7 +117,7 @@ class Evidence:
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, JOB, OTHERS)]
         self._drop_carried_again()
         self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT, JOB)]
-        if self.expected.transport == "shm" and not self.is_between_hosts:  # what leaves the host is past the memory
+        if self._asks_for_what_stays and not self.is_between_hosts:  # what leaves the host is past that
             self._aside += [replace(one, kind=BESIDE) for one in self.transfers if one.source != one.target]
 
     def _talk(self, transfers: Sequence[Transfer]) -> bool:
@@ -199,11 +199,15 @@ class Evidence:
         holders = set(self.ranks.hosts) or set(self.watches)
         if len(holders) > 1:
             return True
-        if self.expected.transport == "shm" or LOOPBACK in self.expected.interfaces.values():
+        if self._asks_for_what_stays:
             return False
         left = sum(one.size_bytes for one in self.transfers if one.source != one.target)
         stayed = sum(one.size_bytes for one in self.transfers if one.source == one.target)
         return left >= FEW_BYTES or left > stayed
+
+    @property
+    def _asks_for_what_stays(self) -> bool:
+        return self.expected.transport == "shm" or LOOPBACK in self.expected.interfaces.values()
 
     @cached_property
     def uncounted(self) -> str:
@@ -471,11 +475,10 @@ class Evidence:
 
     def _past(self, kind: str) -> dict[str, int]:
         found: dict[str, int] = {}
-        is_memory = self.expected.transport == "shm"
         for one in self._aside:
             is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
             is_between = one.source != one.target
-            is_judged = is_between == self.is_between_hosts or (is_memory and is_between)
+            is_judged = is_between == self.is_between_hosts or (self._asks_for_what_stays and is_between)
             if one.kind == kind and is_judged and not is_asked:
                 found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found

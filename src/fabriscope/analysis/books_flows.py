@@ -137,19 +137,26 @@ def flows_of(watch: Watch) -> list[Flow]:
 
 
 def _turned_back(flows: list[Flow]) -> list[Flow]:
-    """Return the flows; those that a rule of the host sends to another of its own sockets say so (a transparent proxy).
+    """Return the flows; those that this host turns back to a socket of its own say so, whatever address they name.
 
-    Such a connection still names the host that it was made to. The socket that got it names its other end truly.
+    Routes and rules do that: an address that is local without being any interface's, a transparent proxy. The socket
+    that a rule gives a connection to names its other end truly; the one that made it names the host that it asked for.
     """
+    ends = {(one.space, one.local, one.remote) for one in flows}
     inside = {(one.space, one.remote): one for one in flows if one.is_loopback}
     found = []
     for one in flows:
-        end = None if one.is_loopback else inside.get((one.space, one.local))
-        if end and abs(end.received_bytes - one.sent_bytes) <= SAME_SHARE * one.sent_bytes + 1:
-            name = end.out_interface
-            one = replace(one, remote=end.local, is_loopback=True, out_interface=name, in_interface=name)
+        taken = None if one.is_loopback else inside.get((one.space, one.local))
+        if not one.is_loopback and (one.space, one.remote, one.local) in ends:
+            one = _inside(one, INDOORS if one.space else LOOPBACK)
+        elif taken and abs(taken.received_bytes - one.sent_bytes) <= SAME_SHARE * one.sent_bytes + 1:
+            one = _inside(replace(one, remote=taken.local), taken.out_interface)
         found.append(one)
     return found
+
+
+def _inside(flow: Flow, interface: str) -> Flow:
+    return replace(flow, is_loopback=True, out_interface=interface, in_interface=interface)
 
 
 def _sum(tallies: Iterable[_Tally]) -> _Tally:

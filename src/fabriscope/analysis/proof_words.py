@@ -30,7 +30,7 @@ class Row:
 def carrier_text(kind: str, name: str) -> str:
     """Return `tcp over eth0`; of shared memory the first that is shared: `shared memory (mpich_shm_0 and 2 others)`."""
     if kind != SHM:
-        return f"{kind} over {name}"
+        return f"{kind} over {name or 'an unknown interface'}"
     names = [PurePath(one.rpartition(" ")[2]).name for one in name.split(", ") if one]
     others = len(names) - 1
     more = f" and {others} other{'s' * (others > 1)}" if others > 0 else ""

@@ -40,7 +40,9 @@ def flows(watches: Mapping[str, Watch], balance: Callable[[Mapping[str, Watch]],
             for one in carried:
                 if one.host == host and one.sent_bytes is not None and one.received_bytes is not None:
                     rates = (one.sent_bytes / seconds, one.received_bytes / seconds)
-                    found.append(Flow(host, f"{one.kind} over {one.name}", start_s, end_s, *rates))
+                    found.append(
+                        Flow(host, f"{one.kind} over {one.name or 'an unknown interface'}", start_s, end_s, *rates)
+                    )
             sent, received = _counted(watch)
             found.append(Flow(host, COUNTED, start_s, end_s, sent / seconds, received / seconds))
     return sorted([*found, *_still(found)], key=lambda one: one.start_s)
