@@ -369,6 +369,8 @@ def test_a_launchers_child_that_is_still_called_like_it_holds_its_connections_an
     assert roles(job) == {1: (BESIDE, None), 2: (JOB, None), 3: (JOB, None), 4: (BESIDE, None)}
     forked = {2: told("prted"), 3: told("prted", parent=2)}
     assert roles(forked) == {2: (JOB, None), 3: (JOB, None)}
+    assert roles({1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", parent=1)})[2] == (JOB, None)
+    assert roles({1: told("mpirun"), 2: told("orted", 0, parent=1)})[2] == (RANK, 0)
 
 
 def test_beside_a_launcher_whose_ranks_have_no_numbers_programs_are_no_ranks() -> None:

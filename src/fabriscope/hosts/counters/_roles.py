@@ -48,10 +48,9 @@ def _is_launcher(pid: int, one: Mapping[str, Any], parents: Container[int]) -> b
 
 
 def _is_forked(one: Mapping[str, Any], launchers: Mapping[int, Mapping[str, Any]]) -> bool:
-    """Return whether it is a launcher's child that has not become the program which it will run: it still has its name
-    and its connections."""
-    parent = launchers.get(one["parent"])
-    return parent is not None and one["program"] == parent["program"] and one["rank"] is None
+    """Return whether it is a launcher's child and a launcher itself: one that has not become the program which it will
+    run yet, and still has its parent's connections, or a proxy whose ranks were gone before anybody looked."""
+    return one["parent"] in launchers and one["program"] in LAUNCHERS and one["rank"] is None
 
 
 def _beside(programs: Mapping[int, Mapping[str, Any]]) -> set[int]:
