@@ -120,4 +120,95 @@ def broken_off() -> Iterator[Case]:
         yield _case(f"{what}, then broken off", "tcp eth1", ("tcp eth1",), GIVEN, job, beside=(serving,))
 
 
-FAMILIES = (shells, names, services, ranks, broken_off)
+TURNED = (
+    'nft add table ip turned; nft add chain ip turned out "{{ type nat hook output priority -100; }}"; '
+    "nft add rule ip turned out tcp dport 8888 redirect to :9900; "
+    "{{python}} {{services}} relay 9900 7777 {address} & sleep 0.5; "
+    "{{python}} {{tcp}} send 8888 20000000 {named}; {small}; kill $!"
+)
+LOCAL_ROUTE = "ip route add local {address}/32 dev lo; {{python}} {{tcp}} serve 7778 {address} & sleep 0.5; "
+CONTAINER = (
+    "unshare -Urn sleep 20 & p=$!; sleep 0.5; slirp4netns -c $p tap0 & s=$!; sleep 1; "
+    "nsenter -t $p -U -n --preserve-credentials {{python}} {{tcp}} send 7777 20000000 {address}; {small}; kill $s $p"
+)
+FRAMES = """import fcntl, os, select, socket, struct, subprocess, time
+tap = os.open("/dev/net/tun", os.O_RDWR)
+fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", b"tap9", 0x1002))
+subprocess.run(["ip", "link", "set", "tap9", "up"], check=True)
+child = os.fork()
+if child == 0:
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as sender:
+        sender.bind(("tap9", 0))
+        for number in range(8000):
+            sender.send(bytes(12) + bytes((0x88, 0xb5)) + bytes(1400))
+            if number % 20 == 0: time.sleep(0.001)
+    os._exit(0)
+while os.waitpid(child, os.WNOHANG) == (0, 0):
+    if select.select([tap], [], [], 0.1)[0]: os.read(tap, 2000)"""
+
+
+def turned_back() -> Iterator[Case]:
+    """Yield what a host turns back to itself: by a rule, by a route, or for a container without root."""
+    by_rule = "a rule turns it to a relay of the job's, which sends it over {name}: lo and {name} counted it"
+    for name, address, named in (("eth1", ETH1, ETH0), ("eth0", ETH0, ETH1)):
+        job = Job(programs=(("node1", f"sh -c '{TURNED.format(address=address, named=named, small=SMALL)}'"),))
+        truth = ("tcp eth1",) if name == "eth1" else BOTH
+        because = by_rule.format(name=name)
+        yield _case(f"a transparent proxy over {name}", "tcp eth1", truth, because, job, beside=(OLD_SERVER,))
+        job = Job(programs=(("node1", f"sh -c '{CONTAINER.format(address=address, small=SMALL)}'"),))
+        because = f"slirp4netns of the job's sends it over {name}"
+        yield _case(f"a container without root over {name}", "tcp eth1", truth, because, job, beside=(OLD_SERVER,))
+    stays = f"{LOCAL_ROUTE.format(address='10.10.0.9')} {{python}} {{tcp}} send 7778 5000000 10.10.0.9"
+    stays = f"{stays}; {SEND} 12000000 {ETH1}"
+    job = Job(programs=(("node1", f"sh -c '{stays}; kill $!'"),))
+    because = "a route keeps the address on its host; the rest goes over eth1"
+    yield _case(
+        "an address that a route makes local, the rest over eth1",
+        "tcp eth1",
+        ("tcp eth1",),
+        because,
+        job,
+        beside=(OLD_SERVER,),
+    )
+    stays = f"{LOCAL_ROUTE.format(address=ETH1)} {{python}} {{tcp}} send 7778 30000000 {ETH1}"
+    job = Job(programs=(("node1", f"sh -c '{stays}; kill $!'"),))
+    yield _case("node2's address, which a route makes local", "tcp eth1", ("tcp lo",), because, job)
+
+
+def launchers() -> Iterator[Case]:
+    """Yield what launchers tell each other: that ranks have begun, and what these print."""
+    for library in (OPENMPI5, MPICH5):
+        loud = f"sh -c '{SEND} 1000000 {ETH1}; head -c 3000000 /dev/zero | base64'"
+        job = Job(library, words=loud)
+        because = "each rank prints 4 MB, which the launcher carries over mgmt0"
+        truth = ("tcp eth1", "tcp mgmt0")
+        yield _case(
+            f"{library}, ranks that print much",
+            "tcp eth1",
+            truth,
+            because,
+            job,
+            beside=(OLD_SERVER,),
+            verdict=UNDECIDED,
+        )
+        job = Job(library, words="hostname")
+        yield _case(f"{library} starts hostname", "tcp eth1", (), "ranks send nothing", job, verdict=UNDECIDED)
+
+
+def past_the_inside() -> Iterator[Case]:
+    """Yield programs that are to stay inside their host."""
+    lo = "{python} {tcp} send 7778 1000000 127.0.0.1"
+    servers = ("node1", "{python} {tcp} serve 7778 127.0.0.1")
+    job = Job(servers=(servers,), programs=(("node1", f"sh -ec '{lo}; {SEND} 20000000 {ETH0}'"),))
+    yield _case(
+        "lo asked for, most leaves the host", "tcp lo", ("tcp lo", "tcp eth0"), GIVEN, job, beside=(OLD_SERVER,)
+    )
+    because = "frames of a TAP device that the job makes and removes; nobody counts them afterwards"
+    script = f'{lo}; exec {{python}} -c "$0"'
+    job = Job(servers=(servers,), programs=(("node1", f"sh -ec '{script}' '{FRAMES}'"),))
+    yield _case(
+        "lo asked for, frames by a TAP device", "tcp lo", ("tcp lo", "frames tap9"), because, job, verdict=UNDECIDED
+    )
+
+
+FAMILIES = (turned_back, launchers, past_the_inside, shells, names, services, ranks, broken_off)

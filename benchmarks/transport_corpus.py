@@ -8,7 +8,7 @@
 
 Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbours). The
 MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, curl,
-wget, OpenSSH, ethtool, and 20 minutes; between guests a kernel for them (docs/guests.md), perftest and 10 minutes.
+wget, OpenSSH, ethtool, nft, slirp4netns, and 30 minutes; between guests a kernel (docs/guests.md), perftest and 10.
 Ends with 1 where a verdict is false, less than 95 % were decided, books do not close within 2 %, or a case did not run.
 """
 

@@ -99,3 +99,15 @@ def test_what_others_got_or_sent_at_the_other_end_of_the_jobs_datagrams_has_an_o
     made.noise(40 * MB, "eth0", 30_000)  # more than that has none
     watches = {"a": watches["a"], "b": seen(made, "port 5201")["b"]}
     assert balance(watches, expected("eth0", watches)).verdict == UNDECIDED
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("packet", UNDECIDED), ("", PROVED)])
+def test_an_interface_that_came_and_went_is_a_doubt_where_a_packet_socket_was(kind: str, verdict: str) -> None:
+    watches = scene(tcp(40 * MB)).watches()
+    last = watches["a"].readings[-1]
+    sockets = tuple(replace(one, datagrams=(kind,) if kind else ()) for one in last.processes)
+    readings = (*watches["a"].readings[:-1], replace(last, processes=sockets))
+    removed = {"interfaces that came and went between two readings": "tap9 (11.2 MB)"}
+    books = balance({**watches, "a": replace(watches["a"], readings=readings, problems=removed)}, TCP)
+    assert books.verdict == verdict, books.because
+    assert ("tap9 (11.2 MB) of a came and went" in books.because) == bool(kind)

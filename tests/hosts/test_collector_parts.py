@@ -306,3 +306,22 @@ def test_iwarp_is_over_the_interface_whose_address_its_gid_is(
     (tmp_path / "class/infiniband/siw1/ports/1/gids").mkdir(parents=True)
     (tmp_path / "class/infiniband/siw1/ports/1/gids/0").write_text(f"{gid}\n")
     assert parts["Rdma"](str(tmp_path)).interfaces() == ({"siw1/1": interface} if interface else {})
+
+
+def test_what_an_interface_had_counted_when_it_was_removed_is_told(parts: dict[str, Any]) -> None:
+    def about(kind: int, name: bytes, *counts: int) -> bytes:
+        body = bytes(16)
+        for attribute, data in ((parts["IFLA_IFNAME"], name), (parts["IFLA_STATS64"], struct.pack("=4Q", *counts))):
+            body += struct.pack("=HH", 4 + len(data), attribute) + data + bytes(-len(data) % 4)
+        return struct.pack("=IHHII", 16 + len(body), kind, 0, 0, 0) + body
+
+    news = parts["LinkNews"]()
+    news.note_removals(about(16, b"tap8\0", 1, 2, 30, 40) + about(parts["RTM_DELLINK"], b"tap9\0", 1, 2, 3000, 40000))
+    assert news.last_counts == {"tap9": 43_000}
+    collector = object.__new__(parts["Collector"])
+    collector.link_news, collector.problems = news, {}
+    collector.note_removed({"eth0"})
+    assert (list(collector.problems.values()), news.last_counts) == (["tap9 (0.043 MB)"], {})
+    news.last_counts = {"eth0": 10**6, "tap7": 9}
+    collector.note_removed({"eth0"})
+    assert list(collector.problems.values()) == ["tap9 (0.043 MB)"]

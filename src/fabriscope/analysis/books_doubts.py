@@ -14,7 +14,9 @@ ELSEWHERE_SHARE = 1 - FOUND_SHARE
 """What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
 WIRE_UP_BYTES = 128 << 10
 """The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
-HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic")
+CAME_AND_WENT = "came and went"
+"""Names the problem that interfaces lived between two readings: no harm where no socket of the job needs no address."""
+HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
 """Parts of names of what could not be read and no verdict rests on."""
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
@@ -158,6 +160,10 @@ def _gone(evidence: Evidence) -> str:
             addresses = evidence.watches[host].addresses.get(name, ())
             if needs_none or any(not one.lower().startswith("fe80:") for one in addresses):
                 return f"{name} of {host}: {text}; what it carried may be the job's"
+    for host, watch in evidence.watches.items():
+        removed = [text for name, text in watch.problems.items() if CAME_AND_WENT in name]
+        if removed and evidence.ranks.datagram_kinds(host) - {"udp"}:
+            return f"{removed[0]} of {host} came and went; what it carried may be the job's"
     return ""
 
 

@@ -23,6 +23,8 @@ LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
 MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
+LEAST_COUNTED = 10000  # bytes of an interface that are worth a word
+CAME_AND_WENT = "interfaces that came and went between two readings"
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -85,8 +87,10 @@ class Collector:
                 for name, value in counters.items():
                     found["rdma"].setdefault(port, {}).setdefault(name, value)
         words = {"kind": "reading", "at_ns": at_ns, "unix_ns": unix_ns, "drivers": drivers}
+        seen = {*found["interfaces"], *self.said.get("interfaces", {})}
         words.update((group, self.news(group, values)) for group, values in found.items())
         self.note_links()
+        self.note_removed(seen)
         if self.unsaid_links:
             words["links"], self.unsaid_links = self.unsaid_links, {}
         words["connections"] = self.sockets.rows()
@@ -103,6 +107,15 @@ class Collector:
             kept = self.unsaid_links.setdefault(part, {})
             for name, texts in found.items():
                 kept[name] = sorted({*kept.get(name, []), *texts})
+
+    def note_removed(self, seen):
+        """Keep as a problem which interfaces came after a reading and went before this one, and what they counted."""
+        removed, self.link_news.last_counts = self.link_news.last_counts, {}
+        for name, size in removed.items():
+            if name not in seen and size >= LEAST_COUNTED:
+                words = "%s (%.3g MB)" % (name, size / 1e6)
+                before = self.problems.get(CAME_AND_WENT)
+                self.problems[CAME_AND_WENT] = "%s, %s" % (before, words) if before else words
 
     def news(self, group, values):
         """Return what differs from what was said of a group before; None for what has gone."""

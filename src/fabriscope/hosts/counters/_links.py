@@ -9,7 +9,8 @@ import struct
 NETLINK_ROUTE = 0
 RTM_GETLINK, RTM_GETADDR = 18, 22
 IFA_ADDRESS, IFA_LOCAL = 1, 2
-IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_LINK_NETNSID = 5, 10, 18, 37
+RTM_DELLINK = 17
+IFLA_IFNAME, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_STATS64, IFLA_LINK_NETNSID = 3, 5, 10, 18, 23, 37
 IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
 # Kinds of tunnels, and where they say what they stand on: the attribute of the interface, and those of the address
 # that they send from.
@@ -24,10 +25,14 @@ FIRST_NAMES = {}  # of interfaces by their numbers: one that is renamed keeps th
 
 
 class LinkNews:
-    """Whether interfaces or their addresses have changed, as the kernel tells: to read them all costs much more."""
+    """Whether interfaces or their addresses have changed, as the kernel tells: to read them all costs much more.
+
+    `last_counts` has the bytes that interfaces had counted when they were removed, by name.
+    """
 
     def __init__(self):
         self.listener = None
+        self.last_counts = {}
         try:
             self.listener = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_ROUTE)
             self.listener.setblocking(False)
@@ -40,12 +45,22 @@ class LinkNews:
         is_news = self.listener is None
         while self.listener is not None:
             try:
-                is_news |= bool(self.listener.recv(1 << 16))
+                self.note_removals(self.listener.recv(1 << 16))
+                is_news = True
             except BlockingIOError:
                 break
             except OSError:  # so much that the kernel dropped some
                 is_news = True
         return is_news
+
+    def note_removals(self, message):
+        while len(message) >= 32:
+            length, kind = struct.unpack_from("=IH", message)
+            told = dict(attributes(message[:length], 32)) if kind == RTM_DELLINK else {}
+            if IFLA_IFNAME in told and len(told.get(IFLA_STATS64, b"")) >= 32:
+                name = told[IFLA_IFNAME].rstrip(b"\0").decode(errors="replace")
+                self.last_counts[name] = sum(struct.unpack_from("=QQ", told[IFLA_STATS64], 16))
+            message = message[max(length, 32) :]
 
 
 def interface_names():
