@@ -1,11 +1,11 @@
-"""What benchmark programs and our engine print, read by their adapters, against every number in the text."""
+"""What benchmark programs and our engine print, read by readers and adapters, against every number in the text."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.fuzz_targets import SAMPLES, TEST_DATA, Target
@@ -17,6 +17,7 @@ from fabriscope.registry import discover
 
 DATA = TEST_DATA / "adapters" / "data"
 _ADAPTERS = discover("adapters", "ADAPTER")
+_READERS = discover("readers", "READER")
 _TOKEN = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _CLOSE = 1e-9
 FACTORS = {
@@ -192,24 +193,45 @@ def _engine() -> Target:
     return Target("engine", seeds, check)
 
 
-def _imb_tables() -> Target:
-    """Return the tables of real IMB runs, each as it was printed."""
-    from fabriscope.adapters import _imb_tables as tables
+def _reader(name: str) -> Target:
+    """Return a reader as a target: every number of a document must stand in the text, or follow from one that does."""
+    reader = _READERS.get(name)
+    folders = (TEST_DATA / "readers" / "data" / name, DATA / name, SAMPLES / name)
 
     def seeds() -> Iterator[bytes]:
-        folders: tuple[Path, ...] = (SAMPLES / "imb",)
         yield from (path.read_bytes() for folder in folders for path in sorted(folder.glob("*.txt")))
-        yield from (path.read_bytes() for path in sorted((DATA / "imb").glob("*.txt")))
 
     def check(text: bytes) -> bool:
-        numbers = {float(token) for token in _TOKEN.findall(text) if len(token) < 40}
-        rows = list(tables.rows(text.decode("utf-8", "replace"), "IMB-MPI1"))
-        for _, row in rows:
-            assert set(row.values()) <= numbers, "a number from nowhere"
-        return bool(rows)
+        document = reader.read(text.decode("utf-8", "replace"))
+        numbers = {abs(float(token)) for token in _tokens(text)}
+        for table in document.tables:
+            names = {column.name: column for column in table.columns}
+            assert len(names) == len(table.columns), "two columns have one name"
+            for row in table.rows:
+                assert set(row.values) <= set(names), "a value of no column"
+                for column, value in row.values.items():
+                    if not isinstance(value, str) and math.isfinite(value):
+                        factors = (names[column].factor, *FACTORS.get(name, ()))
+                        size = int(row.number("message_size_bytes")) if "message_size_bytes" in row.values else 0
+                        assert _stands(float(value), numbers, size, factors), f"{value} stands nowhere in the text"
+        wrong = document.problem("refused")
+        if wrong is not None and not document.rows():
+            document.check(name)
+        return bool(document.rows())
 
-    return Target("imb-tables", seeds, check)
+    return Target(f"read-{name}", seeds, check)
 
 
-_MAKERS: tuple[Callable[[], Target], ...] = (_engine, _imb_tables)
-TARGETS = (*(_foreign(name) for name in FACTORS), *(make() for make in _MAKERS))
+def _tokens(text: bytes) -> set[bytes]:
+    """Return the numbers of a text; those of a locale with decimal commas too."""
+    found = set(_TOKEN.findall(text)) | set(_TOKEN.findall(text.replace(b",", b".")))
+    return {token for token in found | set(_TOKEN.findall(text.replace(b",", b""))) if len(token) < 40}
+
+
+def _stands(value: float, numbers: set[float], size: int, factors: Sequence[float]) -> bool:
+    if any(_is_close(value, number * factor) for factor in factors for number in numbers):
+        return True
+    return _follows(value, numbers, size, factors)
+
+
+TARGETS = (*(_foreign(name) for name in FACTORS), *(_reader(name) for name in sorted(_READERS.plugins)), _engine())

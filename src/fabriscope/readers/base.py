@@ -153,9 +153,14 @@ class Draft:
     problems: list[Problem] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines, without those that are longer than any table's."""
-        for self.line, line in enumerate(self.text.splitlines(), start=1):  # noqa: B020 - the loop's number is ours
-            if len(line) <= LONGEST_LINE:
+        """Yield the lines, without those that are longer than any table's, and without a last one that is cut."""
+        lines = self.text.splitlines()
+        is_cut = self.text.splitlines(keepends=True)[-1:] == lines[-1:]
+        for place, line in enumerate(lines, start=1):
+            self.line = place
+            if is_cut and place == len(lines) and line.strip():
+                self.problem("the last line has no end: it may lack digits", "cut")
+            elif len(line) <= LONGEST_LINE:
                 yield line
 
     def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:

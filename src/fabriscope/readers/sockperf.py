@@ -73,10 +73,10 @@ def _fill(draft: Draft) -> None:
                 test, words = name, {}
                 draft.table(test, tuple(FIELDS[test].values()))
         for pattern, column in _PATTERNS.get(test, ()):
-            if word := pattern.search(line):
+            for word in pattern.findall(line):
                 if column.head in words:
                     raise ParseError(f"{column.head} stands twice in the output of one client")
-                words[column.head] = word[1]
+                words[column.head] = word
         if "ERROR" in line:
             draft.problem(f"sockperf says: {shown(line.strip())}", "said")
     _end(draft, test, words)
