@@ -155,7 +155,7 @@ def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Se
 
 
 READER = Reader(
-    "perftest", "perftest (ib_send_lat, ib_write_bw ...)",
+    "perftest", "ib_send_lat, ib_write_bw ...",
     re.compile(r"^\s{0,9}#bytes\s{1,20}#iterations|^\s{0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test|"
                r"^\s{0,9}test: \w{1,40}_Test,", re.MULTILINE), _fill,
 )  # fmt: skip
