@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from fabriscope.adapters import _imb_tests as tests
 from fabriscope.adapters._foreign import Readings, SocketSupport, ending, text_of
@@ -54,6 +55,7 @@ class ImbAdapter:
 
     name = "imb"
     programs = PROGRAMS
+    tools: ClassVar = {MPI1: "Intel's MPI benchmarks (`fabriscope mpi add intelmpi` brings them)"}
     layers = frozenset({"mpi"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

@@ -8,6 +8,7 @@ status 0 even where it failed, and says so in "error".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     TCP_PORT_COUNT,
@@ -41,6 +42,7 @@ class Iperf3Adapter:
 
     name = "iperf3"
     programs = ("iperf3",)
+    tools: ClassVar = {"iperf3": "TCP bandwidth (package iperf3)"}
     layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

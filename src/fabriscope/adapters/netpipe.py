@@ -7,6 +7,7 @@ Each size is tried three times with as many round trips; the time is half of a r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     Readings,
@@ -41,6 +42,7 @@ class NetpipeAdapter:
 
     name = "netpipe"
     programs = ("NPtcp", "NPopenmpi", "NPmpich2")
+    tools: ClassVar = {"NPtcp": "NetPIPE over TCP (package netpipe-tcp)"}
     layers = frozenset(SOCKETS)
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

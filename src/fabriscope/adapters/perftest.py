@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
@@ -77,6 +78,7 @@ class PerftestAdapter:
 
     name = "perftest"
     programs = tuple(dict.fromkeys(test.program for test in TESTS.values()))
+    tools: ClassVar = {"ib_send_lat": "RDMA latency and bandwidth (package perftest)"}
     layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

@@ -8,6 +8,7 @@ buffer sizes at the server only, so it measures the system's defaults with Nagle
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, has_crashed, text_of
 from fabriscope.adapters.base import AdapterContext
@@ -29,6 +30,7 @@ class QperfAdapter:
 
     name = "qperf"
     programs = ("qperf",)
+    tools: ClassVar = {"qperf": "TCP and RDMA (package qperf)"}
     layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

@@ -10,6 +10,7 @@ them back and says so. `-V` compares what came back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
@@ -42,6 +43,7 @@ class RpingAdapter:
 
     name = "rping"
     programs = ("rping",)
+    tools: ClassVar = {"rping": "RDMA between two hosts (package rdmacm-utils)"}
     layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:

@@ -7,6 +7,7 @@ Latencies are halves of round trips; percentiles are taken over the messages of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     Readings,
@@ -44,6 +45,7 @@ class SockperfAdapter:
 
     name = "sockperf"
     programs = ("sockperf",)
+    tools: ClassVar = {"sockperf": "socket latency (package sockperf)"}
     layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
