@@ -213,7 +213,7 @@ def _reader(name: str) -> Target:
                     if not isinstance(value, str) and math.isfinite(value):
                         factors = (names[column].factor, *FACTORS.get(name, ()))
                         size = int(row.number("message_size_bytes")) if "message_size_bytes" in row.values else 0
-                        assert _stands(float(value), numbers, size, factors), f"{value} stands nowhere in the text"
+                        assert _stands(abs(float(value)), numbers, size, factors), f"{value} stands nowhere in the text"
         wrong = document.problem("refused")
         if wrong is not None and not document.rows():
             document.check(name)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EXIT_UNREADABLE = 6
 EXIT_PROBLEMS = 10
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20
 """Of a log; larger ones are refused."""
 _LOG = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 

@@ -153,14 +153,14 @@ class Draft:
     problems: list[Problem] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines, without those that are longer than any table's, and without a last one that is cut."""
+        """Yield the lines, but those that are empty or longer than any table's, and a last one that is cut."""
         lines = self.text.splitlines()
-        is_cut = self.text.splitlines(keepends=True)[-1:] == lines[-1:]
+        is_cut = self.text[-1:].splitlines() == [self.text[-1:]]
         for place, line in enumerate(lines, start=1):
             self.line = place
             if is_cut and place == len(lines) and line.strip():
                 self.problem("the last line has no end: it may lack digits", "cut")
-            elif len(line) <= LONGEST_LINE:
+            elif 0 < len(line) <= LONGEST_LINE:
                 yield line
 
     def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:

@@ -69,7 +69,7 @@ def _check_units(size: int, latency_us: float, rate_mbps: float) -> None:
         raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbps} Mbps of 2^20 bits per second")
 
 
-READER = Reader(
-    "netpipe", "NPtcp, NPopenmpi, NPmpich2",
-    re.compile(r"^(?:Now starting the main loop|\s*\d+:\s+\d+ bytes\s+\d+ times -->)", re.MULTILINE), _fill,
-)  # fmt: skip
+_SIGNATURE = re.compile(
+    r"^(?:Now starting the main loop| {0,9}\d{1,9}: {1,20}\d{1,20} bytes .{1,20} times -->)", re.MULTILINE
+)
+READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2", _SIGNATURE, _fill)

@@ -78,6 +78,8 @@ def _fill(draft: Draft) -> None:
             draft.table(title)
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
             columns = [_column(head) for head in heads]
+            if len({column.head for column in columns}) < len(columns):
+                raise ParseError("a column stands twice")
             draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
             _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
@@ -119,11 +121,10 @@ def _report(draft: Draft) -> None:
 
 def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: Sequence[float]) -> None:
     """Add a row; the unit of its bandwidth is one of those."""
-    printed: dict[str, Value] = {}
-    for column, word in zip(columns, words, strict=True):
-        if column.head in printed:
-            raise ParseError(f"the column {column.head} stands twice")
-        printed[column.head] = column.printed(word, least=-math.inf, may_lack=True)
+    printed = {
+        column.head: column.printed(word, least=-math.inf, may_lack=True)
+        for column, word in zip(columns, words, strict=True)
+    }
     if printed.get("BW_peak") == 0:
         del printed["BW_peak"]  # it was not looked for
     shown_by = "BW_average" if "BW_average" in printed else "t_typical"
@@ -131,7 +132,7 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
     if not (math.isfinite(value) and value > 0):
         # It measures the processor's clock by a straight line, and goes on without one where that fails.
         draft.problem(f"{value} is printed as {shown_by}: it did not find the processor's clock", "said")
-        draft.row(printed)
+        draft.row(printed | ({"BW_average": math.nan} if len(units) > 1 else {}))
     elif shown_by == "BW_average":
         bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
         draft.row(printed)[BANDWIDTH] = bandwidth
@@ -154,8 +155,9 @@ def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Se
     raise ParseError(f"{printed} is printed as the bandwidth, and its messages come to {counted:.0f} B/s")
 
 
-READER = Reader(
-    "perftest", "ib_send_lat, ib_write_bw ...",
-    re.compile(r"^\s{0,9}#bytes\s{1,20}#iterations|^\s{0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test|"
-               r"^\s{0,9}test: \w{1,40}_Test,", re.MULTILINE), _fill,
-)  # fmt: skip
+_SIGNATURE = re.compile(
+    r"^ {0,9}(?:#bytes {1,20}#iterations|test: \w{1,40}_Test,)"
+    r"|^ {0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test",
+    re.MULTILINE,
+)
+READER = Reader("perftest", "ib_send_lat, ib_write_bw ...", _SIGNATURE, _fill)

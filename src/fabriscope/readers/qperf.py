@@ -95,4 +95,4 @@ def _end(draft: Draft, section: Mapping[str, tuple[str, str]] | None) -> None:
 
 
 _TEST = r"(?:tcp|udp|sctp|rds|sdp|rc|uc|ud|xrc|ver)_\w{0,20}(?:lat|bw|mr)"
-READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}:\s*$", re.MULTILINE), _fill)
+READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill)
