@@ -34,9 +34,7 @@ _WHOLES: dict[str, tuple[Unit, tuple[str, ...]]] = {
 }
 _BYTES = Column("bytes", "total_bytes", "bytes", "bytes", "that arrived", kind="whole")
 _SECONDS = Column("seconds", "duration_s", "time", "s", "of the receiver, without the seconds that were omitted")
-_RATE = Column(
-    "rate", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "those bytes over that time"
-)
+_RATE = Column("rate", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "those bytes over that time")
 TCP = (_BYTES, _SECONDS, _RATE)
 UDP = (
     *TCP,
