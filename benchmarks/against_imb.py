@@ -27,7 +27,7 @@ from benchmarks._imb_report import CLOCK, IMB, OURS, Point, Reading, rows, table
 from benchmarks._peers_link import SPARE_S, Link, link
 from benchmarks._peers_turns import LATER, MARK, Operations, calls_of_all, take_turns
 
-from fabriscope.adapters._imb_tables import TESTS
+from fabriscope.adapters._imb_tests import TESTS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import FabriscopeError, LaunchError, ParseError, ToolMissing

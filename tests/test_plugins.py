@@ -72,6 +72,7 @@ from fabriscope.model.measurement import CaseResult, ParsedLaunch, SampleBlock
 class Echo:
     name = "echo"
     layers = None
+    programs = ("echo",)
 
     def commands(self, launch, context):
         return (Command(("echo", "4200"), launch.entry.hosts[0]),)
@@ -179,6 +180,22 @@ def test_one_new_file_each(environment: dict[str, str], tmp_path: Path) -> None:
     estimates = _fabriscope(environment, "report", run, "--format", "csv", "-o", tmp_path / "csv")
     assert estimates.returncode == 0, estimates.stderr
     assert any("operation_time_ns" in path.read_text() for path in (tmp_path / "csv").rglob("*.csv"))
+
+
+def test_doctor_looks_for_what_an_instrument_from_a_folder_starts(
+    plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fabriscope.cli import _health
+
+    known = {check.name for check in _health.tools(())}
+    assert {"iperf3", "NPtcp", "IMB-MPI1", "ib_send_lat", "rping", "ethtool"} <= known
+    assert "echo" not in known
+    monkeypatch.setenv("FABRISCOPE_PLUGINS", str(plugins))
+    (echo,) = [check for check in _health.tools(()) if check.name == "echo"]
+    assert echo.status == "ok"
+    monkeypatch.setenv("PATH", "/nowhere")
+    (echo,) = [check for check in _health.tools(()) if check.name == "echo"]
+    assert echo.text == "absent: what the instrument echo starts"
 
 
 def test_a_launcher_from_a_folder_is_known(plugins: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,22 +1,25 @@
-"""What benchmark programs and our engine print, read by their adapters, against every number in the text."""
+"""What benchmark programs and our engine print, read by readers and adapters, against every number in the text."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.fuzz_targets import SAMPLES, TEST_DATA, Target
 
+from fabriscope.adapters.base import Adapter
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.registry import discover
 
 DATA = TEST_DATA / "adapters" / "data"
 _ADAPTERS = discover("adapters", "ADAPTER")
+_READERS = discover("readers", "READER")
 _TOKEN = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _CLOSE = 1e-9
 FACTORS = {
@@ -28,12 +31,6 @@ FACTORS = {
     "perftest": (1.0, 1e3, float(1 << 20), 1e9 / 8),
 }
 """Instrument to what a printed number is multiplied by."""
-BENCHMARKS_OF = {
-    "iperf3": ("bandwidth",),
-    "sockperf": ("ping_pong", "bandwidth"),
-    "qperf": ("ping_pong", "bandwidth"),
-    "netpipe": ("ping_pong",),
-}
 
 
 def _launch(instrument: str, spec: Mapping[str, Any]) -> Launch:
@@ -73,29 +70,28 @@ def _foreign(instrument: str) -> Target:
         yield from (path.read_bytes() for path in sorted((DATA / instrument).glob("*.txt")))
 
     def check(text: bytes) -> bool:
-        problem: Exception | None = None
-        is_accepted = False
-        for launch, how in launches:
-            try:
-                parsed = adapter.parse(launch, _outcomes(text, how))
-            except Exception as error:
-                if problem is None or not _is_ours(error):
-                    problem = error
-                continue
-            is_accepted |= bool(parsed.blocks)
-            _check_shape(parsed, launch)
-            _check_numbers(parsed, launch, text, FACTORS[instrument])
-        if problem is not None and (not is_accepted or not _is_ours(problem)):
-            raise problem
-        return is_accepted
+        parsed = _parsed(adapter, [(launch, _outcomes(text, how)) for launch, how in launches])
+        for launch, answer in parsed:
+            _check_shape(answer, launch)
+            _check_numbers(answer, launch, text, FACTORS[instrument])
+        return any(answer.blocks for _, answer in parsed)
 
     return Target(instrument, seeds, check)
 
 
-def _is_ours(error: Exception) -> bool:
-    from fabriscope.model.errors import FabriscopeError
-
-    return isinstance(error, FabriscopeError)
+def _parsed(adapter: Adapter, asked: Iterable[tuple[Launch, list[Outcome]]]) -> list[tuple[Launch, ParsedLaunch]]:
+    """Return each launch with its samples; raises what is no error of ours, and ours where no sample is."""
+    problem: Exception | None = None
+    parsed = []
+    for launch, outcomes in asked:
+        try:
+            parsed.append((launch, adapter.parse(launch, outcomes)))
+        except Exception as error:
+            if problem is None or not isinstance(error, FabriscopeError):
+                problem = error
+    if problem and not (isinstance(problem, FabriscopeError) and any(answer.blocks for _, answer in parsed)):
+        raise problem
+    return parsed
 
 
 def _check_shape(parsed: ParsedLaunch, launch: Launch) -> None:
@@ -111,10 +107,16 @@ def _check_numbers(parsed: ParsedLaunch, launch: Launch, text: bytes, factors: S
     values = [(float(value), block.case_id) for block in parsed.blocks for value in block.values]
     if not values:
         return
-    numbers = {abs(float(token)) for token in set(_TOKEN.findall(text)) if len(token) < 40}
+    numbers = _numbers(text)
     sizes = {case.case_id: case.message_size_bytes for case in launch.cases}
     for value, case_id in values:
         assert _follows(value, numbers, sizes[case_id], factors), f"{value} stands nowhere in the text"
+
+
+def _numbers(text: bytes) -> set[float]:
+    """Return the numbers of a text; those of a locale with decimal commas, and with commas between digits, too."""
+    tokens = (token for mark in (b",", b".", b"") for token in _TOKEN.findall(text.replace(b",", mark)))
+    return {abs(float(token)) for token in tokens if len(token) < 40}
 
 
 def _follows(value: float, numbers: Iterable[float], size: int, factors: Sequence[float]) -> bool:
@@ -170,46 +172,44 @@ def _engine() -> Target:
             yield text
 
     def check(text: bytes) -> bool:
-        is_accepted = False
-        problem: Exception | None = None
         numbers = {int(token) for token in re.findall(rb"-?[0-9]{1,30}", text)}
-        for launch in launches:
-            outcome = Outcome(Command(("engine",), "a"), 0, text, b"", 0, 0)
-            try:
-                parsed = ADAPTER.parse(launch, [outcome] * len(launch.entry.hosts))
-            except Exception as error:
-                if problem is None or not _is_ours(error):
-                    problem = error
-                continue
-            is_accepted |= bool(parsed.blocks)
-            for block in parsed.blocks:
+        outcome = Outcome(Command(("engine",), "a"), 0, text, b"", 0, 0)
+        parsed = _parsed(ADAPTER, [(launch, [outcome] * len(launch.entry.hosts)) for launch in launches])
+        for _, answer in parsed:
+            for block in answer.blocks:
                 assert block.case_id in ids, "a value of a case that was not asked for"
                 assert {*block.values, block.operations_per_sample, block.start_ns} <= numbers, "a number from nowhere"
-        if problem is not None and (not is_accepted or not _is_ours(problem)):
-            raise problem
-        return is_accepted
+        return any(answer.blocks for _, answer in parsed)
 
     return Target("engine", seeds, check)
 
 
-def _imb_tables() -> Target:
-    """Return the tables of real IMB runs, each as it was printed."""
-    from fabriscope.adapters import _imb_tables as tables
+def _reader(name: str) -> Target:
+    """Return a reader as a target: every number of a document must stand in the text, or follow from one that does."""
+    reader = _READERS.get(name)
+    folders = (TEST_DATA / "readers" / "data" / name, DATA / name, SAMPLES / name)
 
     def seeds() -> Iterator[bytes]:
-        folders: tuple[Path, ...] = (SAMPLES / "imb",)
         yield from (path.read_bytes() for folder in folders for path in sorted(folder.glob("*.txt")))
-        yield from (path.read_bytes() for path in sorted((DATA / "imb").glob("*.txt")))
 
     def check(text: bytes) -> bool:
-        numbers = {float(token) for token in _TOKEN.findall(text) if len(token) < 40}
-        rows = list(tables.rows(text.decode("utf-8", "replace"), "IMB-MPI1"))
-        for _, row in rows:
-            assert set(row.values()) <= numbers, "a number from nowhere"
-        return bool(rows)
+        document = reader.read(text.decode("utf-8", "replace"))
+        numbers = _numbers(text)
+        for table in document.tables:
+            names = {column.name: column for column in table.columns}
+            assert len(names) == len(table.columns), "two columns have one name"
+            for row in table.rows:
+                assert set(row.values) <= set(names), "a value of no column"
+                for column, value in row.values.items():
+                    if not isinstance(value, str) and math.isfinite(value):
+                        factors = (names[column].factor, *FACTORS.get(name, ()))
+                        size = int(row.values.get("message_size_bytes", 0))
+                        assert _follows(abs(value), numbers, size, factors), f"{value} stands nowhere in the text"
+        if not document.rows():
+            document.check(name)
+        return bool(document.rows())
 
-    return Target("imb-tables", seeds, check)
+    return Target(f"read-{name}", seeds, check)
 
 
-_MAKERS: tuple[Callable[[], Target], ...] = (_engine, _imb_tables)
-TARGETS = (*(_foreign(name) for name in FACTORS), *(make() for make in _MAKERS))
+TARGETS = (*(_foreign(name) for name in FACTORS), *(_reader(name) for name in sorted(_READERS.plugins)), _engine())

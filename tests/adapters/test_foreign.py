@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from fabriscope.adapters._imb_tables import rows as imb_rows
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.netpipe import repeat_count, visited_sizes
 from fabriscope.model.case import Case, Entry, SocketOptions
@@ -26,10 +25,11 @@ from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.mpi import MpiStack
+from fabriscope.readers.imb import READER as IMB
 from fabriscope.registry import discover
 
 DATA = Path(__file__).parent / "data"
-NAMES = ("netpipe", "sockperf", "qperf", "iperf3", "imb", "perftest")
+NAMES = tuple(sorted({path.parent.name for path in DATA.glob("*/*.txt")}))
 PAIRS = sorted(path for name in NAMES for path in (DATA / name).glob("*.txt"))
 LAYERS = {"imb": "mpi", "perftest": "verbs"}
 """Of the programs that measure something else than TCP."""
@@ -357,10 +357,13 @@ def test_what_perftest_cannot_be_asked_for(parameters: tuple[tuple[str, str], ..
 def test_what_the_mpi_library_says_between_rows_of_imb_ends_no_table() -> None:
     """As UCX does, whose warnings go to standard output."""
     text = (DATA / "imb" / "ping_pong.txt").read_text()
-    rows = list(imb_rows(text, "IMB-MPI1"))
+    rows = IMB.read(text).rows()
     (first, *_) = [
-        line for line in text.splitlines(keepends=True) if line.split()[:1] == [f"{rows[0][1]['#bytes']:.0f}"]
+        line
+        for line in text.splitlines(keepends=True)
+        if line.split()[:1] == [str(rows[0].values["message_size_bytes"])]
     ]
     said = "[1795.120] [node1:77:0] sock.c:322 UCX WARN a connection was closed\n"
-    assert list(imb_rows(text.replace(first, first + said, 1), "IMB-MPI1")) == rows
+    with_a_warning = IMB.read(text.replace(first, first + said, 1)).rows()
+    assert [row.values for row in with_a_warning] == [row.values for row in rows]
     assert len(rows) > 1

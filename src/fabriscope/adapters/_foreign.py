@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from fabriscope.model.command import Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
+from fabriscope.readers.base import plain
 
 TCP_PORT_COUNT = 100
 """So many TCP ports has one launch, of its own."""
@@ -20,7 +20,6 @@ LAUNCH_COUNT = 100
 """After so many launches the first one's ports are used again: its connections have left TIME_WAIT by then."""
 
 _STDERR_LINES_KEPT = 5
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _REASON_CHARACTERS = 300
 """Of a line that a program said, in the reason of a failed case."""
 
@@ -106,7 +105,7 @@ class Readings:
 
 def text_of(data: bytes) -> str:
     """Return a program's words, without the colours that some print to files too."""
-    return _COLOUR.sub("", data.decode("utf-8", "replace"))
+    return plain(data.decode("utf-8", "replace"))
 
 
 def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
@@ -138,16 +137,6 @@ def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = (
     said = text_of(outcome.stderr) or text_of(outcome.stdout)
     lines = [line.strip()[:_REASON_CHARACTERS] for line in said.splitlines() if line.strip()]
     return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
-
-
-def finer(time: float, rate: float, product: float) -> tuple[float, float]:
-    """Return time and rate, whose product is known, from the one that has more digits.
-
-    Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
-    """
-    if rate > time:
-        return product / rate, rate
-    return time, product / time if time > 0 else 0.0
 
 
 def cases_of(launch: Launch, benchmark: str) -> dict[int, Case]:

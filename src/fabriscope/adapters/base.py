@@ -79,7 +79,11 @@ class AdapterContext:
 
 
 class Adapter(Protocol):
-    """Knows one benchmark program."""
+    """Knows one benchmark program.
+
+    It may have `programs`, the names of all executables that it starts: what a plan needs is looked for before a run.
+    And `tools`, those that `fabriscope doctor` looks for, each with what it is for and which package brings it.
+    """
 
     @property
     def name(self) -> str:

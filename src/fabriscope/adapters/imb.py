@@ -1,24 +1,8 @@
 """Intel MPI Benchmarks 2021: IMB-MPI1, IMB-NBC (non-blocking collectives) and IMB-RMA (one-sided operations).
 
-What it prints, here of PingPong, Uniband and Allreduce:
-
-    # Benchmarking PingPong
-    # #processes = 2
-    #---------------------------------------------------
-           #bytes #repetitions      t[usec]   Mbytes/sec
-               64       129495         3.51        18.25
-    # Benchmarking Uniband
-           #bytes #repetitions   Mbytes/sec      Msg/sec
-            65536          440      3910.21        59665
-    # Benchmarking Allreduce
-    # #processes = 4
-           #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-               64          100         0.65        60.77        42.41
-
 `t[usec]` is half of a round trip, the mean over the repetitions; PingPong's "Mbytes/sec" is the message size over that,
-hence ping-pong bandwidth; the finer of the two columns gives both of our values. Those of Uniband and Biband are the
-bytes of a window of messages (of both directions in Biband) over the time until a short message has answered it, hence
-bandwidth. A megabyte is 10^6 bytes; output in which it is not is refused.
+hence ping-pong bandwidth. Those of Uniband and Biband are the bytes of a window of messages (of both directions in
+Biband) over the time until a short message has answered it, hence bandwidth (`readers/imb.py`).
 
 Of the others, each rank's time is the mean over its operations, and t_avg, t_min, t_max are the mean, the least and the
 most of the ranks. Before each operation of a collective all ranks meet in a barrier, which is not timed (`-sync on`,
@@ -26,12 +10,7 @@ IMB's default); Barrier, Sendrecv and Exchange follow each other at once, as all
 (src_c/IMB_allreduce.c, IMB_barrier.c, IMB_output.c). Reduce_scatter's size is one rank's share of the vector.
 
 IMB-NBC's `..._pure` tests are timed like that; the others compute while the operation is under way, and their columns
-are those of the rank whose total is largest. IMB-RMA says in which mode it runs:
-
-    # Benchmarking Unidir_put
-    #    MODE: NON-AGGREGATE
-           #bytes #repetitions      t[usec]   Mbytes/sec
-                8          200         1.98         4.04
+are those of the rank whose total is largest. IMB-RMA says in which mode it runs (`MODE: NON-AGGREGATE`).
 
 Non-aggregate, `t[usec]` is one operation and its flush; aggregate, the bytes of all operations over the time until one
 flush has completed them.
@@ -39,13 +18,13 @@ flush has completed them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import ClassVar
 
-from fabriscope.adapters import _imb_tables as tables
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, finer, text_of
-from fabriscope.adapters._imb_tables import BYTES_PER_MBYTE, MPI1, NBC, PROGRAMS, RMA, Test, test_of
+from fabriscope.adapters import _imb_tests as tests
+from fabriscope.adapters._foreign import Readings, SocketSupport, ending, text_of
+from fabriscope.adapters._imb_tests import MPI1, NBC, PROGRAMS, RMA, Test, test_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
@@ -53,10 +32,9 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.readers.base import Row
+from fabriscope.readers.imb import LAST_LINE, READER
 
-LAST_LINE = "All processes entering MPI_Finalize"
-STEP = 0.01
-"""Of times and rates: both are printed with two decimals."""
 MOST_REPETITIONS = 1_000_000
 """IMB chooses fewer, so that a size takes no longer than its time."""
 LEAST_REPETITIONS = 20
@@ -65,13 +43,11 @@ TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
 PATIENCE = 4
 """So many times as long as they should they may take before IMB leaves the rest out."""
 MOST_VOLUME_MBYTES = 1_000_000
-MODES = {tables.ALONE: "non_aggregate", tables.TOGETHER: "aggregate"}
+MODES = {tests.ALONE: "non_aggregate", tests.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}
 """Our datatype to IMB's; IMB reduces no bytes."""
 
 SOCKETS = SocketSupport("IMB, whose sockets belong to the MPI library,", nodelay=(True,))
-
-_VERSION = re.compile(r"Intel\(R\) MPI Benchmarks (?P<version>[\w.]+)")
 
 
 class ImbAdapter:
@@ -79,6 +55,7 @@ class ImbAdapter:
 
     name = "imb"
     programs = PROGRAMS
+    tools: ClassVar = {MPI1: "Intel's MPI benchmarks (`fabriscope mpi add intelmpi` brings them)"}
     layers = frozenset({"mpi"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -129,7 +106,7 @@ def _problem(case: Case) -> str | None:
     if case.message_size_bytes % share:
         return f"{test.name} of {case.message_size_bytes} B is no whole number of elements at every rank"
     if test.program != MPI1 and test.has_size and _exponent(case) is None:
-        return f"{test.program} knows no sizes but powers of two, and this would be {tables.size_of(case)} B"
+        return f"{test.program} knows no sizes but powers of two, and this would be {tests.size_of(case)} B"
     return SOCKETS.problem(case.socket)
 
 
@@ -201,7 +178,7 @@ def _own_words(case: Case, test: Test) -> tuple[str, ...]:
 
 def _options(program: str, cases: Sequence[Case], seconds: float) -> tuple[str, ...]:
     names = dict.fromkeys(test.name for _, test in _tests(cases))
-    sizes = sorted({tables.size_of(case) for case, test in _tests(cases) if test.has_size})
+    sizes = sorted({tests.size_of(case) for case, test in _tests(cases) if test.has_size})
     rank_count = len(cases[0].entry.hosts)
     options = [*names]
     if sizes and program == MPI1:
@@ -239,7 +216,7 @@ def _visited_count(program: str, cases: Sequence[Case]) -> int:
 
 def _exponent(case: Case) -> int | None:
     """Return of what power of two the case's size is, None if it is of none."""
-    size = tables.size_of(case)
+    size = tests.size_of(case)
     return size.bit_length() - 1 if size > 0 and size & (size - 1) == 0 else None
 
 
@@ -250,48 +227,41 @@ def _env(stack: MpiStack | None) -> Mapping[str, str]:
 
 
 def _read(text: str, program: str, cases: Sequence[Case], readings: Readings) -> None:
-    wanted = {(test.table, tables.size_of(case) if test.has_size else 0): (case, test) for case, test in _tests(cases)}
-    version = _VERSION.search(text)
-    if version:
-        readings.details["version"] = version["version"]
-    for table, row in tables.rows(text, program):
-        size = int(row.get(tables.SIZE, 0))
-        if tables.TIME in row:
-            _check_units(size, row[tables.TIME], row[tables.RATE], program)
-        if (table, size) not in wanted:
-            continue
-        case, test = wanted[table, size]
-        readings.details[case.case_id] = {"repetitions": int(row[tables.REPETITIONS])}
-        for metric_id, value in _quantities(case, test, row).items():
-            readings.take(case, metric_id, value)
+    wanted = {(test.table, tests.size_of(case) if test.has_size else 0): (case, test) for case, test in _tests(cases)}
+    document = READER.read(text)
+    if document.version is not None:
+        readings.details["version"] = document.version
+    for table in document.tables:
+        heads = tuple(column.head for column in table.columns)
+        if heads and heads != tests.COLUMNS.get(table.name, heads):
+            raise ParseError(f"{table.name} has the columns {' '.join(heads)}", where=program)
+        for row in table.rows:
+            size = int(row.values.get("message_size_bytes", 0))
+            if (table.name, size) not in wanted:
+                continue
+            case, test = wanted[table.name, size]
+            if case.case_id in readings.details:
+                raise ParseError(f"{table.name} of {size} B stands twice", where=f"{program}, line {row.line}")
+            readings.details[case.case_id] = {"repetitions": int(row.number("repetition_count"))}
+            for metric_id, value in _quantities(case, test, row).items():
+                readings.take(case, metric_id, value)
+    document.check(program)
 
 
-def _quantities(case: Case, test: Test, row: Mapping[str, float]) -> Mapping[str, float]:
+def _quantities(case: Case, test: Test, row: Row) -> Mapping[str, float]:
     """Return what a row says, by metric id."""
     how = "barrier" if _is_synchronised(case, test) else "back_to_back"
     if test.is_overlapped:
         return {
-            f"overlap_percent_{how}_most_rank": row[tables.OVERLAP],
-            f"overlapped_operation_ns_{how}_most_rank_mean": row[tables.TOTAL] * 1e3,
+            f"overlap_percent_{how}_most_rank": row.number("overlap_percent"),
+            f"overlapped_operation_ns_{how}_most_rank_mean": row.number("time_ns_overlapped"),
         }
     if test.metric:
-        return {f"{test.metric}_{how}_{whose}": row[column] * 1e3 for column, whose in tables.RANK_TIMES.items()}
-    size = case.message_size_bytes
-    time_us, rate_mbytes = 0.0, row[tables.RATE]
-    if tables.TIME in row:
-        time_us, rate_mbytes = finer(row[tables.TIME], row[tables.RATE], size)
-    said = {test.time_metric: time_us * 1e3, test.rate_metric: rate_mbytes * BYTES_PER_MBYTE if size else 0.0}
-    return {
-        metric_id: value for metric_id, value in said.items() if metric_id and (size or metric_id == test.time_metric)
-    }
-
-
-def _check_units(size: int, latency_us: float, rate_mbytes: float, program: str) -> None:
-    """Raise ParseError unless rate and time say the same, to the digits that are printed."""
-    least = size / (latency_us + STEP) - STEP
-    most = size / max(latency_us - STEP, 1e-9) + STEP
-    if not least <= rate_mbytes <= most:
-        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbytes} Mbytes/sec of 10^6 bytes", where=program)
+        return {f"{test.metric}_{how}_{whose}": row.number(column) for column, whose in tests.RANK_TIMES.items()}
+    values = {test.time_metric: row.number("time_ns")}
+    if case.message_size_bytes:
+        values[test.rate_metric] = row.number("bandwidth_bytes_per_s")
+    return {metric_id: value for metric_id, value in values.items() if metric_id}
 
 
 ADAPTER = ImbAdapter()

@@ -1,19 +1,14 @@
 """iperf3 3.12 over TCP: one stream of messages that nobody answers; a server and a client for each case.
 
-Of the client's JSON (`-J`) the summary at the receiver is read, the first second left out (`-O 1`):
-
-    "end": {
-        "sum_received": {"start": 0, "end": 2.005566, "seconds": 2.005566,
-                         "bytes": 2806382592, "bits_per_second": 11194376418.427517, "sender": true},
-        "sender_tcp_congestion": "bbr", ...
-
-A stream has no window and no answer, so its rate is another metric than our bandwidth; it has no latency at all. With
--J it ends with status 0 even where it failed, and says so in "error".
+Of the client's JSON (`-J`) the summary at the receiver is read, the first second left out (`-O 1`). A stream has no
+window and no answer, so its rate is another metric than our bandwidth; it has no latency at all. With -J it ends with
+status 0 even where it failed, and says so in "error".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     TCP_PORT_COUNT,
@@ -28,27 +23,18 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError
-from fabriscope.model.foreign import Foreign, shown
+from fabriscope.model.foreign import shown
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.base import Document
+from fabriscope.readers.iperf3 import READER
 
 LARGEST_MESSAGE_BYTES = 1 << 20
 """Its largest block."""
 OMITTED_S = 1
 
 SOCKETS = SocketSupport("iperf3", buffers=True, congestion_control=True, interface=True)
-ASKED = {"protocol": "TCP", "num_streams": 1}
+ASKED = {"protocol": "TCP", "stream_count": 1}
 """What its report repeats of the test that was asked for, beside the size of a block."""
-KEPT = {
-    "version": ("start", "version"),
-    "send_buffer_bytes": ("start", "sndbuf_actual"),
-    "receive_buffer_bytes": ("start", "rcvbuf_actual"),
-    "maximum_segment_bytes": ("start", "tcp_mss_default"),
-    "congestion_control": ("end", "sender_tcp_congestion"),
-    "retransmits": ("end", "sum_sent", "retransmits"),
-}
-"""What it says of itself, kept beside the result."""
-RATE_TOLERANCE = 0.001
-LONGEST_COMPLAINT = 300
 
 
 class Iperf3Adapter:
@@ -56,6 +42,7 @@ class Iperf3Adapter:
 
     name = "iperf3"
     programs = ("iperf3",)
+    tools: ClassVar = {"iperf3": "TCP bandwidth (package iperf3)"}
     layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -108,38 +95,29 @@ def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, se
 
 
 def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
-    text = text_of(outcome.stdout) if outcome is not None else ""
-    try:
-        report = Foreign.json(text, "iperf3")
-    except ParseError:
+    document = READER.read(text_of(outcome.stdout) if outcome is not None else "")
+    said = document.problem("said")
+    if document.problem("cut"):
         readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3', started)}")
-        return
-    problem = report.get("error")
-    if problem is not None:
-        readings.fail((case,), f"iperf3 says: {problem.text()[:LONGEST_COMPLAINT]}")
-        return
-    if outcome is None or has_crashed(outcome):
+    elif said is not None:
+        readings.fail((case,), said.text)
+    elif outcome is None or has_crashed(outcome):
         readings.fail((case,), f"no result of this case: {ending(outcome, 'iperf3', started)}")
-        return
-    _check_asked(case, report)
-    total = report.at("end", "sum_received")
-    size_bytes, seconds = total.at("bytes").whole(), total.at("seconds").number()
-    if not seconds > 0:
-        raise ParseError(f"the receiver's time is {seconds} s", where="iperf3")
-    rate, bits_per_s = size_bytes / seconds, total.at("bits_per_second").number()
-    if abs(rate - bits_per_s / 8) > RATE_TOLERANCE * rate:
-        raise ParseError(f"{bits_per_s} bit/s are not {rate} B/s", where="iperf3")
-    kept = {name: report.get(*path) for name, path in KEPT.items()}
-    readings.details[case.case_id] = {name: part.value if part else None for name, part in kept.items()}
-    readings.take(case, "stream_bandwidth_bytes_per_s", rate)
+    else:
+        _check_asked(case, document)
+        document.check("iperf3")
+        (row,) = document.rows()
+        kept = {parameter.name: parameter.value for parameter in document.parameters}
+        readings.details[case.case_id] = {"version": document.version, **kept}
+        readings.take(case, "stream_bandwidth_bytes_per_s", row.number("bandwidth_bytes_per_s"))
 
 
-def _check_asked(case: Case, report: Foreign) -> None:
+def _check_asked(case: Case, document: Document) -> None:
     """Raise ParseError where the report says that it is of another test than the case's; older ones say nothing."""
-    for name, asked in {**ASKED, "blksize": case.message_size_bytes}.items():
-        part = report.get("start", "test_start", name)
-        if part is not None and part.value != asked:
-            raise ParseError(f"its {name} is {shown(part.value)}, and {asked} was asked for", where="iperf3")
+    for name, asked in {**ASKED, "block_size_bytes": case.message_size_bytes}.items():
+        value = document.parameter(name)
+        if value is not None and value != asked:
+            raise ParseError(f"its {name} is {shown(value)}, and {asked} was asked for", where="iperf3")
 
 
 ADAPTER = Iperf3Adapter()

@@ -1,28 +1,19 @@
 """NetPIPE 3.7: NPtcp over TCP, NPopenmpi or NPmpich2 over MPI; one sweep over the sizes.
 
-The sender writes to standard error, one line a size:
-
-    Send and receive buffers are 16384 and 131072 bytes
-    (A bug in Linux doubles the requested buffer sizes)
-    Now starting the main loop
-      0:       1 bytes  21503 times -->      1.43 Mbps in       5.33 usec
-      1:       2 bytes  18745 times -->      1.31 Mbps in      11.62 usec
-
-Each size is tried three times with so many round trips; the time is half of a round trip, the least of the three means.
-A "Mbps" is 2^20 bits per second, of the same ping-pong. The finer of the two columns gives both of our values.
+Each size is tried three times with as many round trips; the time is half of a round trip, the least of the three means
+(`readers/netpipe.py`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     by_socket,
     ending,
-    finer,
     first_tcp_port,
     text_of,
 )
@@ -30,17 +21,14 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import number, whole
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.netpipe import READER
 
 TRIAL_COUNT = 3
 AUTOMATIC_NS = 750_000_000
 """What NetPIPE takes for a size when it chooses the repeats itself: three trials of a quarter of a second."""
 ASSUMED_ROUND_TRIP_NS = 50_000
 ASSUMED_RATE_BITS_PER_S = 10 * 10**9
-BITS_PER_MBPS = 1 << 20
-TIME_STEP_US = 0.01
-RATE_STEP_MBPS = 0.01
 
 SOCKETS = {
     "tcp": SocketSupport("NPtcp", nodelay=(True,), buffers=True),
@@ -48,19 +36,13 @@ SOCKETS = {
 }
 MPI_PROGRAMS = {"openmpi4": "NPopenmpi", "openmpi5": "NPopenmpi", "mpich": "NPmpich2", "intelmpi": "NPmpich2"}
 
-_ROW = re.compile(
-    r"\s*(?P<index>\d+):\s+(?P<message_size_bytes>\d+) bytes\s+(?P<repeats>\d+) times -->"
-    r"\s+(?P<rate_mbps>\S+) Mbps in\s+(?P<latency_us>\S+) usec\s*"
-)
-_ROW_START = re.compile(r"\s*\d+:\s+(?P<message_size_bytes>\d+) bytes")
-_BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<receive>\d+) bytes")
-
 
 class NetpipeAdapter:
     """Runs NetPIPE's ping-pong over tcp or mpi."""
 
     name = "netpipe"
     programs = ("NPtcp", "NPopenmpi", "NPmpich2")
+    tools: ClassVar = {"NPtcp": "NetPIPE over TCP (package netpipe-tcp)"}
     layers = frozenset(SOCKETS)
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -171,44 +153,22 @@ def _sender(launch: Launch, outcomes: Sequence[Outcome]) -> Outcome | None:
 
 
 def _read(text: str, cases: Mapping[int, Case], swept: Sequence[int], readings: Readings) -> None:
-    repeats = {}
-    row_count, size_before = 0, 0
-    buffers = _BUFFERS.search(text)
-    if buffers:
-        readings.details["send_buffer_bytes"] = whole(buffers["send"], "the send buffer", "NetPIPE")
-        readings.details["receive_buffer_bytes"] = whole(buffers["receive"], "the receive buffer", "NetPIPE")
-    for line_number, line in enumerate(text.splitlines(), start=1):
-        row = _ROW.fullmatch(line)
-        if row is None:
-            if _ROW_START.match(line):
-                break  # it died in this size
-            continue
-        where = f"NetPIPE, line {line_number}"
-        size = whole(row["message_size_bytes"], "the size", where, least=1)
-        if whole(row["index"], "the row", where) != row_count or size <= size_before:
-            before = f"row {row_count - 1} of {size_before} B" if row_count else "the first row"
-            raise ParseError(f"row {row['index']} of {size} B stands after {before}", where=where)
-        if swept and swept[row_count : row_count + 1] != (size,):
-            raise ParseError(f"row {row_count} is of {size} B, which its sweep does not visit there", where=where)
-        row_count, size_before = row_count + 1, size
-        latency_us = number(row["latency_us"], "usec", where, least=0)
-        rate_mbps = number(row["rate_mbps"], "Mbps", where, least=0)
-        _check_units(size, latency_us, rate_mbps, where)
+    document = READER.read(text)
+    repeats: dict[int, int] = {}
+    for parameter in document.parameters:
+        readings.details[parameter.name] = parameter.value
+    for place, row in enumerate(document.rows()):
+        size = int(row.number("message_size_bytes"))
+        if swept and swept[place : place + 1] != (size,):
+            where = f"NetPIPE, line {row.line}"
+            raise ParseError(f"row {place} is of {size} B, which its sweep does not visit there", where=where)
         if size in cases:
-            repeats[size] = whole(row["repeats"], "times", where)
-            latency_us, rate_mbps = finer(latency_us, rate_mbps, size * 8e6 / BITS_PER_MBPS)
-            readings.take(cases[size], "latency_ns_least_mean", latency_us * 1e3)
-            rate = rate_mbps * BITS_PER_MBPS / 8
+            repeats[size] = int(row.number("round_trips_per_trial"))
+            readings.take(cases[size], "latency_ns_least_mean", row.number("latency_ns"))
+            rate = row.number("bandwidth_bytes_per_s")
             readings.take(cases[size], "ping_pong_bandwidth_bytes_per_s_least_mean", rate)
+    document.check("NetPIPE")
     readings.details["round_trips_per_trial"] = repeats
-
-
-def _check_units(size: int, latency_us: float, rate_mbps: float, where: str) -> None:
-    """Raise ParseError unless rate and time say the same, to the digits that are printed."""
-    least = size * 8e6 / (latency_us + TIME_STEP_US) / BITS_PER_MBPS - RATE_STEP_MBPS
-    most = size * 8e6 / max(latency_us - TIME_STEP_US, 1e-9) / BITS_PER_MBPS + RATE_STEP_MBPS
-    if not least <= rate_mbps <= most:
-        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbps} Mbps of 2^20 bits per second", where=where)
 
 
 ADAPTER = NetpipeAdapter()

@@ -1,23 +1,15 @@
 """perftest (ib_send_lat, ib_write_bw and their like) over verbs; one server and one client for each case.
 
-What a client says at the end of a latency test, and of a bandwidth test:
-
-     #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec] ...
-     2       1000          1.54           2.13         1.58               1.58           0.01          ...
-     #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
-     65536      5000             11025.44            11024.71                  0.176395
-
 Latencies of send and write are halves of round trips already, those of read and atomics whole operations;
-`t_typical` is the median. Its "MB/sec" is 2^20 bytes per second, whichever way its versions spell it (MB, MiB);
-"Gb/sec" is 10^9 bits. Messages times size must come to the printed bandwidth, or the unit is not what we think.
+`t_typical` is the median (`readers/perftest.py`).
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
@@ -25,8 +17,9 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.foreign import number, whole
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.base import Row
+from fabriscope.readers.perftest import BANDWIDTH, LATENCY, READER, SIZE
 
 LEAST_ITERATIONS = 100
 MOST_ITERATIONS = 5_000
@@ -79,36 +72,13 @@ DEFAULTS = {"completion": "polling", "connection": "exchange"}
 OF_BANDWIDTH = ("queue_depth", "signal_every")
 NEVER_INLINE = ("ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw")
 
-_BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
-_BANDWIDTH_STEP = 0.005
-_MESSAGES_STEP = 0.5
-"""Half of the last digit printed: of the bandwidth in its unit, of the messages per second."""
-_RATE_TOLERANCE = 1e-3
-_US_PER_UNIT = {"usec": 1.0, "nsec": 1e-3}
-"""Of a latency's column; in cycles (`-C`) it is refused, since nobody tells how long one is."""
-_COLUMNS = {
-    "#bytes": "MsgSize",
-    "#iterations": "n_iterations",
-    "BW peak": "BW_peak",
-    "BW average": "BW_average",
-    "Message rate": "MsgRate",
-}
-"""What the report calls the columns that have another name there."""
-_REPORTED = ("MsgSize", "n_iterations", "BW_average", "MsgRate", "t_min", "t_max", "t_typical", "t_avg", "t_stdev")
-_HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
-_NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
-_NO_NUMBERS = ("nan", "-nan", "inf", "-inf")
-"""What it prints where it did not find the processor's clock."""
-_REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
-_MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
-_LONGEST_LINE = 1000
-
 
 class PerftestAdapter:
     """Runs perftest's programs over verbs."""
 
     name = "perftest"
     programs = tuple(dict.fromkeys(test.program for test in TESTS.values()))
+    tools: ClassVar = {"ib_send_lat": "RDMA latency and bandwidth (package perftest)"}
     layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -135,11 +105,17 @@ class PerftestAdapter:
         for place, case in enumerate(_possible(launch)):
             outcome = clients[place] if place < len(clients) else None
             program = TESTS[case.benchmark].program
-            row = _row(text_of(outcome.stdout)) if outcome is not None else None
-            if row is None or outcome is None or outcome.exit_status != 0:
+            rows: list[Row] = []
+            if outcome is not None and outcome.exit_status == 0:
+                document = READER.read(text_of(outcome.stdout))
+                document.check("perftest")
+                rows = document.rows()
+            if len(rows) > 1:
+                raise ParseError(f"{len(rows)} results stand in the output of one test", where="perftest")
+            if rows:
+                _read(case, rows[0], readings)
+            else:
                 readings.fail((case,), f"no result of this case: {ending(outcome, program, outcomes)}")
-                continue
-            _read(case, row, readings)
         return readings.parsed("perftest said nothing of this case")
 
 
@@ -196,116 +172,29 @@ def _ends(case: Case, fabric: Fabric | None, host: str) -> tuple[str, ...]:
     return (*given, *(["-R"] if is_managed else []))
 
 
-def _row(text: str) -> Mapping[str, float] | None:
-    """Return the result, by the names that the text's columns and the report's members share; None without one.
-
-    The text goes first, since it states its units. A bandwidth has `bytes_per_unit` besides, NaN where nobody does.
-    """
-    rows = list(_text_rows(text)) or list(_report_rows(text))
-    if len(rows) > 1:
-        raise ParseError(f"{len(rows)} results stand in the output of one test", where="perftest")
-    return rows[0] if rows else None
-
-
-def _text_rows(text: str) -> Iterator[Mapping[str, float]]:
-    heads: list[str] = []
-    for line_number, line in enumerate(text.splitlines(), start=1):
-        if len(line) > _LONGEST_LINE:
-            continue
-        if "#bytes" in line:
-            heads = _HEADS.findall(line)
-        elif heads and _NUMBERS.fullmatch(line) and len(line.split()) == len(heads):
-            yield _row_of(heads, line.split(), f"perftest, line {line_number}")
-
-
-def _row_of(heads: Sequence[str], words: Sequence[str], where: str) -> Mapping[str, float]:
-    """Return a row by names: latencies in microseconds, rates in the unit that its head states."""
-    row: dict[str, float] = {}
-    for head, word in zip(heads, words, strict=True):
-        stem, _, unit = head.rstrip("]").partition("[")
-        name = _COLUMNS.get(stem, stem)
-        if name in row:
-            raise ParseError(f"the column {stem} stands twice", where=where)
-        row[name] = _value(name, word, where) * _scale(name, unit, where)
-        if name == "BW_average":
-            row["bytes_per_unit"] = _bytes_per(unit, where)
-    return row
-
-
-def _value(name: str, word: str, where: str) -> float:
-    if name in ("MsgSize", "n_iterations"):
-        return whole(word, name, where)
-    return float(word) if word in _NO_NUMBERS else number(word, name, where)
-
-
-def _scale(name: str, unit: str, where: str) -> float:
-    """Return what a column's numbers are multiplied by; raises ParseError for a unit that is not known."""
-    if name.startswith("t_"):
-        if unit not in _US_PER_UNIT:
-            raise ParseError(f"{name} is in {unit or 'no unit'}, which is not known", where=where)
-        return _US_PER_UNIT[unit]
-    if name == "MsgRate" and unit != "Mpps":
-        raise ParseError(f"the rate of messages is in {unit or 'no unit'}, which is not known", where=where)
-    return 1.0
-
-
-def _bytes_per(unit: str, where: str) -> float:
-    if unit not in _BYTES_PER_UNIT:
-        raise ParseError(f"the bandwidth is in {unit or 'no unit'}, which is not known", where=where)
-    return _BYTES_PER_UNIT[unit]
-
-
-def _report_rows(text: str) -> Iterator[Mapping[str, float]]:
-    """Yield what stands in reports (`--out_json_file`), which with 6.06 is no JSON, as its names have no quotes."""
-    for results in _REPORT.findall(text):
-        members = dict(_MEMBER.findall(results))
-        row = {name: _value(name, value, "perftest") for name, value in members.items() if name in _REPORTED}
-        if "MsgSize" in row:
-            yield {**row, "bytes_per_unit": math.nan} if "BW_average" in row else row
-
-
-def _read(case: Case, row: Mapping[str, float], readings: Readings) -> None:
-    if "MsgSize" not in row:
+def _read(case: Case, row: Row, readings: Readings) -> None:
+    size = row.number(SIZE)
+    if math.isnan(size):
         raise ParseError("its result does not say of which size it is (#bytes)", where="perftest")
-    if row["MsgSize"] != case.message_size_bytes:
-        asked = case.message_size_bytes
-        raise ParseError(f"{row['MsgSize']:.0f} B were measured, and {asked} B asked for", where="perftest")
+    if size != case.message_size_bytes:
+        raise ParseError(f"{size:.0f} B were measured, and {case.message_size_bytes} B asked for", where="perftest")
     test = TESTS[case.benchmark]
-    shown = "BW_average" if test.rate else "t_typical"
-    if shown not in row:
-        raise ParseError(f"its result has no {shown}, which {test.program} states", where="perftest")
-    if not (math.isfinite(row[shown]) and row[shown] > 0):
+    name, head = (BANDWIDTH, "BW_average") if test.rate else (LATENCY, "t_typical")
+    if name not in row.values:
+        raise ParseError(f"its result has no {head}, which {test.program} states", where="perftest")
+    value = row.number(name)
+    if not (math.isfinite(value) and value > 0):
         # It measures the processor's clock by a straight line, and goes on without one where that fails.
-        readings.fail((case,), f"{test.program} prints {row[shown]} as {shown}: it did not find the processor's clock")
+        readings.fail((case,), f"{test.program} prints {value} as {head}: it did not find the processor's clock")
         return
-    readings.details[case.case_id] = {name: value for name, value in row.items() if math.isfinite(value)}
+    finite = {column: row.number(column) for column in row.values if math.isfinite(row.number(column))}
+    readings.details[case.case_id] = finite
     if test.rate:
-        bytes_per_s = _bytes_per_s(row)
-        readings.take(
-            case, test.rate, bytes_per_s / row["MsgSize"] if test.rate.endswith("rate_per_s") else bytes_per_s
-        )
+        readings.take(case, test.rate, value / size if test.rate.endswith("rate_per_s") else value)
         return
-    readings.take(case, test.median, row["t_typical"] * 1e3)
-    if test.mean and "t_avg" in row:
-        readings.take(case, test.mean, row["t_avg"] * 1e3)
-
-
-def _bytes_per_s(row: Mapping[str, float]) -> float:
-    """Return the bandwidth from the column that has more digits; raises ParseError where the two disagree.
-
-    Which unit a report is in only its messages can tell.
-    """
-    if not math.isfinite(row.get("MsgRate", math.nan)):
-        raise ParseError("its result has no rate of messages, which the bandwidth is checked by", where="perftest")
-    counted, count_step = row["MsgRate"] * 1e6 * row["MsgSize"], _MESSAGES_STEP * row["MsgSize"]
-    units = [row["bytes_per_unit"]] if math.isfinite(row["bytes_per_unit"]) else sorted(set(_BYTES_PER_UNIT.values()))
-    for unit in units:
-        printed, step = row["BW_average"] * unit, _BANDWIDTH_STEP * unit
-        if abs(printed - counted) <= step + count_step + _RATE_TOLERANCE * counted:
-            return printed if step <= count_step else counted
-    raise ParseError(
-        f"{row['BW_average']} is printed as the bandwidth, and its messages come to {counted:.0f} B/s", where="perftest"
-    )
+    readings.take(case, test.median, value)
+    if test.mean and "latency_ns_mean" in row.values:
+        readings.take(case, test.mean, row.number("latency_ns_mean"))
 
 
 ADAPTER = PerftestAdapter()

@@ -1,24 +1,23 @@
 """rping over the RDMA connection manager: whether two hosts reach each other's memory, and about how long a ping takes.
 
-It prints no time at all. What its client says of one ping (`-v`), all it ever says when all is well:
-
-    ping data: rdma-ping-0: ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqr
-
-So each case has two clients, one of a single ping and one of many, each with a server of its own; the difference of
-their whole times over the difference of their pings is the time of a ping, and start, connection and end drop out of
-it. A ping is no ping-pong: the client says where its data are (a send), the server reads them by RDMA and says so, the
-client says where they may be written, the server writes them back and says so. `-V` compares what came back.
+It prints no time at all, and of a ping (`-v`) what came back. So each case has two clients, one of a single ping and
+one of many, each with a server of its own; the difference of their whole times over the difference of their pings is
+the time of a ping, and start, connection and end drop out of it. A ping is no ping-pong: the client says where its data
+are (a send), the server reads them by RDMA and says so, the client says where they may be written, the server writes
+them back and says so. `-V` compares what came back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.rping import READER
 
 METRIC = "rdma_ping_time_ns_mean"
 LEAST_BYTES, MOST_BYTES = 23, 65535
@@ -44,6 +43,7 @@ class RpingAdapter:
 
     name = "rping"
     programs = ("rping",)
+    tools: ClassVar = {"rping": "RDMA between two hosts (package rdmacm-utils)"}
     layers = frozenset({"verbs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -103,7 +103,7 @@ def _read(case: Case, clients: Sequence[Outcome], outcomes: Sequence[Outcome], r
         readings.fail((case,), f"no result of this case: {ending(None, 'rping', outcomes)}")
         return
     one, many = clients
-    if "ping data: rdma-ping-0: " not in text_of(one.stdout):
+    if not any(row.values["ping"] == 0 for row in READER.read(text_of(one.stdout)).rows()):
         readings.fail((case,), f"rping shows no data of its ping: {ending(one, 'it', outcomes)}")
         return
     more_count = int(many.command.argv[many.command.argv.index("-C") + 1]) - 1

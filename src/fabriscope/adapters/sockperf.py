@@ -1,22 +1,13 @@
 """sockperf 3.7 over TCP: ping-pong and throughput; one client for each case, one server for each set of options.
 
-What the ping-pong's client says, with colours in it:
-
-    sockperf: == version #3.7-no.git ==
-    sockperf: [Total Run] RunTime=2.000 sec; Warm up time=400 msec; SentMessages=87044; ReceivedMessages=87043
-    sockperf: [Valid Duration] RunTime=1.548 sec; SentMessages=66651; ReceivedMessages=66651
-    sockperf: ====> avg-latency=11.583 (std-dev=136.032)
-    sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0
-    sockperf: ---> percentile 50.000 =    4.262
-
-Latencies are halves of round trips in microseconds; percentiles are taken over the messages of the valid duration.
-It ends with status 0 whatever happens, so only what it says can tell.
+Latencies are halves of round trips; percentiles are taken over the messages of the valid duration
+(`readers/sockperf.py`). It ends with status 0 whatever happens, so only what it says can tell.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     Readings,
@@ -31,8 +22,9 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import number
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.base import Row
+from fabriscope.readers.sockperf import FIELDS, READER
 
 LEAST_MESSAGE_BYTES = 14
 """Its header."""
@@ -45,24 +37,7 @@ SUBCOMMANDS = {"ping_pong": "ping-pong", "bandwidth": "throughput"}
 NAGLE_BY_DEFAULT = {"ping_pong": False, "bandwidth": True}
 LAST_LINES = {"ping_pong": "<MIN> observation", "bandwidth": "Summary: BandWidth"}
 
-_NUMBER = r"\s*(\S+?)(?=[;\s)\]]|$)"
-PING_PONG_FIELDS = {
-    "message_count": re.compile(r"\[Valid Duration\].*ReceivedMessages=" + _NUMBER),
-    "latency_us_mean": re.compile(r"avg-latency=" + _NUMBER),
-    "summary_us": re.compile(r"Summary: Latency is" + _NUMBER + " usec"),  # the one line that states the unit
-    "latency_us": re.compile(r"---> percentile 50\.000 =" + _NUMBER),
-    "latency_us_p99": re.compile(r"---> percentile 99\.000 =" + _NUMBER),
-    "latency_us_least": re.compile(r"---> <MIN> observation =" + _NUMBER),  # stands last: what is above is whole
-    "lost": re.compile(r"dropped messages =" + _NUMBER),
-    "repeated": re.compile(r"duplicated messages =" + _NUMBER),
-}
-THROUGHPUT_FIELDS = {
-    "message_count": re.compile(r"Total of" + _NUMBER + " messages sent"),
-    "duration_s": re.compile(r"messages sent in" + _NUMBER + " sec"),
-    "rate_mib_per_s": re.compile(r"BandWidth is" + _NUMBER + " MBps"),
-}
 RATE_TOLERANCE = 0.01
-_VERSION = re.compile(r"== version #(\S+)")
 
 
 class SockperfAdapter:
@@ -70,6 +45,7 @@ class SockperfAdapter:
 
     name = "sockperf"
     programs = ("sockperf",)
+    tools: ClassVar = {"sockperf": "socket latency (package sockperf)"}
     layers = frozenset({"tcp"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -125,51 +101,41 @@ def _options(socket: SocketOptions, nagle_by_default: bool) -> tuple[str, ...]:
 
 
 def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
-    text = text_of(outcome.stdout) if outcome is not None else ""
-    declared = PING_PONG_FIELDS if case.benchmark == "ping_pong" else THROUGHPUT_FIELDS
-    found = {name: said for name, pattern in declared.items() if (said := pattern.findall(text))}
-    if set(found) != set(declared):
-        missing = next(name for name in declared if name not in found)
-        readings.fail((case,), f"no {missing} in its output: {ending(outcome, 'sockperf', started)}")
+    document = READER.read(text_of(outcome.stdout) if outcome is not None else "")
+    test = SUBCOMMANDS[case.benchmark]
+    tables = [table for table in document.tables if table.name == test]
+    if not any(table.rows for table in tables) and document.problem("refused") is None:
+        first = next(iter(FIELDS[test].values())).head
+        cuts = [problem.text for problem in document.problems if problem.kind == "cut"]
+        missing = cuts[-1] if tables else f"no {first} in its output"
+        readings.fail((case,), f"{missing}: {ending(outcome, 'sockperf', started)}")
         return
     if outcome is None or has_crashed(outcome):
         readings.fail((case,), f"no result of this case: {ending(outcome, 'sockperf', started)}")
         return
-    twice = next((name for name, said in found.items() if len(said) > 1), None)
-    if twice is not None:
-        raise ParseError(f"{twice} stands {len(found[twice])} times in the output of one client", where="sockperf")
-    values = {name: number(said[0], name, "sockperf", least=0) for name, said in found.items()}
-    version = _VERSION.search(text)
-    readings.details["version"] = version[1] if version else None
-    readings.details[case.case_id] = values
+    document.check("sockperf")
+    if len(document.tables) > 1:
+        raise ParseError(f"{len(document.tables)} results stand in the output of one client", where="sockperf")
+    (row,) = tables[0].rows
+    readings.details["version"] = document.version
+    readings.details[case.case_id] = dict(row.values)
     if case.benchmark == "ping_pong":
-        if values["lost"] or values["repeated"]:
-            readings.fail((case,), f"{values['lost']:.0f} messages were lost and {values['repeated']:.0f} repeated")
+        lost, repeated = row.number("lost_count"), row.number("repeated_count")
+        if lost or repeated:
+            readings.fail((case,), f"{lost:.0f} messages were lost and {repeated:.0f} repeated")
             return
-        _check_latencies(values)
-        readings.take(case, "latency_ns", values["latency_us"] * 1e3)
-        readings.take(case, "latency_ns_mean", values["latency_us_mean"] * 1e3)
-        readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / values["latency_us"])
+        latency_us = row.number("latency_ns") / 1e3
+        readings.take(case, "latency_ns", row.number("latency_ns"))
+        readings.take(case, "latency_ns_mean", row.number("latency_ns_mean"))
+        readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / latency_us)
     else:
-        readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, values))
+        readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, row))
 
 
-def _check_latencies(values: dict[str, float]) -> None:
-    """Raise ParseError for latencies that contradict each other, or of which none is more than nothing."""
-    if values["summary_us"] != values["latency_us_mean"]:
-        both = f"{values['latency_us_mean']} and, in usec, {values['summary_us']}"
-        raise ParseError(f"its mean latency is {both}", where="sockperf")
-    if not 0 < values["latency_us_least"] <= values["latency_us"] <= values["latency_us_p99"]:
-        three = ", ".join(f"{values[name]}" for name in ("latency_us_least", "latency_us", "latency_us_p99"))
-        raise ParseError(f"the least, the median and the 99th percentile are {three} usec", where="sockperf")
-
-
-def _sent_bytes_per_s(case: Case, values: dict[str, float]) -> float:
+def _sent_bytes_per_s(case: Case, row: Row) -> float:
     """Return messages times size over the time; raises ParseError if "MBps" is not that in units of 2^20 bytes."""
-    if not values["duration_s"] > 0:
-        raise ParseError(f"its messages were sent in {values['duration_s']} s", where="sockperf")
-    sent = values["message_count"] * case.message_size_bytes / values["duration_s"]
-    printed = values["rate_mib_per_s"] * (1 << 20)
+    sent = row.number("message_count") * case.message_size_bytes / row.number("duration_s")
+    printed = row.number("sent_bandwidth_bytes_per_s")
     if abs(printed - sent) > RATE_TOLERANCE * sent:
         raise ParseError(f"{printed:.0f} B/s are printed, and {sent:.0f} B/s were sent", where="sockperf")
     return sent

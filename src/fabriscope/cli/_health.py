@@ -22,15 +22,10 @@ from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.registry import discover
 
-TOOLS = {
-    "iperf3": "TCP bandwidth (package iperf3)",
-    "NPtcp": "NetPIPE over TCP (package netpipe-tcp)",
-    "sockperf": "socket latency (package sockperf)",
-    "qperf": "TCP and RDMA (package qperf)",
-    "IMB-MPI1": "Intel's MPI benchmarks (`fabriscope mpi add intelmpi` brings them)",
-    "ethtool": "offloads and coalescing of interfaces (package ethtool)",
-}
+TOOLS = {"ethtool": "offloads and coalescing of interfaces (package ethtool)"}
+"""What is of use beside the instruments' programs."""
 TRIAL_TIMEOUT_S = 30.0
 TRIAL_BUDGET_NS = 20_000_000
 
@@ -183,9 +178,18 @@ def tools(found: Sequence[mpi.Found]) -> Iterator[Check]:
     """Look for the other programs that plans may name, beside the MPI libraries too."""
     folders = [os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]
     folders += [str(Path(one.mpirun).parent) for one in found]
-    for name, purpose in TOOLS.items():
+    for name, purpose in {**_instruments_tools(), **TOOLS}.items():
         path = shutil.which(name, path=os.pathsep.join(folders))
         yield Check("tools", name, "ok" if path else "warning", path or f"absent: {purpose}")
+
+
+def _instruments_tools() -> dict[str, str]:
+    """Return the programs of every instrument, plug-ins' too, and what each is for."""
+    tools: dict[str, str] = {}
+    for name, adapter in sorted(discover("adapters", "ADAPTER").plugins.items()):
+        programs = dict.fromkeys(getattr(adapter, "programs", ()), f"what the instrument {name} starts")
+        tools |= getattr(adapter, "tools", programs)
+    return tools
 
 
 def trial(place: Place, layer: str, stack: MpiStack | None = None, mpi_engine: str | None = None) -> str | None:

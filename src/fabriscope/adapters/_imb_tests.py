@@ -1,36 +1,30 @@
-"""What IMB's tests are called, and the tables that they print: rows of named numbers."""
+"""What IMB's tests are called, the columns that they print, and which of our metrics their numbers are."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS, ROOTED
 from fabriscope.model.case import Case
-from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import number, whole
+from fabriscope.readers.imb import RATE, REPETITIONS, SIZE, TIME
 
 MPI1, NBC, RMA = "IMB-MPI1", "IMB-NBC", "IMB-RMA"
 PROGRAMS = (MPI1, NBC, RMA)
-SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
-TOTAL, OVERLAP = "t_ovrl[usec]", "overlap[%]"
-RANK_TIMES = {"t_avg[usec]": "mean", "t_min[usec]": "least_rank_mean", "t_max[usec]": "most_rank_mean"}
+RANK_TIMES = {
+    "time_ns_mean": "mean",
+    "time_ns_least_rank_mean": "least_rank_mean",
+    "time_ns_most_rank_mean": "most_rank_mean",
+}
 """Column to the end of its metric's id: each rank's mean over its operations, then the mean, the least or the most of
 the ranks."""
-BYTES_PER_MBYTE = 10**6
-STEP = 0.01
-"""Of the digits that IMB prints."""
 ALONE, TOGETHER = "NON-AGGREGATE", "AGGREGATE"
 """IMB-RMA's modes: every operation is complete before the next one begins, or all are completed at the end."""
 
 _TIMES = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")
 _WINDOWS = (SIZE, REPETITIONS, RATE, "Msg/sec")
 _TRANSFERS = (SIZE, REPETITIONS, TIME, RATE)
-_OVERLAPS = (TOTAL, "t_pure[usec]", "t_CPU[usec]", OVERLAP)
-_HEAD = re.compile(r"# Benchmarking (?P<test>\w+)\s*")
-_MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
+_OVERLAPS = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
 
 
 @dataclass(frozen=True)
@@ -120,7 +114,7 @@ TESTS = {
     ),
 }
 _OVERLAPPED = {f"i{name}": _nonblocking(name, is_overlapped=True) for name in COLLECTIVES}
-_COLUMNS = {test.table: test.columns for test in (*TESTS.values(), *_OVERLAPPED.values())}
+COLUMNS = {test.table: test.columns for test in (*TESTS.values(), *_OVERLAPPED.values())}
 
 
 def test_of(case: Case) -> Test | None:
@@ -132,44 +126,3 @@ def test_of(case: Case) -> Test | None:
 def size_of(case: Case) -> int:
     """Return the size in bytes that IMB has to be asked for, and prints in this case's row."""
     return case.message_size_bytes // (len(case.entry.hosts) if TESTS[case.benchmark].is_share else 1)
-
-
-def rows(text: str, program: str) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield the table and the named numbers of every row; raises ParseError for other columns."""
-    table: str | None = None
-    columns: tuple[str, ...] | None = None
-    lines_of: dict[tuple[str, float], int] = {}
-    for line_number, line in enumerate(
-        text[: text.rfind("\n") + 1].splitlines(), start=1
-    ):  # a last line without its end may lack digits too
-        head, mode = _HEAD.fullmatch(line), _MODE.fullmatch(line)
-        words = line.split()
-        if head:
-            table, columns = head["test"], None
-        elif mode and table is not None:
-            table = f"{table.split()[0]} {mode['mode']}"
-        elif table in _COLUMNS and words[:1] in ([SIZE], [REPETITIONS]):
-            columns = tuple(words)
-            if columns != _COLUMNS[table]:
-                raise ParseError(f"{table} has the columns {' '.join(words)}", where=program)
-        elif columns is not None and words:
-            if len(words) != len(columns) or words[0].startswith("#"):
-                continue  # "time-out", a death in the middle of a row, or what the MPI library says in between
-            where = f"{program}, line {line_number}"
-            row = {name: _value(name, word, where) for name, word in zip(columns, words, strict=True)}
-            first = lines_of.setdefault((str(table), row.get(SIZE, 0)), line_number)
-            if first != line_number:
-                raise ParseError(f"{table} of {row.get(SIZE, 0):.0f} B stands in line {first} already", where=where)
-            _check_order(str(table), row, where)
-            yield str(table), row
-
-
-def _value(name: str, word: str, where: str) -> float:
-    return whole(word, name, where) if name in (SIZE, REPETITIONS) else number(word, name, where, least=0)
-
-
-def _check_order(table: str, row: dict[str, float], where: str) -> None:
-    """Raise ParseError where the mean of the ranks is not between their least and their most."""
-    least, most, mean = (row.get(name, 0.0) for name in _TIMES)
-    if not least - STEP <= mean <= most + STEP:
-        raise ParseError(f"{table} has a mean of {mean} usec between {least} and {most} usec", where=where)

@@ -1,0 +1,159 @@
+"""What readers read, as text for a terminal, as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from fabriscope.model.errors import ParseError, printable
+from fabriscope.readers.base import Column, Document, Parameter, Problem, Row, Table, Unit, Value
+
+Documents = Sequence[tuple[str, Document]]
+"""Name of a file, and what it says."""
+SHOWN: dict[Unit, tuple[str, float]] = {
+    "": ("", 1.0),
+    "bytes": ("B", 1.0),
+    "ns": ("µs", 1e-3),
+    "s": ("s", 1.0),
+    "bytes_per_s": ("MB/s", 1e-6),
+    "per_s": ("1/s", 1.0),
+    "flop_per_s": ("Gflop/s", 1e-9),
+    "percent": ("%", 1.0),
+}
+"""A document's unit to the one that a terminal shows, with its factor; a MB has 10^6 bytes."""
+DIGITS = 15
+"""Of a number in JSON and CSV: what a unit's factor added to the digits that were printed goes."""
+MOST_CHARACTERS = 60
+MOST_PROBLEMS = 20
+
+
+def as_text(documents: Documents, _errors: Sequence[ParseError]) -> str:
+    """Return tables with aligned columns, and under them what each column is."""
+    lines: list[str] = []
+    for name, document in documents:
+        version = f" {_word(document.version)}" if document.version else ""
+        lines += [f"{printable(name)}: {document.program}{version}", *_parameters(document.parameters)]
+        for (title, columns), tables in groupby(document.tables, key=lambda table: (table.name, table.columns)):
+            lines += _table(title, columns, [*tables])
+        lines += [f"  {_sentence(problem)}" for problem in document.problems[:MOST_PROBLEMS]]
+        more = len(document.problems) - MOST_PROBLEMS
+        lines += [f"  and {more} more like these"] if more > 0 else []
+        lines.append("")
+    return "\n".join(lines)
+
+
+def as_json(documents: Documents, errors: Sequence[ParseError]) -> str:
+    """Return one object; a number that is none (nan, inf) is null."""
+    found = [{"file": name, **_as_dict(document)} for name, document in documents]
+    unread = [{"file": error.where, "text": error.what} for error in errors]
+    return json.dumps({"documents": found, "errors": unread}, indent=1, allow_nan=False) + "\n"
+
+
+def as_csv(documents: Documents, _errors: Sequence[ParseError]) -> str:
+    """Return one table of all rows; a column is empty where a row has no such number."""
+    tables = [(name, document, table) for name, document in documents for table in document.tables]
+    names = dict.fromkeys(column.name for _, _, table in tables for column in table.columns)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["file", "program", "version", "table", "line", *names])
+    for name, document, table in tables:
+        start = [_cell(text) for text in (name, document.program, document.version or "", table.name)]
+        for row in table.rows:
+            values = [_cell(_plain(row.values.get(column))) for column in names]
+            writer.writerow([*start, row.line, *values])
+    return out.getvalue()
+
+
+def _parameters(parameters: Iterable[Parameter]) -> list[str]:
+    shown = [f"{_word(one.name)}: {_shown(one.value, one.unit)} {SHOWN[one.unit][0]}".rstrip() for one in parameters]
+    return [f"  {', '.join(shown)}"] if shown else []
+
+
+def _table(title: str, columns: Sequence[Column], tables: Sequence[Table]) -> list[str]:
+    rows = [row for table in tables for row in table.rows]
+    if not rows:
+        return []
+    columns = [column for column in columns if any(column.name in row.values for row in rows)]
+    units = [SHOWN[column.unit][0] for column in columns]
+    cells = [[_shown(row.values.get(column.name), column.unit) for column in columns] for row in rows]
+    grid = [[column.title for column in columns], *([units] if any(units) else []), *cells]
+    widths = [max(len(line[place]) for line in grid) for place in range(len(columns))]
+    aligned = [
+        "".join(f"  {cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid
+    ]
+    heads = [f"{column.title}{f' ({unit})' if unit else ''}" for column, unit in zip(columns, units, strict=True)]
+    width = max(len(head) for head in heads)
+    defined = [f"    {head.ljust(width)}  {column.definition}" for head, column in zip(heads, columns, strict=True)]
+    return ["", f"{_word(title)}", *_parameters(tables[0].parameters), *aligned, *defined]
+
+
+def _shown(value: Value | None, unit: Unit) -> str:
+    if isinstance(value, str):
+        return _word(value)
+    if value is None or math.isnan(value):
+        return "-"
+    if isinstance(value, int) and SHOWN[unit][1] == 1.0:
+        return str(value)
+    scaled = value * SHOWN[unit][1]
+    return f"{scaled:.2f}".removesuffix(".00") if 1e5 <= abs(scaled) < 1e15 else f"{scaled:.7g}"
+
+
+def _word(text: str) -> str:
+    """Return a text of others on one line, short, without what a terminal would obey."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."
+
+
+def _sentence(problem: Problem) -> str:
+    where = f"line {problem.line}: " if problem.line else ""
+    return f"{where}{printable(' '.join(problem.text.split()))}"
+
+
+def _as_dict(document: Document) -> dict[str, Any]:
+    return {
+        "program": document.program,
+        "version": document.version,
+        "parameters": [_parameter(one) for one in document.parameters],
+        "tables": [
+            {
+                "name": table.name,
+                "line": table.line,
+                "parameters": [_parameter(one) for one in table.parameters],
+                "columns": [
+                    {"name": one.name, "unit": one.unit, "definition": one.definition, "printed_as": one.head}
+                    for one in table.columns
+                ],
+                "rows": [_row(row) for row in table.rows],
+            }
+            for table in document.tables
+        ],
+        "problems": [{"line": one.line, "kind": one.kind, "text": one.text} for one in document.problems],
+    }
+
+
+def _parameter(parameter: Parameter) -> dict[str, Value | None]:
+    return {"name": parameter.name, "value": _plain(parameter.value), "unit": parameter.unit}
+
+
+def _row(row: Row) -> dict[str, object]:
+    return {"line": row.line, "values": {name: _plain(value) for name, value in row.values.items()}}
+
+
+def _plain(value: Value | None) -> Value | None:
+    """Return a value with the digits that it was printed with; None for what is no number."""
+    if value is None or isinstance(value, str | int):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def _cell(value: Value | None) -> Value | None:
+    """Return a cell of a table that a spreadsheet does not run, and a terminal does not obey."""
+    if not isinstance(value, str):
+        return value
+    text = printable(" ".join(value.split()))
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

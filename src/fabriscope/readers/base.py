@@ -1,0 +1,243 @@
+"""What a reader is: it turns what a program printed, text alone, into a typed document.
+
+A reader declares the columns that it knows, each with the unit in which the program prints it and the unit in which the
+document holds it, and fills a `Draft` line by line:
+
+    READER = Reader("x", "x_bench 2.x", re.compile(r"^x_bench ", re.MULTILINE), fill)
+
+Nothing here raises on a strange text. What is wrong stands among the document's problems: text that contradicts itself
+is read no further, since its units are not what they are taken for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number, whole
+
+Value = float | str
+"""A number in its column's unit, NaN where the program printed none, or a word."""
+Unit = Literal["", "bytes", "ns", "s", "bytes_per_s", "per_s", "flop_per_s", "percent"]
+"""Of documents; a count, a ratio and a word have none."""
+Kind = Literal["refused", "cut", "said"]
+"""The text contradicts itself; it, or a row of it, ends too early; the program itself says that something failed."""
+
+LONGEST_LINE = 1000
+"""Longer lines hold no table."""
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_NO_NUMBERS = ("nan", "-nan", "inf", "-inf")
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a number of a table is, and how the program prints it."""
+
+    head: str
+    """How the program calls it."""
+    name: str
+    """How the document calls it; the unit is part of it."""
+    title: str
+    unit: Unit
+    definition: str
+    factor: float = 1.0
+    """From the printed unit to the document's."""
+    kind: Literal["number", "whole", "word"] = "number"
+
+    def printed(self, word: str, *, least: float = 0.0, may_lack: bool = False) -> Value:
+        """Return a printed word in the printed unit; raises ParseError. `may_lack`: nan and inf are let through."""
+        if self.kind == "word":
+            return word
+        if self.kind == "whole":
+            return whole(word, self.head, "")
+        return float(word) if may_lack and word in _NO_NUMBERS else number(word, self.head, "", least=least)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a program says of its test or of itself."""
+
+    name: str
+    value: Value
+    unit: Unit = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of results."""
+
+    line: int
+    values: Mapping[str, Value]
+    """By the names of the columns; what a row lacks is absent."""
+
+    def number(self, name: str) -> float:
+        """Return a number, NaN where the row has none."""
+        value = self.values.get(name, math.nan)
+        return math.nan if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Table:
+    """The results of one test."""
+
+    name: str
+    line: int
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a text, or with what it tells of."""
+
+    line: int
+    """Counted from 1; 0 where no line is to blame."""
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a program's text says."""
+
+    program: str
+    version: str | None
+    parameters: tuple[Parameter, ...]
+    tables: tuple[Table, ...]
+    problems: tuple[Problem, ...]
+
+    def rows(self, table: str | None = None) -> list[Row]:
+        """Return the rows of all tables, or of those that have a name."""
+        return [row for one in self.tables if table in (None, one.name) for row in one.rows]
+
+    def parameter(self, name: str) -> Value | None:
+        """Return the value of a parameter."""
+        return next((one.value for one in self.parameters if one.name == name), None)
+
+    def problem(self, kind: Kind) -> Problem | None:
+        """Return the first problem of a kind."""
+        return next((problem for problem in self.problems if problem.kind == kind), None)
+
+    def check(self, where: str) -> None:
+        """Raise ParseError where the text contradicts itself."""
+        problem = self.problem("refused")
+        if problem is not None:
+            raise ParseError(problem.text, where=f"{where}, line {problem.line}" if problem.line else where)
+
+
+@dataclass
+class TableDraft:
+    """A table that is being read."""
+
+    name: str
+    line: int
+    columns: tuple[Column, ...] = ()
+    rows: list[tuple[int, dict[str, Value]]] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+
+
+@dataclass
+class Draft:
+    """A document whose text is being read; `line` is the number of the line under way."""
+
+    text: str
+    line: int = 0
+    version: str | None = None
+    parameters: list[Parameter] = field(default_factory=list)
+    tables: list[TableDraft] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines, but those that are empty or longer than any table's, and a last one that is cut."""
+        lines = self.text.splitlines()
+        is_cut = self.text[-1:].splitlines() == [self.text[-1:]]
+        for place, line in enumerate(lines, start=1):
+            self.line = place
+            if is_cut and place == len(lines) and line.strip():
+                self.problem("the last line has no end: it may lack digits", "cut")
+            elif 0 < len(line) <= LONGEST_LINE:
+                yield line
+
+    def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:
+        """Begin a table."""
+        self.tables.append(TableDraft(name, self.line, tuple(columns)))
+        return self.tables[-1]
+
+    def row(self, printed: Mapping[str, Value], line: int | None = None) -> dict[str, Value]:
+        """Add a row to the last table, given by heads in printed units; return its values, which may be added to."""
+        table = self.tables[-1]
+        values = {
+            column.name: value if isinstance(value, str) or column.factor == 1.0 else value * column.factor
+            for column in table.columns
+            if (value := printed.get(column.head)) is not None
+        }
+        table.rows.append((self.line if line is None else line, values))
+        return values
+
+    def parameter(self, name: str, value: Value | None, unit: Unit = "") -> None:
+        """Add what the program says of itself, where it does."""
+        if value is not None:
+            self.parameters.append(Parameter(name, value, unit))
+
+    def problem(self, text: str, kind: Kind, line: int | None = None) -> None:
+        """Add a problem of the line under way, or of another."""
+        self.problems.append(Problem(self.line if line is None else line, text, kind))
+
+    def document(self, program: str) -> Document:
+        """Return what was read."""
+        tables = tuple(
+            Table(one.name, one.line, one.columns, tuple(Row(*row) for row in one.rows), tuple(one.parameters))
+            for one in self.tables
+        )
+        return Document(program, self.version, tuple(self.parameters), tables, tuple(self.problems))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Knows what one program prints."""
+
+    name: str
+    reads: str
+    """The programs, or what of their output, in a few words."""
+    signature: re.Pattern[str]
+    """Found in every text of the program and in no other's."""
+    fill: Callable[[Draft], None]
+    """Reads a draft's text into it; may raise ParseError where the text contradicts itself."""
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the program wrote a text."""
+        return self.signature.search(plain(text)) is not None
+
+    def read(self, text: str) -> Document:
+        """Return what a text says; never raises for what stands in it."""
+        draft = Draft(plain(text))
+        try:
+            self.fill(draft)
+        except ParseError as error:
+            draft.problem(error.what, "refused")
+        return draft.document(self.name)
+
+
+def plain(text: str) -> str:
+    """Return a text without the colours that some programs print to files too."""
+    return _COLOUR.sub("", text)
+
+
+def printed_row(columns: Sequence[Column], words: Sequence[str], *, least: float = 0.0) -> dict[str, Value]:
+    """Return the words of a row in their printed units by head; raises ParseError for what is no number there."""
+    return {column.head: column.printed(word, least=least) for column, word in zip(columns, words, strict=True)}
+
+
+def finer(time: float, rate: float, product: float) -> tuple[float, float]:
+    """Return time and rate, whose product is known, from the one that has more digits.
+
+    Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
+    """
+    if rate > time:
+        return product / rate, rate
+    return time, product / time if time > 0 else 0.0

@@ -1,0 +1,163 @@
+"""perftest (ib_send_lat, ib_write_bw and their like): the tables that a client prints, and its report.
+
+What a client says at the end of a latency test, and of a bandwidth test:
+
+     #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec] ...
+     2       1000          1.54           2.13         1.58               1.58           0.01          ...
+     #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+     65536      5000             11025.44            11024.71                  0.176395
+
+Latencies of send and write are halves of round trips already, those of read and atomics whole operations;
+`t_typical` is the median. Its "MB/sec" is 2^20 bytes per second, whichever way its versions spell it (MB, MiB);
+"Gb/sec" is 10^9 bits. Messages times size must come to the printed bandwidth, or the unit is not what we think.
+
+A report (`--out_json_file`) states no units, and is read where there is no table; with 6.06 it is no JSON, as its names
+have no quotes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import shown
+from fabriscope.readers.base import Column, Draft, Reader, Value
+
+BANDWIDTH, LATENCY, SIZE, RATE = "bandwidth_bytes_per_s", "latency_ns", "message_size_bytes", "message_rate_per_s"
+_BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
+_BANDWIDTH_STEP = 0.005
+_MESSAGES_STEP = 0.5
+"""Half of the last digit printed: of the bandwidth in its unit, of the messages per second."""
+_RATE_TOLERANCE = 1e-3
+_NS_PER_UNIT = {"usec": 1e3, "nsec": 1.0}
+"""Of a latency's column; in cycles (`-C`) it is refused, since nobody tells how long one is."""
+_OPERATION = "of operations: halves of round trips of sends and writes, else whole ones"
+COLUMNS = {
+    column.head: column
+    for column in (
+        Column("MsgSize", SIZE, "size", "bytes", "of a message", kind="whole"),
+        Column("n_iterations", "iteration_count", "iterations", "", "operations that were timed", kind="whole"),
+        Column("BW_peak", "peak_bandwidth_bytes_per_s", "peak", "bytes_per_s", "the most between two completions"),
+        Column("BW_average", BANDWIDTH, "bandwidth", "bytes_per_s", "bytes over the time until the last is complete"),
+        Column("MsgRate", RATE, "message rate", "per_s", "messages over that time", 1e6),
+        Column("t_min", "latency_ns_least", "least", "ns", f"the least {_OPERATION}"),
+        Column("t_max", "latency_ns_most", "most", "ns", f"the most {_OPERATION}"),
+        Column("t_typical", LATENCY, "median", "ns", f"the median {_OPERATION}"),
+        Column("t_avg", "latency_ns_mean", "mean", "ns", f"the mean {_OPERATION}"),
+        Column("t_stdev", "latency_ns_deviation", "deviation", "ns", f"the standard deviation {_OPERATION}"),
+        Column("99% percentile", "latency_ns_p99", "99 %", "ns", f"the 99th percentile {_OPERATION}"),
+        Column("99.9% percentile", "latency_ns_p99_9", "99.9 %", "ns", f"the 99.9th percentile {_OPERATION}"),
+    )
+}
+_NAMES = {
+    "#bytes": "MsgSize",
+    "#iterations": "n_iterations",
+    "BW peak": "BW_peak",
+    "BW average": "BW_average",
+    "Message rate": "MsgRate",
+}
+"""What the report calls the columns that have another name there."""
+_HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
+_NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
+_TITLE = re.compile(r"\s+((?:RDMA_|Send|Raw|Atomic|SEND)[\w ]{0,40}(?:BW|Latency) Test)\s*")
+_REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
+_MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
+
+
+def _fill(draft: Draft) -> None:
+    title, heads = "results", list[str]()
+    for line in draft.lines():
+        words = line.split()
+        if found := _TITLE.fullmatch(line):
+            title = found[1]
+        elif "#bytes" in line:
+            heads = _HEADS.findall(line)
+            draft.table(title)
+        elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
+            columns = [_column(head) for head in heads]
+            if len({column.head for column in columns}) < len(columns):
+                raise ParseError("a column stands twice")
+            draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
+            _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
+        elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
+            draft.problem(f"perftest says: {shown(line.strip())}", "said")
+    if not any(table.rows for table in draft.tables):
+        _report(draft)
+    if not any(table.rows for table in draft.tables):
+        draft.problem("no result stands in it", "cut")
+
+
+def _column(head: str) -> Column:
+    """Return the column of a head such as `BW average[MB/sec]`; raises ParseError for a unit that is not known."""
+    stem, _, unit = head.rstrip("]").partition("[")
+    column = COLUMNS.get(_NAMES.get(stem, stem))
+    if column is None:
+        return Column(stem, stem, stem, "", "")
+    if column.unit == "bytes_per_s" and unit not in _BYTES_PER_UNIT:
+        raise ParseError(f"the bandwidth is in {unit or 'no unit'}, which is not known")
+    if column.name == RATE and unit != "Mpps":
+        raise ParseError(f"the rate of messages is in {unit or 'no unit'}, which is not known")
+    if column.unit == "ns" and unit not in _NS_PER_UNIT:
+        raise ParseError(f"{column.head} is in {unit or 'no unit'}, which is not known")
+    factors = {"ns": _NS_PER_UNIT, "bytes_per_s": _BYTES_PER_UNIT}.get(column.unit, {})
+    return replace(column, factor=factors.get(unit, column.factor))
+
+
+def _report(draft: Draft) -> None:
+    """Add the rows of reports, whose latencies are in microseconds and whose bandwidths in an unstated unit."""
+    line, end = 1, 0
+    for results in _REPORT.finditer(draft.text):
+        line, end = line + draft.text.count("\n", end, results.start()), results.start()
+        draft.line = line
+        members = {name: word for name, word in _MEMBER.findall(results[1]) if name in COLUMNS and name != "BW_peak"}
+        if "MsgSize" in members:
+            columns = [replace(COLUMNS[name], factor=1e3) if name[:2] == "t_" else COLUMNS[name] for name in members]
+            draft.table("report", columns)
+            _row(draft, columns, list(members.values()), tuple(sorted(set(_BYTES_PER_UNIT.values()))))
+
+
+def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: Sequence[float]) -> None:
+    """Add a row; the unit of its bandwidth is one of those."""
+    printed = {
+        column.head: column.printed(word, least=-math.inf, may_lack=True)
+        for column, word in zip(columns, words, strict=True)
+    }
+    if printed.get("BW_peak") == 0:
+        del printed["BW_peak"]  # it was not looked for
+    shown_by = "BW_average" if "BW_average" in printed else "t_typical"
+    value = float(printed.get(shown_by, math.nan))
+    if not (math.isfinite(value) and value > 0):
+        # It measures the processor's clock by a straight line, and goes on without one where that fails.
+        draft.problem(f"{value} is printed as {shown_by}: it did not find the processor's clock", "said")
+        draft.row(printed | ({"BW_average": math.nan} if len(units) > 1 else {}))
+    elif shown_by == "BW_average":
+        bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
+        draft.row(printed)[BANDWIDTH] = bandwidth
+    else:
+        draft.row(printed)
+
+
+def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Sequence[float]) -> float:
+    """Return the bandwidth from the column that has more digits; raises ParseError where the two disagree.
+
+    Which unit a report is in only its messages can tell.
+    """
+    if size is None or not math.isfinite(mega_rate):
+        raise ParseError("its result has no rate of messages, which the bandwidth is checked by")
+    counted, count_step = mega_rate * 1e6 * float(size), _MESSAGES_STEP * float(size)
+    for unit in units:
+        bytes_per_s, step = printed * unit, _BANDWIDTH_STEP * unit
+        if abs(bytes_per_s - counted) <= step + count_step + _RATE_TOLERANCE * counted:
+            return bytes_per_s if step <= count_step else counted
+    raise ParseError(f"{printed} is printed as the bandwidth, and its messages come to {counted:.0f} B/s")
+
+
+_SIGNATURE = re.compile(
+    r"^ {0,9}(?:#bytes {1,20}#iterations|test: \w{1,40}_Test,)"
+    r"|^ {0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test",
+    re.MULTILINE,
+)
+READER = Reader("perftest", "ib_send_lat, ib_write_bw ...", _SIGNATURE, _fill)

@@ -1,0 +1,98 @@
+"""qperf 0.4: each test with its rows, here of `--unify_units`, which gives every value in the smallest unit.
+
+    tcp_lat:
+        latency         =     2549.04 ns
+        msg_rate        =      392304 /sec
+        msg_size        =          64 bytes
+        loc_send_msgs   =      196152
+    tcp_bw:
+        bw          =  2463634503 bytes/sec
+        msg_size    =     1048576 bytes
+
+`latency` is the test's time over twice its round trips, hence a mean; `bw` is what arrived over the test's time.
+Without `--unify_units` prefixes are powers of ten in rates, and sizes are printed with 1024 and, in brackets, in full.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import shown
+from fabriscope.readers.base import Column, Draft, Reader, Unit, Value
+
+_TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "sec": 1e9}
+_RATES = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12}
+_COUNTS = {"/sec": 1.0, "K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9}
+_SIZES = {"bytes": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3}
+FIELDS: dict[str, tuple[str, str, Unit, str, dict[str, float]]] = {
+    "latency": ("latency_ns", "latency", "ns", "the test's time over twice its round trips, hence a mean", _TIMES),
+    "bw": ("bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "bytes that arrived over the test's time", _RATES),
+    "send_bw": (
+        "sent_bandwidth_bytes_per_s",
+        "sent",
+        "bytes_per_s",
+        "bytes that were sent over the test's time",
+        _RATES,
+    ),
+    "recv_bw": ("received_bandwidth_bytes_per_s", "received", "bytes_per_s", "bytes that arrived over it", _RATES),
+    "msg_rate": ("message_rate_per_s", "message rate", "per_s", "messages over the test's time", _COUNTS),
+    "msg_size": ("message_size_bytes", "size", "bytes", "of a message", _SIZES),
+    "loc_send_msgs": ("sent_message_count", "messages sent", "", "by this side", {"": 1.0}),
+    "recv_msgs": ("received_message_count", "messages received", "", "by the other side", {"": 1.0}),
+}
+"""Row to name, title, unit, definition, and the units in which it is printed."""
+RESULTS = {"latency", "bw", "send_bw", "recv_bw"}
+
+_HEAD = re.compile(r"(?P<test>[a-z_0-9]+):\s*")
+_ROW = re.compile(r"\s+(?P<name>\w+)\s+=\s+(?P<value>\S+)\s*(?P<unit>.*?)\s*")
+_IN_FULL = re.compile(r"[KMG]iB \(([\d,]{1,30})\)")
+
+
+def _fill(draft: Draft) -> None:
+    section: dict[str, tuple[str, str]] | None = None
+    for line in draft.lines():
+        head, row = _HEAD.fullmatch(line), _ROW.fullmatch(line)
+        if head:
+            _end(draft, section)
+            is_test = head["test"] != "conf"
+            section = {} if is_test else None
+            if is_test:
+                draft.table(head["test"])
+        elif row and row["name"] == "loc_qperf":
+            draft.version = row["value"]
+        elif row and section is not None:
+            if row["name"] in section:
+                raise ParseError(f"{row['name']} stands twice in the result of {draft.tables[-1].name}")
+            section[row["name"]] = (row["value"], row["unit"])
+        elif section is not None and "failed" in line:
+            draft.problem(f"qperf says: {shown(line.strip())}", "said")
+    _end(draft, section)
+
+
+def _end(draft: Draft, section: Mapping[str, tuple[str, str]] | None) -> None:
+    """Make a row of a test's section, if it is one."""
+    if section is None:
+        return
+    table = draft.tables[-1]
+    if not RESULTS & set(section):
+        draft.problem(f"{table.name} has no result", "cut", table.line)
+        return
+    columns: list[Column] = []
+    printed: dict[str, Value] = {}
+    for name in (name for name in FIELDS if name in section):
+        value, unit = section[name]
+        in_full = _IN_FULL.fullmatch(unit)
+        value, unit = (in_full[1].replace(",", ""), "bytes") if in_full else (value, unit)
+        column_name, title, ours, definition, factors = FIELDS[name]
+        if unit not in factors:
+            raise ParseError(f"{name} is in {unit or 'no unit'}, which is not known")
+        columns.append(Column(name, column_name, title, ours, definition, factors[unit]))
+        printed[name] = columns[-1].printed(value)
+    table.columns = tuple(columns)
+    draft.row(printed, table.line)
+
+
+_TEST = r"(?:tcp|udp|sctp|rds|sdp|rc|uc|ud|xrc|ver)_\w{0,20}(?:lat|bw|mr)"
+READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill)
