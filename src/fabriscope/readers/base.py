@@ -180,9 +180,9 @@ class Draft:
         return values
 
     def parameter(self, name: str, value: Value | None, unit: Unit = "") -> None:
-        """Add what the program says of itself, where it does."""
-        if value is not None:
-            self.parameters.append(Parameter(name, value, unit))
+        """Add what the program says of itself, where it does; what it says again (HPCC its settings) once."""
+        if value is not None and (told := Parameter(name, value, unit)) not in self.parameters:
+            self.parameters.append(told)
 
     def problem(self, text: str, kind: Kind, line: int | None = None) -> None:
         """Add a problem of the line under way, or of another."""
