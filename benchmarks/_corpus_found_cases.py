@@ -195,6 +195,21 @@ def launchers() -> Iterator[Case]:
         yield _case(f"{library} starts hostname", "tcp eth1", (), "ranks send nothing", job, verdict=UNDECIDED)
 
 
+def moved() -> Iterator[Case]:
+    """Yield what leaves the job's control group, its environment, name and parent, as containers do."""
+    moving = (
+        "mkdir /dev/shm/groups; mount -t cgroup2 none /dev/shm/groups; mkdir /dev/shm/groups/moved-$$; "
+        'setsid -f env -i bash -c "echo \\$\\$ > /dev/shm/groups/moved-$$/cgroup.procs; '
+        'exec -a kworker {{python}} {{tcp}} send 7777 20000000 {address}"; sleep 2; {small}; '
+        "rmdir /dev/shm/groups/moved-$$; umount /dev/shm/groups"
+    )
+    because = "a process that the job moved to a control group of its own sends it to this address"
+    for name, address in (("eth0", ETH0), ("eth1", ETH1)):
+        job = Job(programs=(("node1", f"bash -c '{moving.format(address=address, small=SMALL)}'"),))
+        truth = BOTH if name == "eth0" else ("tcp eth1",)
+        yield _case(f"a control group of its own, over {name}", "tcp eth1", truth, because, job, beside=(OLD_SERVER,))
+
+
 def past_the_inside() -> Iterator[Case]:
     """Yield programs that are to stay inside their host."""
     lo = "{python} {tcp} send 7778 1000000 127.0.0.1"
@@ -211,4 +226,4 @@ def past_the_inside() -> Iterator[Case]:
     )
 
 
-FAMILIES = (turned_back, launchers, past_the_inside, shells, names, services, ranks, broken_off)
+FAMILIES = (turned_back, launchers, moved, past_the_inside, shells, names, services, ranks, broken_off)

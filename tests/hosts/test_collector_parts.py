@@ -325,3 +325,13 @@ def test_what_an_interface_had_counted_when_it_was_removed_is_told(parts: dict[s
     news.last_counts = {"eth0": 10**6, "tap7": 9}
     collector.note_removed({"eth0"})
     assert list(collector.problems.values()) == ["tap9 (0.043 MB)"]
+
+
+def test_who_began_beside_the_job_and_whose_parent_is_gone_may_be_its(parts: dict[str, Any]) -> None:
+    processes = object.__new__(parts["Processes"])
+    processes.new = {number: parts["Process"](number, 0.0) for number in (1 << 23, 1 + (1 << 23))}
+    processes.new[1 << 23].is_orphan = True
+    processes.of_job, processes.owners = {}, {}
+    processes.confidants, processes.confided, processes.sought = set(), set(), set()
+    processes.look_at_confidants(set())
+    assert processes.confidants == {1 << 23}

@@ -21,7 +21,7 @@ HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 
-_CONFIDANTS_MOVED = "launchers and others that the job talks to moved"
+_CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
 
 
 def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:

@@ -170,8 +170,7 @@ def _readings(told: list[Foreign]) -> Iterator[Reading]:
     known = roles(processes)
     if not any(one["program"] in LAUNCHERS for one in processes.values()):
         known[_THE_JOBS] = (RANK, None)  # with launchers, what the kernel calls the job's may be theirs
-    confided = told[-1].get("has_confidants") if told else None
-    known[_BORN_ELSEWHERE] = (CONFIDANT if confided is not None and confided.flag() else OTHER, None)
+    known[_BORN_ELSEWHERE] = (CONFIDANT, None)  # nobody was seen to hold it: one that left the job's group may have
     listening = {port: pid for pid, one in processes.items() for port in one["listens"]}
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
     alive: dict[int, Connection] = {}

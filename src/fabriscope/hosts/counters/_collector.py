@@ -96,7 +96,6 @@ class Collector:
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
         words["other_datagrams"] = sorted(self.sockets.datagrams.others)
-        words["has_confidants"] = bool(self.processes.confidants)
         words["ownership"] = self.processes.ownership()
         words["cost_ns"] = self.cost_ns()
         say(words)

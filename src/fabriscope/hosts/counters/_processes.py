@@ -37,7 +37,7 @@ class Process:
         self.pid, self.seen_s, self.next_s = pid, now_s, now_s
         self.parent, self.program, self.pages = 0, "", []
         self.rank = self.step_rank = None
-        self.is_marked = self.is_of_job = self.is_hidden = self.was_in_group = False
+        self.is_marked = self.is_of_job = self.is_hidden = self.was_in_group = self.is_orphan = False
         self.read_bytes = self.written_bytes = 0
         self.shared, self.devices, self.listens, self.datagrams, self.channels = {}, set(), set(), set(), set()
 
@@ -134,6 +134,8 @@ class Processes:
         if SELF_VARIABLE in variables:
             return False
         one.parent = parent_of(one.pid)
+        # It began beside the job, and whoever started it is gone: a container that got a control group of its own.
+        one.is_orphan = self.group is not None and one.parent == 1
         one.program = os.path.basename(link(folder + "/exe") or read(folder + "/comm").strip()).split(" (")[0]
         rank = number_in(variables, RANK_VARIABLES)
         one.rank = one.rank if rank is None else rank
@@ -218,8 +220,8 @@ class Processes:
         if news:
             self.sought |= news
             self.confidants |= set(self.strangers(news).values())
-        for pid in sorted(set(self.new) - set(self.of_job)) if self.confidants else ():
-            if parent_of(pid) in self.confidants:
+        for pid in sorted(set(self.new) - set(self.of_job)):
+            if self.new[pid].is_orphan or (self.confidants and parent_of(pid) in self.confidants):
                 self.confidants.add(pid)
         for pid in self.confidants:
             folder = "/proc/%d/fd/" % pid

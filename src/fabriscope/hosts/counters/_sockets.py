@@ -355,7 +355,7 @@ class Sockets:
     def by_birth(self, cookie):
         """Return whose a connection is that was closed before anybody saw who had it; None for unknown.
 
-        What was not born in the job's group may still be of whoever it talks to, if there is anybody.
+        What was not born in the job's group may still be of whoever it talks to, or of one that left the group.
         """
         is_jobs = self.births.has(cookie)
         if is_jobs is False and self.processes is not None and self.processes.has_strayed:
@@ -406,7 +406,7 @@ class Sockets:
                 owner = one.owner if owner is None or is_known else owner
             if owner in (None, SOMEBODY_ELSES, BORN_ELSEWHERE) and one.inode in processes.confided:
                 owner = CONFIDANTS
-            if owner == BORN_ELSEWHERE and processes.confidants and one.sought < SEARCHES:
+            if owner == BORN_ELSEWHERE and one.sought < SEARCHES:
                 one.sought += 1
                 doubtful.append(one)
             self.give(one, owner)
