@@ -89,7 +89,7 @@ def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
     assert run.idle_watches() == {"b": WATCHES["b"]}
     assert check_folder(folder.path).findings == ()
     (folder.path / "counters" / "launch-0007.json.gz").write_bytes(b"")
-    path = folder.path / str(run.journal[0]["counters"])
+    path = folder.path / str(run.journal[0].counters)
     text = gzip.decompress(path.read_bytes())
     path.write_bytes(counters.pack(text.replace(b'"boot"', b'"boots"', 1)))
     folder.end()

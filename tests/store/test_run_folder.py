@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -26,7 +27,7 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import RANK_OPERATION, Launch, SampleBlock
 from fabriscope.model.run_data import SAMPLE_COLUMNS
-from fabriscope.store import inside
+from fabriscope.store import inside, journal
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
 RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
@@ -82,11 +83,11 @@ def test_what_went_in_comes_back(folder: store.RunFolder) -> None:
     assert frame["value"].to_list() == [5, 6, 7, 8, 9]
     assert frame["phase"].to_list() == ["warmup", "warmup", "measure", "measure", "measure"]
     assert frame["start_ns"].to_list()[-1] == 2**40
-    assert [line["launch_id"] for line in run.journal] == [1, 2]
-    assert run.journal[0]["samples"] == "samples/launch-0001.parquet"
-    assert run.journal[0]["details"] == {"clock": None}
-    assert run.journal[0]["commands"][0]["argv"] == ["engine", "--x"]
-    assert run.journal[1]["samples"] is None
+    assert [line.launch_id for line in run.journal] == [1, 2]
+    assert run.journal[0].samples == "samples/launch-0001.parquet"
+    assert run.journal[0].document["details"] == {"clock": None}
+    assert run.journal[0].commands[0].argv == ("engine", "--x")
+    assert run.journal[1].samples is None
     raw = sorted(path.name for path in (folder.path / "raw" / "launch-0001").iterdir())
     assert raw == ["0-n0.stderr.gz", "0-n0.stdout.gz", "1-.._n1.stderr.gz", "1-.._n1.stdout.gz"]
     assert gzip.decompress((folder.path / "raw/launch-0001/0-n0.stdout.gz").read_bytes()) == b"said\n"
@@ -131,9 +132,9 @@ def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_sta
     folder.append(failed(1), [], [], again=True)  # one that fared worse takes nothing away
     assert (folder.path / "journal.jsonl").read_bytes().startswith(before)
     run = store.open_run(folder.path).read()
-    assert [(one["status"], one["attempt"]) for one in run.journal] == [("ok", 2)]
-    assert [(one["status"], one["attempt"]) for one in run.superseded] == [("failed", 1), ("failed", 3)]
-    assert folder.done()[1]["status"] == "ok"
+    assert [(one.status, one.attempt) for one in run.journal] == [("ok", 2)]
+    assert [(one.status, one.attempt) for one in run.superseded] == [("failed", 1), ("failed", 3)]
+    assert folder.done()[1].status == "ok"
     assert run.samples.collect()["value"].to_list() == [5, 6, 7, 8, 9]
     for name in ("samples/launch-0001.parquet", "samples/launch-0001-attempt-2.parquet"):
         assert (folder.path / name).exists()
@@ -143,7 +144,7 @@ def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_sta
 def test_of_two_attempts_that_failed_the_last_one_counts(folder: store.RunFolder) -> None:
     folder.append(failed(1))
     folder.append({**failed(1), "reason": "still gone"}, again=True)
-    assert folder.done()[1]["reason"] == "still gone"
+    assert folder.done()[1].reason == "still gone"
 
 
 def test_the_schedule_comes_back_as_launches(folder: store.RunFolder) -> None:
@@ -227,7 +228,7 @@ def test_a_damaged_line_is_left_out_by_name_and_nothing_is_appended_behind_it(fo
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(lines[0] + b"{torn\n" + lines[2])
     run = store.open_run(folder.path).read()
-    assert [line["launch_id"] for line in run.journal] == [1, 3]
+    assert [line.launch_id for line in run.journal] == [1, 3]
     assert [note.partition(": it")[0] for note in run.notes] == ["line 2 is left out: journal.jsonl, line 2"]
     with pytest.raises(StoreError, match="damaged") as caught:
         store.open_run(folder.path).append(record(4))
@@ -253,7 +254,7 @@ def test_a_launch_of_which_a_file_is_damaged_is_left_out_by_name(folder: store.R
     elif damage == "a pipe":
         os.mkfifo(path)
     run = store.open_run(folder.path).read()
-    assert [line["launch_id"] for line in run.journal] == [2]
+    assert [line.launch_id for line in run.journal] == [2]
     assert run.samples.collect()["launch_id"].unique().to_list() == [2]
     (note,) = run.notes
     assert note.startswith("launch 1 is left out: samples/launch-0001.parquet: ")
@@ -265,7 +266,7 @@ def test_an_earlier_attempt_counts_where_the_later_one_is_damaged(folder: store.
     folder.append(record(1), blocks(), again=True)
     (folder.path / "samples" / "launch-0001-attempt-2.parquet").write_bytes(b"")
     run = store.open_run(folder.path).read()
-    assert [line["attempt"] for line in run.journal] == [1]
+    assert [line.attempt for line in run.journal] == [1]
     assert "launch 1, attempt 2, is left out" in run.notes[0]
 
 
@@ -447,13 +448,86 @@ for number in range(len(folder.done()) + 1, 10**6):
 
 def test_a_run_of_version_1_stays_readable() -> None:
     run = store.open_run(STORED_RUN).read()
-    assert run.manifest["version"] == 1
-    assert [line["status"] for line in run.journal] == ["ok", "failed", "ok"]
+    assert run.manifest.version == 1
+    assert [line.status for line in run.journal] == ["ok", "failed", "ok"]
     frame = run.samples.collect()
     assert tuple(frame.columns) == SAMPLE_COLUMNS
     assert frame["value"].sum() == 70
     assert store.launches_of(run.manifest) == LAUNCHES
-    assert run.manifest["fabrics"]["gige"]["line_rate_bits_per_s"] == 10**9
+    assert run.manifest.fabrics["gige"].line_rate_bits_per_s == 10**9
+
+
+def test_the_journal_is_read_once(folder: store.RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1, 6):
+        folder.append(record(number))
+    parsed: list[int] = []
+    line_of = journal.line_of
+
+    def counted(number: int, raw: bytes) -> journal.Line:
+        parsed.append(number)
+        return line_of(number, raw)
+
+    monkeypatch.setattr(journal, "line_of", counted)
+    mine = store.open_run(folder.path)
+    assert (len(mine.done()), mine.has_idle(), len(mine.read().journal)) == (5, False, 5)
+    mine.append(record(6))
+    assert sorted(mine.done()) == [1, 2, 3, 4, 5, 6]
+    assert parsed == [1, 2, 3, 4, 5, 6]
+    assert sorted(folder.done()) == [1, 2, 3, 4, 5, 6], "what another process appended is read, and that alone"
+    assert parsed == [1, 2, 3, 4, 5, 6, 6]
+
+
+def test_a_line_that_was_changed_after_it_was_read_is_noticed_on_the_next_reading(folder: store.RunFolder) -> None:
+    for number in (1, 2, 3):
+        folder.append(record(number))
+    assert folder.read().notes == ()
+    path = folder.path / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1].replace(b'"elapsed_ns":2', b'"elapsed_ns":3') + lines[2])
+    assert [one.launch_id for one in folder.read().journal] == [1, 3]
+    path.write_bytes(b"".join(lines))
+    assert [one.launch_id for one in folder.read().journal] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"details": {"sent_payload_bytes": {"0-1": 7}}}, "details.sent_payload_bytes has the name '0-1'"),
+        (
+            {"details": {"groups": {"x": {"slowest_ranks": {"one": 1}}}}},
+            "groups.x.slowest_ranks.one has the name 'one'",
+        ),
+        ({"results": {CASE.case_id: {"status": 1}}}, f"results.{CASE.case_id}.status is 1, and must be text"),
+        ({"commands": [{"host": "n0"}]}, "commands[0].argv is missing"),
+        ({"mishaps": "all"}, "mishaps is not a list"),
+    ],
+)
+def test_a_line_of_another_shape_is_refused_by_its_place(
+    folder: store.RunFolder, change: dict[str, Any], words: str
+) -> None:
+    line = {**record(1), "details": {}, "commands": [], **change}
+    (folder.path / "journal.jsonl").write_text(json.dumps(line) + "\n")
+    with pytest.raises(StoreError, match=re.escape(words)) as caught:
+        folder.done()
+    assert caught.value.where == f"{folder.path / 'journal.jsonl'}:1"
+    assert words in folder.read().notes[-1]
+
+
+def test_what_other_instruments_say_of_themselves_is_theirs(folder: store.RunFolder) -> None:
+    folder.append({**record(1), "details": {"header": "iperf3", "footer": 7, "groups": [], "sent_payload_bytes": 9}})
+    details = folder.done()[1].details
+    assert (details.clock_name, details.is_whole, details.groups, details.sent_payload_bytes) == (None, False, {}, None)
+
+
+def test_keys_still_work_and_say_what_took_their_place(folder: store.RunFolder) -> None:
+    folder.append(record(1), blocks())
+    run = folder.read()
+    with pytest.warns(DeprecationWarning, match=r"write \.launch_id"):
+        assert run.journal[0]["launch_id"] == 1
+    with pytest.warns(DeprecationWarning, match=r"write \.entries"):
+        assert run.manifest["entries"][ENTRY.entry_id]["label"] == ENTRY.label()
+    with pytest.warns(DeprecationWarning, match=r"write \.additions"):
+        assert run.manifest.get("additions", 3) == 3
 
 
 def test_the_share_of_a_rank_is_kept(folder: store.RunFolder) -> None:
@@ -479,7 +553,7 @@ def test_a_run_from_before_ranks_says_what_it_said(tmp_path: Path) -> None:
     frame = run.samples.collect()
     assert tuple(frame.columns) == SAMPLE_COLUMNS
     assert frame["rank"].null_count() == frame.height > 0
-    assert {case.case_id for launch in store.launches_of(run.manifest) for case in launch.cases} == set(
+    assert {case.case_id for launch in run.data.manifest.launches for case in launch.cases} == set(
         run.manifest["cases"]
     )
     summary = pl.read_csv(RUN_BEFORE_RANKS.with_name("run-before-ranks-summary.csv"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,8 @@ from fabriscope.analysis.frames import IN_TRUTH, cases_frame
 from fabriscope.model import libfabric
 from fabriscope.model.case import LAYER_LABELS
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
-from fabriscope.model.fabric import RDMA_TRANSPORTS
+from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
+from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
 
 BADGES = {PROVED: "✓ proved", UNDECIDED: "? undecided", REFUTED: "✗ refuted"}
@@ -32,38 +32,35 @@ TRANSPORT_SCHEMA = {
     "closure_error": pl.Float64,
     "because": pl.String,
 }
-_known: dict[int, tuple[weakref.ref[RunData], pl.DataFrame]] = {}
 
 
-def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
+def expectation(run: RunData, record: LaunchRecord) -> Expectation | None:
     """Return what a launch's bytes were asked to go over, and how many there were; None for one that moves none.
 
     How many is what the program said itself; other programs than our engine say nothing, nor does it for collectives.
     """
-    entry = run.manifest["entries"].get(str(record.get("entry_id"))) or {}
-    layer, fabric = entry.get("layer"), run.manifest["fabrics"].get(entry.get("fabric") or "")
-    if layer in (None, "null"):
+    entry = run.manifest.entries.get(record.entry_id)
+    if entry is None or entry.layer == "null":
         return None
-    stand_ins = record.get("stand_ins") or {}
-    hosts = [str(stand_ins.get(host, host)) for host in entry.get("hosts", ())]
-    is_inter = entry.get("placement") == "inter"
-    transport = _transport(str(layer), fabric, is_inter=is_inter)
-    interfaces = {host: name for host, name in ((fabric or {}).get("interfaces") or {}).items() if host in hosts}
+    fabric = run.manifest.fabrics.get(entry.fabric or "")
+    hosts = [record.stand_ins.get(host, host) for host in entry.hosts]
+    is_inter = entry.placement == "inter"
+    transport = _transport(entry.layer, fabric, is_inter=is_inter)
+    interfaces = {host: name for host, name in (fabric.interfaces if fabric else {}).items() if host in hosts}
     if not is_inter and transport == "tcp":
         interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
     ports = {
-        host: f"{port['device']}/{port['hca_port']}"
-        for host, port in ((fabric or {}).get("rdma_ports") or {}).items()
+        host: f"{port.device}/{port.hca_port}"
+        for host, port in (fabric.rdma_ports if fabric else {}).items()
         if host in hosts and transport != "tcp"
     }
-    details = record.get("details") or {}
+    details = record.details
     return Expectation(
-        transport, str(entry.get("fabric") or ""), interfaces, ports, _payload(details, hosts),
-        details.get("sent_messages"),
-    )  # fmt: skip
+        transport, entry.fabric or "", interfaces, ports, _payload(details, hosts), details.sent_messages
+    )
 
 
-def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) -> str:
+def _transport(layer: str, fabric: Fabric | None, *, is_inter: bool) -> str:
     """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives.
 
     Nothing in particular must carry those of a layer that a plug-in adds, over a fabric that speaks RDMA: it may use
@@ -74,7 +71,7 @@ def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) 
         return "shm"
     if layer == "tcp" or provider == "tcp" or fabric is None or not is_inter:
         return "tcp"
-    of_fabric = str(fabric.get("transport") or "tcp")
+    of_fabric = fabric.transport or "tcp"
     if provider is not None:
         return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
     if layer not in LAYER_LABELS and of_fabric in RDMA_TRANSPORTS:
@@ -82,19 +79,17 @@ def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) 
     return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
-def _payload(details: Mapping[str, Any], hosts: list[str]) -> dict[tuple[str, str], int] | None:
-    told = details.get("sent_payload_bytes")
-    if not isinstance(told, Mapping):
+def _payload(details: Details, hosts: list[str]) -> dict[tuple[str, str], int] | None:
+    if details.sent_payload_bytes is None:
         return None
     payload: dict[tuple[str, str], int] = {}
-    for pair, size in told.items():
-        source, _, target = str(pair).partition(">")
-        ends = hosts[int(source)], hosts[int(target)]
-        payload[ends] = payload.get(ends, 0) + int(size)
+    for (source, target), size in details.sent_payload_bytes.items():
+        ends = hosts[source], hosts[target]
+        payload[ends] = payload.get(ends, 0) + size
     return payload
 
 
-def books_of(run: RunData) -> Iterator[tuple[Mapping[str, Any], Expectation, Books]]:
+def books_of(run: RunData) -> Iterator[tuple[LaunchRecord, Expectation, Books]]:
     """Yield the journal's record, what was asked for and the books of every launch that was watched."""
     idle = run.idle_watches()
     for record in run.journal:
@@ -106,12 +101,11 @@ def books_of(run: RunData) -> Iterator[tuple[Mapping[str, Any], Expectation, Boo
 
 def transport_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each launch that was watched, TRANSPORT_SCHEMA."""
-    kept = _known.get(id(run))
-    if kept is None or kept[0]() is not run:
-        for gone in [key for key, (reference, _) in _known.items() if reference() is None]:
-            del _known[gone]
-        kept = _known[id(run)] = (weakref.ref(run), pl.DataFrame(list(_rows(run)), schema=TRANSPORT_SCHEMA))
-    return kept[1]
+    return run.once(_frame)
+
+
+def _frame(run: RunData) -> pl.DataFrame:
+    return pl.DataFrame(list(_rows(run)), schema=TRANSPORT_SCHEMA)
 
 
 def _rows(run: RunData) -> Iterator[dict[str, Any]]:
@@ -119,9 +113,9 @@ def _rows(run: RunData) -> Iterator[dict[str, Any]]:
         names = asked.rdma_ports or asked.interfaces
         over = f" over {' and '.join(dict.fromkeys(names.values()))}" if names else ""
         yield {
-            "launch_id": record["launch_id"],
-            "block": record["block"],
-            "entry_id": record["entry_id"],
+            "launch_id": record.launch_id,
+            "block": record.block,
+            "entry_id": record.entry_id,
             "asked": "shared memory" if asked.transport == "shm" else f"{asked.transport or 'any transport'}{over}",
             "verdict": books.verdict,
             "carried_by": books.carried_by,
@@ -168,9 +162,9 @@ def verdicts(run: RunData, *, of_refuted: bool = False) -> dict[str, tuple[str, 
     rows = {row["launch_id"]: row for row in transport_frame(run).iter_rows(named=True)}
     found: dict[str, list[dict[str, Any]]] = {}
     for record in run.journal:
-        for case_id in record.get("results") or {}:
-            if record["launch_id"] in rows:
-                found.setdefault(case_id, []).append(rows[record["launch_id"]])
+        for case_id in record.results:
+            if record.launch_id in rows:
+                found.setdefault(case_id, []).append(rows[record.launch_id])
     together = _refuted if of_refuted else _together
     return {case_id: verdict for case_id, of_case in found.items() if (verdict := together(of_case)) is not None}
 
@@ -210,8 +204,8 @@ def transport_rows(run: RunData) -> list[dict[str, Any]]:
         found.append(
             {
                 "entry_id": entry_id,
-                "label": run.manifest["entries"][entry_id].get("label", entry_id),
-                "placement": run.manifest["entries"][entry_id]["placement"],
+                "label": run.manifest.entries[entry_id].label(),
+                "placement": run.manifest.entries[entry_id].placement,
                 "asked": rows[0]["asked"],
                 "counts": counts,
                 "verdict": worst,
