@@ -66,6 +66,8 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
     `clock_share` the share of a sample that recording it takes; `transport` the verdict on what carried its bytes, null
     where nobody watched.
     """
+    if not estimates.height:  # all samples would be read for nothing
+        return pl.DataFrame(schema=TRUST_SCHEMA)
     frame = bursts(run)
     known = _Run(run, frame, outside or Outside())
     rows = []
