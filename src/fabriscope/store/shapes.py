@@ -43,42 +43,42 @@ class Misfit(ValueError):
         return f"{place or 'it'} {self.what}"
 
 
-def decode(value: object, shape: type[T]) -> T:
-    """Return parsed JSON as the noun that it stands for.
+def decode(value: object, shape: type[T], bits: int = 63) -> T:
+    """Return parsed JSON as the noun that it stands for; whole numbers have at most so many bits.
 
     Raises ValueError with the place (`entries.gige.tcp.hosts[0]`) of the first thing that has another shape.
     """
-    return cast(T, _decoder(cast(object, shape))(value))
+    return cast(T, _decoder(cast(object, shape), bits)(value))
 
 
 @cache
-def _decoder(shape: object) -> Decoder:
+def _decoder(shape: object, bits: int = 63) -> Decoder:
     origin, arguments = get_origin(shape), get_args(shape)
     if shape is Details:
         return _details
     if shape in (Any, object):
         return lambda value: value
     if origin in _UNIONS:
-        return _of_several(arguments)
+        return _of_several(arguments, bits)
     if isinstance(shape, type) and dataclasses.is_dataclass(shape):
-        return _of_object(shape)
+        return _of_object(shape, bits)
     if origin in (Mapping, dict):
-        return _of_mapping(_number_of if arguments[0] is int else _decoder(arguments[0]), _decoder(arguments[1]))
+        return _of_mapping(_number_of if arguments[0] is int else _decoder(arguments[0]), _decoder(arguments[1], bits))
     if origin is tuple and arguments[-1] is not Ellipsis:
-        return _of_fixed([_decoder(one) for one in arguments])
+        return _of_fixed([_decoder(kind, bits) for kind in arguments])
     if origin in (list, tuple, Sequence):
-        return _of_list(_decoder(arguments[0]))
-    return _of_scalars((cast(type, shape),))
+        return _of_list(_decoder(arguments[0], bits))
+    return _of_scalars((cast(type, shape),), bits)
 
 
-def _of_scalars(kinds: tuple[type, ...]) -> Decoder:
+def _of_scalars(kinds: tuple[type, ...], bits: int) -> Decoder:
     words = " or ".join(_NAMES.get(kind, str(kind)) for kind in kinds)
     exact = frozenset(kinds)
 
     def decoded(value: object) -> object:
         kind = type(value)
         if kind is int:
-            if (int in exact and abs(cast(int, value)) < 2**63) or float in exact:
+            if (int in exact and abs(cast(int, value)) < 2**bits) or float in exact:
                 return value
         elif kind in exact:
             return value
@@ -87,11 +87,11 @@ def _of_scalars(kinds: tuple[type, ...]) -> Decoder:
     return decoded
 
 
-def _of_several(kinds: tuple[object, ...]) -> Decoder:
+def _of_several(kinds: tuple[object, ...], bits: int) -> Decoder:
     """Return what decodes a value of one of several kinds; what none fits is wrong as the one that has parts says."""
     scalars = tuple(kind for kind in kinds if isinstance(kind, type) and not dataclasses.is_dataclass(kind))
     structured = [kind for kind in kinds if kind not in scalars]
-    of_scalars, of_structured = _of_scalars(scalars), [_decoder(kind) for kind in structured]
+    of_scalars, of_structured = _of_scalars(scalars, bits), [_decoder(kind, bits) for kind in structured]
 
     def decoded(value: object) -> object:
         if not of_structured or not isinstance(value, dict | list):
@@ -111,8 +111,10 @@ def _of_several(kinds: tuple[object, ...]) -> Decoder:
     return decoded
 
 
-def _of_object(shape: type) -> Decoder:
-    of_fields = [(name, _decoder(kind), needed) for name, (kind, needed) in fields_of(shape).items() if name != _KEPT]
+def _of_object(shape: type, bits: int) -> Decoder:
+    of_fields = [
+        (name, _decoder(kind, bits), needed) for name, (kind, needed) in fields_of(shape).items() if name != _KEPT
+    ]
     keeps = _KEPT in fields_of(shape)
 
     def decoded(value: object) -> object:
