@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -27,7 +26,7 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import RANK_OPERATION, Launch, SampleBlock
 from fabriscope.model.run_data import SAMPLE_COLUMNS
-from fabriscope.store import inside, journal
+from fabriscope.store import inside
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
 RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
@@ -455,79 +454,6 @@ def test_a_run_of_version_1_stays_readable() -> None:
     assert frame["value"].sum() == 70
     assert store.launches_of(run.manifest) == LAUNCHES
     assert run.manifest.fabrics["gige"].line_rate_bits_per_s == 10**9
-
-
-def test_the_journal_is_read_once(folder: store.RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(1, 6):
-        folder.append(record(number))
-    parsed: list[int] = []
-    line_of = journal.line_of
-
-    def counted(number: int, raw: bytes) -> journal.Line:
-        parsed.append(number)
-        return line_of(number, raw)
-
-    monkeypatch.setattr(journal, "line_of", counted)
-    mine = store.open_run(folder.path)
-    assert (len(mine.done()), mine.has_idle(), len(mine.read().journal)) == (5, False, 5)
-    mine.append(record(6))
-    assert sorted(mine.done()) == [1, 2, 3, 4, 5, 6]
-    assert parsed == [1, 2, 3, 4, 5, 6]
-    assert sorted(folder.done()) == [1, 2, 3, 4, 5, 6], "what another process appended is read, and that alone"
-    assert parsed == [1, 2, 3, 4, 5, 6, 6]
-
-
-def test_a_line_that_was_changed_after_it_was_read_is_noticed_on_the_next_reading(folder: store.RunFolder) -> None:
-    for number in (1, 2, 3):
-        folder.append(record(number))
-    assert folder.read().notes == ()
-    path = folder.path / "journal.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + lines[1].replace(b'"elapsed_ns":2', b'"elapsed_ns":3') + lines[2])
-    assert [one.launch_id for one in folder.read().journal] == [1, 3]
-    path.write_bytes(b"".join(lines))
-    assert [one.launch_id for one in folder.read().journal] == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"details": {"sent_payload_bytes": {"0-1": 7}}}, "details.sent_payload_bytes has the name '0-1'"),
-        (
-            {"details": {"groups": {"x": {"slowest_ranks": {"one": 1}}}}},
-            "groups.x.slowest_ranks.one has the name 'one'",
-        ),
-        ({"results": {CASE.case_id: {"status": 1}}}, f"results.{CASE.case_id}.status is 1, and must be text"),
-        ({"commands": [{"host": "n0"}]}, "commands[0].argv is missing"),
-        ({"mishaps": "all"}, "mishaps is not a list"),
-    ],
-)
-def test_a_line_of_another_shape_is_refused_by_its_place(
-    folder: store.RunFolder, change: dict[str, Any], words: str
-) -> None:
-    line = {**record(1), "details": {}, "commands": [], **change}
-    (folder.path / "journal.jsonl").write_text(json.dumps(line) + "\n")
-    with pytest.raises(StoreError, match=re.escape(words)) as caught:
-        folder.done()
-    assert caught.value.where == f"{folder.path / 'journal.jsonl'}:1"
-    assert words in folder.read().notes[-1]
-
-
-def test_what_other_instruments_say_of_themselves_is_theirs(folder: store.RunFolder) -> None:
-    folder.append({**record(1), "details": {"header": "iperf3", "footer": 7, "groups": [], "sent_payload_bytes": 9}})
-    details = folder.done()[1].details
-    assert (details.clock_name, details.is_whole, details.groups, details.sent_payload_bytes) == (None, False, {}, None)
-
-
-def test_keys_still_work_and_say_what_took_their_place(folder: store.RunFolder) -> None:
-    folder.append(record(1), blocks())
-    run = folder.read()
-    with pytest.warns(DeprecationWarning, match=r"write \.launch_id"):
-        assert run.journal[0]["launch_id"] == 1
-    with pytest.warns(DeprecationWarning, match=r"write \.entries"):
-        assert run.manifest["entries"][ENTRY.entry_id]["label"] == ENTRY.label()
-    with pytest.warns(DeprecationWarning, match=r"write \.additions"):
-        assert run.manifest.get("additions", 3) == 3
 
 
 def test_the_share_of_a_rank_is_kept(folder: store.RunFolder) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import ipaddress
-import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

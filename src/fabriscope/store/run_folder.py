@@ -15,7 +15,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
@@ -226,8 +226,7 @@ class RunFolder:
                 stored = self._append_line(line, files, sealed_files)
             except OSError as error:
                 raise cannot_write(self.path, error) from error
-        assert isinstance(stored, LaunchRecord)  # noqa: S101 - it was written so
-        return stored
+        return cast(LaunchRecord, stored)
 
     def add(self, number: int, launches: Sequence[Launch], near: Sequence[Near]) -> None:
         """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
