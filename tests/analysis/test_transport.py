@@ -13,7 +13,7 @@ from tests.analysis.made_up import Shape, write_run
 from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.launch_values import all_launch_values, launch_values
 from fabriscope.analysis.summary import summary
-from fabriscope.analysis.transport import expectation, refuted_findings, transport_frame, transport_rows, verdicts
+from fabriscope.analysis.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 from fabriscope.model.fabric import RdmaPort
 from fabriscope.model.record import Details, LaunchRecord
@@ -168,8 +168,8 @@ def test_one_refuted_launch_of_several_is_left_out_alone(bare: RunData) -> None:
     run = watched(bare, lambda record: (in_memory if record.launch_id == first else as_asked)(record))
     counts = launch_values(run).filter(pl.col("entry_id") == MPI).group_by("case_id", "metric_id").len()["len"]
     assert set(counts) == {SHAPE.launch_count - 1}
-    row = next(row for row in transport_rows(run) if row["entry_id"] == MPI)
-    assert row["counts"] == {PROVED: SHAPE.launch_count - 1, UNDECIDED: 0, REFUTED: 1}
+    row = next(row for row in entry_verdicts(run) if row.entry.entry_id == MPI)
+    assert row.counts == {PROVED: SHAPE.launch_count - 1, UNDECIDED: 0, REFUTED: 1}
     cases = [case_id for case_id, case in run.manifest.cases.items() if case.entry.mpi and case_id in verdicts(run)]
     told = {verdicts(run)[case_id] for case_id in cases}
     assert {verdict for verdict, _ in told} == {PROVED}
