@@ -43,7 +43,7 @@ def test_what_was_sent_is_what_the_connections_carried(tmp_path: Path) -> None:
     run = made(tmp_path, PLAN)
     assert {host: len(watch.readings) >= 2 for host, watch in run.idle_watches().items()} == {"a": True, "b": True}
     for record in run.journal:
-        assert record["status"] == "ok", record
+        assert record.status == "ok", record
         hosts = run.manifest.entries[record.entry_id].hosts
         watches = run.watches(record)
         assert set(watches) == set(hosts)
