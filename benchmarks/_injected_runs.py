@@ -104,11 +104,11 @@ def problems_of_folder(path: Path) -> Iterator[str]:
         read = store.open_run(path).read()
         read.samples.collect()
         for record in read.journal:
-            for result in record["results"].values():
-                if result["status"] != "ok" and not result["reason"]:
+            for result in record.results.values():
+                if result.status != "ok" and not result.reason:
                     yield "a measurement failed without a reason"
-                if "an error in fabriscope itself" in (result["reason"] or ""):
-                    yield f"a launch failed, and nobody foresaw how: {result['reason']}"
+                if "an error in fabriscope itself" in (result.reason or ""):
+                    yield f"a launch failed, and nobody foresaw how: {result.reason}"
         yield from (f"verify says {finding.sentence()}" for finding in verify(path).findings)
     except FabriscopeError as error:
         yield f"the folder cannot be read: {error}"
@@ -129,7 +129,7 @@ def problems_after_resume(path: Path, kept: Sequence[bytes], kept_digests: Mappi
 def problems_of_end(path: Path) -> Iterator[str]:
     """Yield what a resume that says it is complete did not do."""
     folder = store.open_run(path)
-    planned = {launch["launch_id"] for launch in folder.manifest["schedule"]}
+    planned = {launch.launch_id for launch in folder.manifest.schedule}
     if set(folder.done()) != planned:
         yield f"the resume ended well with launches {sorted(folder.done())} of {sorted(planned)}"
     if not folder.has_ended:

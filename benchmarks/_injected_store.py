@@ -16,6 +16,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.manifest import Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.store.checks import check_folder
 
@@ -48,8 +49,8 @@ def go_on(path: Path, acknowledged: int) -> None:
     with folder.lock():
         for launch in PLANNED:
             _make(folder, launch, acknowledged)
-        if ADDED.launch_id not in {launch["launch_id"] for launch in folder.manifest["schedule"]}:
-            folder.add(1, (ADDED,), ({"near": 8},))
+        if ADDED.launch_id not in {launch.launch_id for launch in folder.manifest.schedule}:
+            folder.add(1, (ADDED,), (Near("made up", 8, 512, (64,)),))
         _make(folder, ADDED, acknowledged)
         folder.end()
 

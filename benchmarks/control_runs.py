@@ -51,10 +51,11 @@ def measured(folder: Path, seed: int) -> Path:
 def looks(path: Path) -> list[Counter[str]]:
     """Return how many sizes had each verdict, looked at after each block from the third on."""
     run = store.open_run(path).read()
-    run.manifest["plan"]["until"] = UNTIL_DECIDED
+    plan = replace(run.manifest.plan, until=UNTIL_DECIDED)
+    run = replace(run, manifest=replace(run.manifest, plan=plan))
     found = []
     for blocks in range(3, BLOCKS + 1):
-        early = replace(run, journal=tuple(one for one in run.journal if one["block"] <= blocks))
+        early = replace(run, journal=tuple(one for one in run.journal if one.block <= blocks))
         frame = compare(launch_values(early), KINDS[CONTROL], rules_of(early))
         found.append(Counter(frame["verdict"].to_list()))
     return found

@@ -6,18 +6,20 @@ python -m benchmarks.coverage [--runs 1000]
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import numpy as np
 import polars as pl
 from benchmarks import _made_up_launches as made_up
 from benchmarks._asked import asked
 
+from fabriscope import store
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.evidence import ANYTIME, FIXED
 from fabriscope.analysis.intervals import log_ratio
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.model.case import Case, Entry
+from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord, Result
 from fabriscope.model.run_data import RunData
 
 LAUNCH_COUNTS = (3, 5, 10)
@@ -44,16 +46,10 @@ def run_of(noise: np.random.Generator, run_count: int, launch_count: int) -> Run
             "value": 2 * times.reshape(shape).ravel(),  # a round trip; the latency is half of it
         }
     )
-    results = {one.case_id: {"status": "ok", "reason": None} for one in cases}
-    heads = [{"launch_id": at, "block": at, "entry_id": ENTRY.entry_id} for at in range(1, launch_count + 1)]
-    manifest = {
-        "cases": {one.case_id: asdict(one) for one in cases},
-        "entries": {ENTRY.entry_id: asdict(ENTRY)},
-        "fabrics": {},
-        "mpi": {},
-        "schedule": [{**head, "case_ids": list(results)} for head in heads],
-    }
-    journal = tuple({**head, "status": "ok", "reason": None, "results": results} for head in heads)
+    launches = [Launch(at, at, ENTRY, tuple(cases), 1, 1) for at in range(1, launch_count + 1)]
+    manifest = store.manifest_of(store.describe(cases, launches))
+    results = {case.case_id: Result("ok") for case in cases}
+    journal = tuple(LaunchRecord(at, at, ENTRY.entry_id, results=results) for at in range(1, launch_count + 1))
     return RunData("made up", manifest, journal, samples.lazy())
 
 

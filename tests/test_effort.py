@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.analysis.small_run import HOSTS, TCP, run_of
@@ -13,7 +12,9 @@ from fabriscope.analysis.decisions import state_of
 from fabriscope.effort import Effort
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.case import Case, Entry
+from fabriscope.model.manifest import PlanFacts
 from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 from fabriscope.plan import Plan, Vocabulary, load
 from fabriscope.progress import QuietProgress
@@ -37,11 +38,11 @@ class Folder:
     """A run of which so many blocks have been measured."""
 
     def __init__(self, run: RunData, blocks: int) -> None:
-        self._run = replace(run, journal=tuple(one for one in run.journal if one["block"] <= blocks))
+        self._run = replace(run, journal=tuple(one for one in run.journal if one.block <= blocks))
         self.manifest = run.manifest
 
-    def done(self) -> dict[int, dict[str, Any]]:
-        return {record["launch_id"]: record for record in self._run.journal}
+    def done(self) -> dict[int, LaunchRecord]:
+        return {record.launch_id: record for record in self._run.journal}
 
     def read(self) -> RunData:
         return self._run
@@ -64,10 +65,7 @@ def measured(blocks: int = 6) -> RunData:
             for entry, (factor, noise) in times.items()
         }
     )
-    run.manifest["plan"] = {"until": "decided"}
-    for record in run.journal:
-        record["elapsed_ns"] = 10**9
-    return run
+    return replace(run, manifest=replace(run.manifest, plan=PlanFacts(until="decided")))
 
 
 @pytest.fixture
@@ -116,8 +114,8 @@ def test_only_what_is_open_is_launched_again(plan: Plan) -> None:
 def test_a_launch_that_failed_is_made_again_in_a_block_that_is_over(plan: Plan) -> None:
     run = measured()
     effort = Effort(plan, Folder(run, 4), Told())  # type: ignore[arg-type]
-    (failed,) = (one for one in run.journal if one["block"] == 2 and one["entry_id"] == OTHER.entry_id)
-    assert effort.wants(replace(launch(OTHER, 2), launch_id=failed["launch_id"]))
+    (failed,) = (one for one in run.journal if one.block == 2 and one.entry_id == OTHER.entry_id)
+    assert effort.wants(replace(launch(OTHER, 2), launch_id=failed.launch_id))
     assert not effort.wants(launch(OTHER, 2)), "one that was never made stays left out"
 
 

@@ -43,12 +43,12 @@ def test_what_was_sent_is_what_the_connections_carried(tmp_path: Path) -> None:
     run = made(tmp_path, PLAN)
     assert {host: len(watch.readings) >= 2 for host, watch in run.idle_watches().items()} == {"a": True, "b": True}
     for record in run.journal:
-        assert record["status"] == "ok", record
-        hosts = run.manifest["entries"][record["entry_id"]]["hosts"]
+        assert record.status == "ok", record
+        hosts = run.manifest.entries[record.entry_id].hosts
         watches = run.watches(record)
         assert set(watches) == set(hosts)
         assert all(watch.problems == {} for watch in watches.values())
-        sent = record["details"]["sent_payload_bytes"]
+        sent = record.details.sent_payload_bytes or {}
         carried = {
             one.cookie: one
             for watch in watches.values()
@@ -56,7 +56,7 @@ def test_what_was_sent_is_what_the_connections_carried(tmp_path: Path) -> None:
             for one in reading.connections
             if one.role == RANK
         }.values()
-        for direction in ("0>1", "1>0"):
+        for direction in ((0, 1), (1, 0)):
             beyond = [one.sent_bytes - sent[direction] for one in carried]
             assert any(0 <= bytes_ <= GREETING_BYTES for bytes_ in beyond), (direction, sent, carried)
 

@@ -38,8 +38,9 @@ def test_what_carries_the_bytes_of_libfabric_is_proved(tmp_path: Path) -> None:
     runs.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
     run = store.open_run(tmp_path / "run").read()
     for record in run.journal:
-        assert record["status"] == "ok", record
-        assert record["details"]["header"]["library_version"].startswith("libfabric "), record["details"]
+        assert record.status == "ok", record
+        header = record.document["details"]["header"]
+        assert header["library_version"].startswith("libfabric "), header
     found = {row["entry_id"]: row for row in transport_frame(run).iter_rows(named=True)}
     assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(
         ("eth.libfabric-tcp.inter", "libfabric-tcp.intra", "libfabric-shm.intra"), PROVED

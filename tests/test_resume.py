@@ -196,7 +196,7 @@ def test_a_damaged_launch_is_named_and_made_again_where_that_is_asked_for(copied
     assert go_on(copied, redo_damaged=True).is_complete
     assert (copied / "journal.jsonl").read_bytes().startswith(before)
     data = store.open_run(copied).read()
-    assert {line["launch_id"]: line["attempt"] for line in data.journal} == {1: 2} | dict.fromkeys(range(2, 7), 1)
+    assert {record.launch_id: record.attempt for record in data.journal} == {1: 2} | dict.fromkeys(range(2, 7), 1)
     assert data.notes == ()
     assert go_on(copied).is_complete, "what no longer counts does not stand in the way"
 

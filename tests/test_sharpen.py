@@ -145,7 +145,7 @@ def test_a_crossovers_interval_becomes_narrower(plan: Plan, tmp_path: Path) -> N
     assert planned == (2048, 4096)
     assert planned[0] <= after[0] < CROSSING_BYTES < after[1] <= planned[1]
     assert after[1] / after[0] < 1.3, "nearer by, the two differ by less than the margin"
-    assert [one["round"] for one in run.manifest["additions"]] == [1, 2]
+    assert [added.round for added in run.manifest.additions] == [1, 2]
     assert "round 1 of 2, 10 launches" in told.sentences[0]
     assert "between 2 KiB and 4 KiB" in told.sentences[0]
     assert told.more_launches == len(run.journal) - 10 == 20
@@ -203,8 +203,8 @@ def test_interrupted_anywhere_it_makes_the_same_launches(
     for launch in Sharpening(plan.section, again, Told()).launches(done):
         assert launch.launch_id not in done
         measure(again, launch, crossing_ns)
-    assert again.manifest["schedule"] == whole.manifest["schedule"]
-    assert again.manifest["additions"] == whole.manifest["additions"]
+    assert again.manifest.schedule == whole.manifest.schedule
+    assert again.manifest.additions == whole.manifest.additions
     assert launch_values(again.read()).equals(launch_values(whole.read()))
     assert not check_folder(folder.path).findings
 
@@ -264,4 +264,4 @@ def test_what_does_not_cross_is_left_alone(plan: Plan, tmp_path: Path) -> None:
     folder, told = sharpened(plan, tmp_path / "run", straight_ns)
     assert intervals(folder.read()) == []
     assert told.sentences == ["round 1 of 2: nothing is left to sharpen"]
-    assert "additions" not in folder.manifest
+    assert not folder.manifest.additions

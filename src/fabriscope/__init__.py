@@ -45,7 +45,7 @@ class Run:
     @property
     def manifest(self) -> dict[str, Any]:
         """Return the manifest (docs/run-folder.md)."""
-        return self.data.manifest
+        return dict(self.data.manifest.document)
 
     @property
     def samples(self) -> pl.LazyFrame:

@@ -169,14 +169,14 @@ def _compared(
     run, rules = runs[0], _with_margin(rules_of(runs[0]), margin)
     if left is None or right is None:
         found = [one for kind in KINDS.values() for one in families(values[0], kind, rules)]
-        title = f"{run.manifest['name']}: every comparison"
+        title = f"{run.manifest.name}: every comparison"
     else:
         try:
             sides = [choices.selection(text, run, values[0]) for text in (left, right)]
         except ValueError as error:
             raise SelectionError(str(error), where=str(paths[0])) from error
         found = choices.entries_compared(values[0], sides[0], sides[1], rules)
-        title = f"{run.manifest['name']}: {left} against {right}"
+        title = f"{run.manifest.name}: {left} against {right}"
     return Comparison(
         title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}"],
         [one.text() for one in wanted], _pairs(found, wanted, rules),
@@ -203,7 +203,7 @@ def _of_two(
 
 def _lost_cases(runs: list[RunData], values: list[pl.DataFrame]) -> set[str]:
     baseline, run = (set(of_run["case_id"]) for of_run in values)
-    return (baseline & set(runs[1].manifest["cases"])) - run
+    return (baseline & set(runs[1].manifest.cases)) - run
 
 
 def _with_margin(rules: Rules, margin: float | None) -> Rules:

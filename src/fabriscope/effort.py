@@ -25,10 +25,10 @@ class Effort:
         self._folder = folder
         self._progress = progress
         self._made = frozenset(folder.done())
-        self._begun = max((record["block"] for record in folder.done().values()), default=0)
+        self._begun = max((record.block for record in folder.done().values()), default=0)
         self._looked_at: int | None = None
         self._state: State | None = None
-        self._is_over = bool(folder.manifest.get("additions"))  # sizes were added to what had come to its end
+        self._is_over = bool(folder.manifest.additions)  # sizes were added to what had come to its end
 
     def announce(self) -> None:
         """Say beforehand about how long it takes at most."""
@@ -63,7 +63,7 @@ class Effort:
 
     def end(self) -> None:
         """Say what came of it, and what more time would buy."""
-        if self.is_adaptive and self._folder.done() and not self._folder.manifest.get("additions"):
+        if self.is_adaptive and self._folder.done() and not self._folder.manifest.additions:
             state = self._state_after(None)
             if state is None:
                 return
@@ -100,10 +100,10 @@ class Effort:
 
     def _measured_ns(self, block: int) -> int:
         """Return the time of the launches before a block, without what starting them costs."""
-        entries = self._folder.manifest["entries"]
+        entries = self._folder.manifest.entries
         spent = 0
         for record in self._folder.done().values():
-            if record["block"] < block:
-                entry = entries[record["entry_id"]]
-                spent += max(0, record["elapsed_ns"] - plans.start_ns(entry["layer"], len(entry["hosts"])))
+            if record.block < block:
+                entry = entries[record.entry_id]
+                spent += max(0, record.elapsed_ns - plans.start_ns(entry.layer, len(entry.hosts)))
         return spent

@@ -16,6 +16,7 @@ from fabriscope.launch.site import Site
 from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact
+from fabriscope.model.record import LaunchRecord
 from fabriscope.store import checks
 from fabriscope.store.differences import Difference, differences, plan_differences
 
@@ -72,7 +73,7 @@ def _check_owner(path: Path) -> None:
             raise StoreError(what, where=str(one), fix="see to it that it is as it should be, then `chmod -R o-w` it")
 
 
-def damaged_launches(folder: store.RunFolder, kept: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+def damaged_launches(folder: store.RunFolder, kept: Mapping[int, LaunchRecord]) -> dict[int, str]:
     """Return which of the launches that are kept have files that are not as they were written, and what is wrong."""
     found = {launch_id: folder.damage(record) for launch_id, record in kept.items()}
     return {launch_id: wrong[0] for launch_id, wrong in found.items() if wrong}
@@ -92,7 +93,7 @@ def refuse_damaged(path: Path, damaged: Mapping[int, str]) -> None:
 
 def of_plan(folder: store.RunFolder, plan: plans.Plan) -> list[Difference]:
     """Return in what the plan differs from the one that the manifest has."""
-    kept = folder.manifest
+    kept = folder.manifest.document
     now, said = (plan.section.model_dump(mode="json", exclude_unset=is_said) for is_said in (False, True))
     found = plan_differences(kept.get("plan") or {}, now, said) if kept.get("plan") else []
     return found + differences(
@@ -113,24 +114,23 @@ def refuse_other_site(folder: store.RunFolder, now: Mapping[str, Any], facts: Ma
     `now` has those parts as the manifest of a new run would have them.
     """
     kept = folder.manifest
-    parts = {name: kept[name] for name in ("fabrics", "lab", "mpi", "versions") if kept.get(name)}
+    parts = {name: part for name in ("fabrics", "lab", "mpi", "versions") if (part := kept.document.get(name))}
     found = differences(parts, now)
-    hosts = {name: about.get("facts", ()) for name, about in kept["hosts"].items()}
-    for name in hosts:
-        found += _of_host(name, hosts[name], facts.get(name, ()), now["fabrics"])
+    for name, about in kept.hosts.items():
+        found += _of_host(name, about.facts, facts.get(name, ()), now["fabrics"])
     if found:
         raise _other(folder.path, found)
 
 
 def _of_host(
-    name: str, kept: Iterable[Mapping[str, Any]], now: Iterable[Fact], fabrics: Mapping[str, Fabric]
+    name: str, kept: Iterable[Fact], now: Iterable[Fact], fabrics: Mapping[str, Fabric]
 ) -> Iterable[Difference]:
     interfaces = {_LOOPBACK, *(one.interfaces[name] for one in fabrics.values() if name in one.interfaces)}
     known = {fact.name: fact.value for fact in now}
     for fact in kept:
-        was, value = fact.get("value"), known.get(fact["name"])
-        if _defines(fact["name"], interfaces) and None not in (was, value) and was != value:
-            yield Difference(f"{fact['name']} of host {name}", str(was), str(value))
+        was, value = fact.value, known.get(fact.name)
+        if _defines(fact.name, interfaces) and None not in (was, value) and was != value:
+            yield Difference(f"{fact.name} of host {name}", str(was), str(value))
 
 
 def _defines(fact: str, interfaces: Container[str]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import __version__, copy_rates, engine_binary, launch_counters, resumption, store
+from fabriscope import copy_rates, engine_binary, launch_counters, resumption, store
 from fabriscope import plan as plans
 from fabriscope import site as sites
 from fabriscope.adapters import engine
@@ -27,6 +27,7 @@ from fabriscope.model import libfabric
 from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
 from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.sharpen import Sharpening
@@ -109,28 +110,28 @@ def resume(
     if not redo_damaged:
         resumption.refuse_damaged(path, damaged)
     kept = {key: record for key, record in kept.items() if key not in damaged}
-    may_add = folder.manifest["plan"].get("sharpen") and not folder.has_ended
-    if len(kept) == len(folder.manifest["schedule"]) > 0 and not may_add:
+    may_add = folder.manifest.plan.sharpen and not folder.has_ended
+    if len(kept) == len(folder.manifest.schedule) > 0 and not may_add:
         return _summary(folder, len(kept))  # whatever became of its hosts
     plan = _on_the_same_hosts(load_plan(), folder)
     resumption.refuse_other_plan(folder, plan)
-    known = {name: [Fact(**fact) for fact in host.get("facts", ())] for name, host in folder.manifest["hosts"].items()}
+    known = {name: list(host.facts) for name, host in folder.manifest.hosts.items()}
     with progress, sites.prepare(plan, progress.notice, known, cancel) as site:
         schedule = _schedule(plan, site)
-        if _planned(schedule) != store.planned(folder.manifest):
+        if store.scheduled(schedule.launches) != folder.manifest.planned:
             raise StoreError(
                 "this version of fabriscope would run other launches than the folder's manifest says",
                 where=str(path),
-                fix=f"resume it with fabriscope {folder.manifest['fabriscope_version']}, or start a new run",
+                fix=f"resume it with fabriscope {folder.manifest.fabriscope_version}, or start a new run",
             )
         resumption.refuse_other_site(folder, _standing(plan, site), _facts(site))
         return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed, redo=damaged)
 
 
-def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, dict[str, Any]]:
+def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, LaunchRecord]:
     """Return the records, by launch id, of launches that need not be made again."""
     records = {key: record for key, record in folder.done().items() if key not in redo}
-    return {key: record for key, record in records.items() if keep_failed or not _failures(record)}
+    return {key: record for key, record in records.items() if keep_failed or not record.failures}
 
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
@@ -157,7 +158,7 @@ def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
 
 def _on_the_same_hosts(plan: plans.Plan, folder: store.RunFolder) -> plans.Plan:
     """Return the plan with the hosts that the run began on; raises StoreError if a batch job gave us others."""
-    begun_on = tuple(folder.manifest["hosts"])
+    begun_on = tuple(folder.manifest.hosts)
     if not plan.wants_allocation or begun_on == plan.hosts:
         return plan
     if set(begun_on) <= set(plan.hosts):
@@ -188,13 +189,11 @@ def _execute(
         sharpening = Sharpening(plan.section, folder, progress)
         wanted = [launch for launch in left if effort.counts(launch)]
         wanted += [
-            launch
-            for launch in store.launches_of(folder.manifest)[len(schedule.launches) :]
-            if launch.launch_id not in done
+            launch for launch in folder.manifest.launches[len(schedule.launches) :] if launch.launch_id not in done
         ]
         expected_ns = sum(plans.expected_ns(launch, site.fabrics, plan.guests) for launch in wanted)
-        progress.start(str(folder.path), len(folder.manifest["schedule"]), len(done), expected_ns)
-        hung = Counter(case_id for record in done.values() for case_id in record["details"].get("hung_case_ids", []))
+        progress.start(str(folder.path), len(folder.manifest.schedule), len(done), expected_ns)
+        hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
         casualties = Casualties(site)
         effort.announce()
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
@@ -209,19 +208,18 @@ def _execute(
             record, blocks, outcomes = runner.run(expected_ns)
             if cancel.is_set():
                 break  # what was interrupted is measured again on resume
-            hung.update(record["details"].get("hung_case_ids", []))
             try:
-                folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
+                stored = folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
             except FabriscopeError:
                 raise
             except BaseException as error:  # what was measured has no room in the store's columns, for instance
-                record = runner.failed(record, error)
-                folder.append(record, (), outcomes, again=True)
-            progress.launch_ended(launch, _failures(record), record["elapsed_ns"])
+                stored = folder.append(runner.failed(record, error), (), outcomes, again=True)
+            hung.update(stored.details.hung_case_ids)
+            progress.launch_ended(launch, stored.failures, stored.elapsed_ns)
         if not cancel.is_set():
             folder.end()
         is_decided = effort.is_adaptive and not cancel.is_set()
-        return _summary(folder, len(folder.done()) if is_decided else len(folder.manifest["schedule"]))
+        return _summary(folder, len(folder.done()) if is_decided else len(folder.manifest.schedule))
 
 
 def _worth_making(
@@ -235,26 +233,8 @@ def _worth_making(
 
 def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
     records = folder.done().values()
-    failed_cases = sum(len(_failures(record)) for record in records)
+    failed_cases = sum(len(record.failures) for record in records)
     return RunSummary(folder.path, len(records), failed_cases, len(records) == launch_count)
-
-
-def _failures(record: Mapping[str, Any]) -> dict[str, str]:
-    return {key: one["reason"] or "" for key, one in record["results"].items() if one["status"] == "failed"}
-
-
-def _planned(schedule: plans.Schedule) -> list[dict[str, Any]]:
-    return [
-        {
-            "launch_id": launch.launch_id,
-            "block": launch.block,
-            "entry_id": launch.entry.entry_id,
-            "case_ids": [case.case_id for case in launch.cases],
-            "seed": launch.seed,
-            "budget_ns": launch.budget_ns,
-        }
-        for launch in schedule.launches
-    ]
 
 
 def _facts(site: Site) -> dict[str, list[Fact]]:
@@ -279,16 +259,19 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     copied = copy_rates.measured(site)
     collected = {name: [*found, copied[name]] for name, found in _facts(site).items()}
     may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
-    return {
+    standing = _standing(plan, site)
+    return store.describe(
+        schedule.cases.values(),
+        schedule.launches,
+        site.fabrics.values(),
+        site.mpi.values(),
+        entries=schedule.entries,
+        hosts=collected,
+        name=plan.section.name,
+        seed=plan.section.seed,
+        plan=plan.section.model_dump(mode="json"),
+        paper=plan.paper,
+        lab=standing["lab"],
+        versions=standing["versions"],
         **may_add,
-        "fabriscope_version": __version__,
-        "name": plan.section.name,
-        "seed": plan.section.seed,
-        "plan": plan.section.model_dump(mode="json"),
-        "paper": plan.paper,
-        "cases": {key: dataclasses.asdict(case) for key, case in schedule.cases.items()},
-        "entries": {one.entry_id: {**dataclasses.asdict(one), "label": one.label()} for one in schedule.entries},
-        **_standing(plan, site),
-        "schedule": _planned(schedule),
-        "hosts": {name: {"facts": [dataclasses.asdict(fact) for fact in found]} for name, found in collected.items()},
-    }
+    )

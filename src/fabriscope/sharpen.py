@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from typing import Any
 
 from fabriscope import plan as plans
 from fabriscope import store
@@ -13,7 +12,8 @@ from fabriscope.analysis.decisions import LEAST_BLOCKS, added_are_decided
 from fabriscope.analysis.frames import cases_frame
 from fabriscope.analysis.sharpening import PER_INTERVAL, CurveId, Interval, intervals, sizes_inside, words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
-from fabriscope.model.case import Case, Entry, case_of
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.manifest import Near
 from fabriscope.model.measurement import Launch
 from fabriscope.model.run_data import RunData
 from fabriscope.plan.schema import PlanSection
@@ -38,7 +38,7 @@ class Sharpening:
 
     def launches(self, done: Container[int]) -> Iterator[Launch]:
         """Yield the launches of every round that are to be made; a round begins when the one before has ended."""
-        begun = len(self._folder.manifest.get("additions", ()))
+        begun = len(self._folder.manifest.additions)
         for number in range(1, self._section.sharpen + 1):
             if number > begun and not self._add(number):
                 return
@@ -46,8 +46,9 @@ class Sharpening:
 
     def _wanted(self, number: int, done: Container[int]) -> Iterator[Launch]:
         """Yield what is left of a round; of a run that goes on until it is decided, until the round's sizes are."""
-        rounds = {line["launch_id"]: line.get("round") for line in self._folder.manifest["schedule"]}
-        launches = [one for one in store.launches_of(self._folder.manifest) if rounds[one.launch_id] == number]
+        manifest = self._folder.manifest
+        rounds = {line.launch_id: line.round for line in manifest.schedule}
+        launches = [launch for launch in manifest.launches if rounds[launch.launch_id] == number]
         least, looked_at = launches[0].block + LEAST_BLOCKS, 0
         for launch in launches:
             if self._section.until == UNTIL_DECIDED and launch.block >= least and launch.block != looked_at:
@@ -65,8 +66,8 @@ class Sharpening:
         if not near:
             self._progress.say(f"round {number} of {self._section.sharpen}: nothing is left to sharpen")
             return False
-        last = max(record["block"] for record in run.journal)
-        every = store.launches_of(run.manifest)
+        last = max(record.block for record in run.journal)
+        every = run.manifest.launches
         blocks = range(last + 1, last + 1 + self._block_count(run))
         launches = plans.round_of(number, self._section, every, choice.cases(), blocks)
         self._folder.add(number, launches, near)
@@ -83,8 +84,8 @@ class Sharpening:
     def _block_count(self, run: RunData) -> int:
         if self._section.until != UNTIL_DECIDED:
             return self._section.launches
-        planned = {line["launch_id"] for line in store.planned(run.manifest)}
-        so_far = {record["block"] for record in run.journal if record["launch_id"] in planned}
+        planned = {line.launch_id for line in run.manifest.planned}
+        so_far = {record.block for record in run.journal if record.launch_id in planned}
         return max(LEAST_BLOCKS, min(plans.TYPICAL_BLOCKS, len(so_far)))
 
 
@@ -96,15 +97,13 @@ class Choice:
         self._known: dict[CurveId, dict[int, Case]] = {}
         for row in cases_frame(run).iter_rows(named=True):
             curve = tuple(row[name] for name in IDENTITY)
-            self._known.setdefault(curve, {})[row["message_size_bytes"]] = case_of(
-                run.manifest["cases"][row["case_id"]]
-            )
-        counts = {line["entry_id"]: len(line["case_ids"]) for line in store.planned(run.manifest)}
+            self._known.setdefault(curve, {})[row["message_size_bytes"]] = run.manifest.cases[row["case_id"]]
+        counts = {line.entry_id: len(line.case_ids) for line in run.manifest.planned}
         self._room = {entry_id: max(plans.LEAST_ROOM, count) for entry_id, count in counts.items()}
         self._new: dict[CurveId, dict[int, Case]] = {}
         self._cases: dict[Entry, dict[Case, None]] = {}
 
-    def take(self, interval: Interval) -> dict[str, Any] | None:
+    def take(self, interval: Interval) -> Near | None:
         """Take sizes inside an interval, the same for all of its curves; return what was taken, None for nothing."""
         fresh = {size for curve in interval.curves for size in self._new.get(curve, ())}
         fresh = {size for size in fresh if interval.above_bytes < size < interval.below_bytes}
@@ -119,8 +118,7 @@ class Choice:
             cases = self._cases_at(curve, interval, wanted) or []
             self._new.setdefault(curve, {}).update({case.message_size_bytes: case for case in cases})
             self._cases.setdefault(cases[0].entry, {}).update(dict.fromkeys(cases))
-        ends = {"above_bytes": interval.above_bytes, "below_bytes": interval.below_bytes}
-        return {"what": interval.what, **ends, "sizes_bytes": wanted}
+        return Near(interval.what, interval.above_bytes, interval.below_bytes, tuple(wanted))
 
     def cases(self) -> dict[Entry, list[Case]]:
         """Return the cases of a launch of each entry that is concerned: what is new, and its anchors."""

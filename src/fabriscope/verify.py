@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -15,10 +14,11 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.measurement import Launch, SampleBlock
-from fabriscope.model.run_data import RunData, launch_name
+from fabriscope.model.record import LaunchRecord
+from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover
 from fabriscope.reports.again import check_reports
-from fabriscope.store import inside, samples, seal
+from fabriscope.store import inside, samples
 from fabriscope.store.checks import MOST_RAW_BYTES, check_folder
 from fabriscope.store.journal import JOURNAL_NAME
 
@@ -66,7 +66,7 @@ def verify(path: Path, report: Path | None = None, digest: str | None = None) ->
 
 def against_digest(run: RunData, digest: str) -> Account:
     """Compare a run that is as it was written with the digest that a report of it states."""
-    chains = [seal.chain_of(line) for line in run.lines]
+    chains = [line.chain for line in run.lines]
     count = len(chains)
     if digest in chains[-1:]:
         return Account(checked=("the digest of the whole run with the one that was published",))
@@ -84,18 +84,18 @@ def against_raw(run: RunData) -> Account:
     silent: list[int] = []
     large: list[int] = []
     count = 0
-    launches = {launch.launch_id: launch for launch in store.launches_of(run.manifest)}
+    launches = {launch.launch_id: launch for launch in run.manifest.launches}
     adapters = discover("adapters", "ADAPTER").plugins
     for record in run.journal:
-        launch = launches.get(record["launch_id"])
+        launch = launches.get(record.launch_id)
         adapter = adapters.get(launch.entry.instrument) if launch else None
-        if launch is None or adapter is None or not record.get("samples"):
+        if launch is None or adapter is None or not record.samples:
             continue
         outcomes = _outcomes(Path(run.path), record)
         if outcomes is None:
             large.append(launch.launch_id)
             continue
-        stored = samples.decode(inside.read_bytes(Path(run.path), record["samples"]))
+        stored = samples.decode(inside.read_bytes(Path(run.path), record.samples))
         again = [samples.frame_of(launch.launch_id, launch.block, one) for one in _parsed(adapter, launch, outcomes)]
         again = [frame.select(stored.columns) for frame in again if frame.height]
         if not again:
@@ -103,7 +103,7 @@ def against_raw(run: RunData) -> Account:
             continue
         count += 1
         if not any(frame.equals(stored) for frame in again):
-            findings.append(_first_difference(record["samples"], stored, again[0]))
+            findings.append(_first_difference(record.samples, stored, again[0]))
     notes = [f"the raw output of {len(silent)} launches gives no samples to compare with"] if silent else []
     if large:
         notes.append(
@@ -128,12 +128,12 @@ def _parsed(adapter: Adapter, launch: Launch, outcomes: Sequence[Outcome]) -> It
         yield blocks
 
 
-def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome] | None:
+def _outcomes(folder: Path, record: LaunchRecord) -> list[Outcome] | None:
     """Return what the processes of a launch did, as far as it is stored; None where it is too large."""
     room = MOST_RAW_BYTES
-    raw = folder / "raw" / launch_name(record)
+    raw = folder / "raw" / record.name
     outcomes = []
-    for number, said in enumerate(record.get("commands") or ()):
+    for number, process in enumerate(record.commands):
         streams: list[bytes] = []
         for stream in ("stdout", "stderr"):
             found = next(iter(raw.glob(f"{number}-*.{stream}.gz")), None)
@@ -145,8 +145,8 @@ def _outcomes(folder: Path, record: Mapping[str, Any]) -> list[Outcome] | None:
                 return None
             except (FabriscopeError, ValueError):
                 streams.append(b"")
-        command = Command(tuple(said["argv"]), said["host"])
-        outcomes.append(Outcome(command, said["exit_status"], streams[0], streams[1], 0, said["elapsed_ns"]))
+        command = Command(process.argv, process.host)
+        outcomes.append(Outcome(command, process.exit_status, streams[0], streams[1], 0, process.elapsed_ns))
     return outcomes
 
 

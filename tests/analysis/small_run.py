@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from fabriscope import store
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord, Result
 from fabriscope.model.run_data import RunData
 
 HOSTS = ("a", "b")
@@ -30,17 +33,17 @@ def run_of(
 ) -> RunData:
     """Return a run from case to launches to bursts to samples; launch n of every case is in block n."""
     samples: list[dict[str, Any]] = []
-    journal: dict[int, dict[str, Any]] = {}
-    schedule: dict[int, dict[str, Any]] = {}
+    journal: dict[int, LaunchRecord] = {}
+    visited: dict[int, list[Case]] = {}
     entries = list(dict.fromkeys(case.entry for case in measured))
     for case, launches in measured.items():
         for block, bursts in enumerate(launches, start=1):
             launch_id = (block - 1) * len(entries) + entries.index(case.entry) + 1
-            head = {"launch_id": launch_id, "block": block, "entry_id": case.entry.entry_id}
-            schedule.setdefault(launch_id, {**head, "case_ids": []})["case_ids"].append(case.case_id)
+            visited.setdefault(launch_id, []).append(case)
             status = (statuses or {}).get((block, case.case_id), "ok")
-            record = journal.setdefault(launch_id, {**head, "status": "ok", "reason": None, "results": {}})
-            record["results"][case.case_id] = {"status": status, "reason": None if status == "ok" else "it hung"}
+            record = journal.get(launch_id) or LaunchRecord(launch_id, block, case.entry.entry_id, elapsed_ns=10**9)
+            result = Result(status, None if status == "ok" else "it hung")
+            journal[launch_id] = replace(record, results={**record.results, case.case_id: result})
             groups = [("measure", values) for values in bursts]
             groups = groups if warmup is None else [("warmup", [warmup]), *groups]
             for burst, (phase, values) in enumerate(groups):
@@ -63,12 +66,11 @@ def run_of(
         "round": pl.Int32, "burst": pl.Int32, "start_ns": pl.Int64, "operations_per_sample": pl.Int32,
         "value": pl.Float64,
     }  # fmt: skip
-    manifest = {
-        "name": "small", "created_unix_ns": 0, "plan": {}, "mpi": {}, "hosts": {}, "lab": None, "versions": {},
-        "cases": {case.case_id: asdict(case) for case in measured},
-        "entries": {entry.entry_id: {**asdict(entry), "label": entry.label()} for entry in entries},
-        "fabrics": {fabric.name: asdict(fabric) for fabric in (FAST, GIGE)},
-        "schedule": [schedule[launch_id] for launch_id in sorted(schedule)],
-    }  # fmt: skip
+    planned = [
+        Launch(launch_id, journal[launch_id].block, cases[0].entry, tuple(cases), 7, 10**9)
+        for launch_id, cases in sorted(visited.items())
+    ]
+    about = store.describe(measured, planned, (FAST, GIGE), name="small", created_unix_ns=0)
+    manifest = store.manifest_of(about)
     records = tuple(journal[launch_id] for launch_id in sorted(journal))
     return RunData("/nowhere", manifest, records, pl.LazyFrame(samples, schema=schema))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fabriscope.analysis.bounds import (
@@ -14,6 +16,8 @@ from fabriscope.analysis.bounds import (
     wire_bytes,
 )
 from fabriscope.analysis.launch_values import limits_of
+from fabriscope.model.fabric import Fabric, RdmaPort
+from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import Layout
 
 
@@ -35,12 +39,12 @@ def test_a_full_gigabit_carries_941_megabit() -> None:
 
 
 def test_roce_has_its_own_headers_and_packets() -> None:
-    port = {"device": "rxe0", "mtu_bytes": 1024}
-    fabric = {"transport": "roce", "mtu_bytes": 1500, "rdma_ports": {"a": port, "b": {**port, "mtu_bytes": 4096}}}
+    ports = {"a": RdmaPort("rxe0", mtu_bytes=1024), "b": RdmaPort("rxe0", mtu_bytes=4096)}
+    fabric = Fabric("rdma", {}, "roce", mtu_bytes=1500, rdma_ports=ports)
     assert carrier_of("tcp", fabric) == ("tcp", 1500)
     assert carrier_of("verbs", fabric) == ("roce", 1024)
-    assert carrier_of("verbs", {**fabric, "transport": "iwarp"}) == ("tcp", 1500)
-    assert carrier_of("verbs", {**fabric, "rdma_ports": {}}) == ("roce", None)
+    assert carrier_of("verbs", replace(fabric, transport="iwarp")) == ("tcp", 1500)
+    assert carrier_of("verbs", replace(fabric, rdma_ports={})) == ("roce", None)
     assert carrier_of("libfabric-tcp", fabric) == ("tcp", 1500)
     assert carrier_of("libfabric-verbs", fabric) == ("roce", 1024)
     assert carrier_of("libfabric-efa", fabric)[0] not in CARRIERS, "its headers are not known"
@@ -52,7 +56,7 @@ def test_roce_has_its_own_headers_and_packets() -> None:
     assert small is not None
     assert small * 8 == pytest.approx(1e9 * 64 / 146)
     assert (
-        metric_limit("bandwidth_bytes_per_s", 10**9, 1500, 64, 16, *carrier_of("verbs", {"transport": "ib"})[:1])
+        metric_limit("bandwidth_bytes_per_s", 10**9, 1500, 64, 16, *carrier_of("verbs", Fabric("ib", {}, "ib"))[:1])
         is None
     )
 
@@ -72,7 +76,7 @@ def test_senders_on_the_receiver_s_own_host_need_no_wire(arrangement: str) -> No
 
 
 def test_the_limit_of_a_case_knows_where_its_ranks_stand() -> None:
-    limits = limits_of({"fabrics": {"gige": {"line_rate_bits_per_s": 10**9, "mtu_bytes": 1500}}})
+    limits = limits_of(Manifest(2, fabrics={"gige": Fabric("gige", {}, "tcp", 10**9, 1500)}))
     case = {"case_id": "", "fabric": "gige", "placement": "inter", "layer": "tcp", "message_size_bytes": 1 << 20}
     cases = [{**case, "case_id": ranks, "ranks": ranks, "window_size": 1} for ranks in ("", "4x1", "4x2", "8x4")]
     alone, spread, of_two, of_four = (limits.of("goodput_bytes_per_s", case) for case in cases)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,8 @@ from fabriscope.analysis.claims import KINDS, SAME, judge
 from fabriscope.analysis.launch_values import VALUE_SCHEMA
 from fabriscope.analysis.selections import Pool, attributes
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.fabric import Fabric
 from fabriscope.plan.paper import parse_expectation
 
 NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
@@ -24,25 +27,19 @@ def pool_of(curves: Curves, along: str = "message_size_bytes", blocks: Sequence[
     for fabric, points in curves.items():
         for place, value in points.items():
             case_id = f"{fabric}-{place}"
-            entry = {
-                "layer": "tcp",
-                "fabric": fabric,
-                "placement": "inter",
-                "hosts": ["a", "b"],
-                "instrument": "engine",
-            }
-            case = {"entry": entry, "benchmark": "ping_pong", "message_size_bytes": 64, "socket": {}}
-            cases[case_id] = {**case, "message_size_bytes": place} if along == "message_size_bytes" else case
-            if along != "message_size_bytes":
-                case["socket"] = {along: place}
+            case = Case(Entry("tcp", fabric, "inter", ("a", "b")), "ping_pong", 64)
+            if along == "message_size_bytes":
+                cases[case_id] = replace(case, message_size_bytes=place)
+            else:
+                cases[case_id] = replace(case, socket=SocketOptions(send_buffer_bytes=place))
             for block, factor in enumerate(blocks, start=1):
                 # Other noise on each curve and point, so that ratios vary as well.
                 wobble = 1 + (factor - 1) * (1 + (len(fabric) + place) % 3) / 3
                 rows.append({"case_id": case_id, "metric_id": "latency_ns", "block": block, "value": value * wobble})
     frame = pl.DataFrame(rows, schema={name: VALUE_SCHEMA[name] for name in ("case_id", "metric_id", "block", "value")})
     frame = frame.with_columns(pl.lit(False).alias("impossible"))
-    fabrics = {name: {"line_rate_bits_per_s": 10**9} for name in curves}
-    return Pool(frame, {"cases": cases, "fabrics": fabrics})
+    fabrics = {name: Fabric(name, {}, "tcp", 10**9) for name in curves}
+    return Pool(frame, cases, fabrics)
 
 
 def claim(expect: Any, of: str = "a", than: str | None = None, **more: Any) -> dict[str, Any]:
@@ -240,10 +237,7 @@ def test_along_a_setting() -> None:
 
 
 def test_attributes_of_a_case() -> None:
-    case = {
-        "entry": {"layer": "mpi", "fabric": "g", "placement": "inter", "hosts": ["a", "a", "b", "b"], "mpi": "m"},
-        "benchmark": "bcast", "message_size_bytes": 8, "parameters": [["root", "0"]], "socket": {"tcp_nodelay": True},
-    }  # fmt: skip
+    case = Case(Entry("mpi", "g", "inter", ("a", "a", "b", "b"), "m"), "bcast", 8, parameters=(("root", "0"),))
     flat = attributes(case)
     assert (flat["rank_count"], flat["host_count"], flat["pair_count"]) == (4, 2, 2)
     assert (flat["root"], flat["mpi"], flat["instrument"], flat["benchmark"]) == ("0", "m", "engine", "bcast")

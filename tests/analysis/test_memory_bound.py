@@ -14,7 +14,9 @@ from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.memory_bound import MARGIN, copy_limit, copy_rate
 from fabriscope.analysis.trust import trust
 from fabriscope.model.case import Case, Entry
-from fabriscope.model.host import COPY_RATE
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import COPY_RATE, Fact, HostFacts
+from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import Layout
 from fabriscope.model.run_data import RunData
 
@@ -47,16 +49,16 @@ def test_what_no_processor_need_copy_has_no_limit() -> None:
     assert copy_limit(BANDWIDTH, None, SIZE, "shm", "intra") is None
 
 
-def hosts(*rates: float | None) -> dict[str, Any]:
-    return {f"n{at}": {"facts": [{"name": COPY_RATE, "value": rate}]} for at, rate in enumerate(rates)}
+def hosts(*rates: float | None) -> dict[str, HostFacts]:
+    return {f"n{at}": HostFacts((Fact(COPY_RATE, rate),)) for at, rate in enumerate(rates)}
 
 
 def test_the_fastest_host_counts_and_one_that_is_not_known_says_nothing() -> None:
-    assert copy_rate({"hosts": hosts(3e9, 5e9)}) == 5e9
-    assert copy_rate({"hosts": hosts(3e9, None)}) is None
-    assert copy_rate({"hosts": {**hosts(3e9), "old": {"facts": []}}}) is None
-    assert copy_rate({"hosts": {"old": {}}}) is None
-    assert copy_rate({}) is None
+    assert copy_rate(Manifest(2, hosts=hosts(3e9, 5e9))) == 5e9
+    assert copy_rate(Manifest(2, hosts=hosts(3e9, None))) is None
+    assert copy_rate(Manifest(2, hosts={**hosts(3e9), "old": HostFacts()})) is None
+    assert copy_rate(Manifest(2, hosts={"old": HostFacts()})) is None
+    assert copy_rate(Manifest(2)) is None
 
 
 @pytest.mark.parametrize("layer", ["shm", "tcp", "mpi"])
@@ -81,8 +83,8 @@ def test_a_run_beyond_the_copy_rate_is_impossible_and_one_below_is_not(layer: st
 def test_the_wire_is_told_of_where_there_is_one() -> None:
     case = Case(Entry("tcp", "gige", "inter", ("a", "b")), "ping_pong", SIZE)
     run = run_of({case: [[[2 * LEAST_NS * 1.1] * 3], [[2 * LEAST_NS * 1.1] * 3]]})
-    wired = {"gige": {"name": "gige", "line_rate_bits_per_s": 10**9, "mtu_bytes": 1500, "interfaces": {}}}
-    run = with_rate(replace(run, manifest={**run.manifest, "fabrics": wired}), RATE)
+    wired = {"gige": Fabric("gige", {}, "tcp", 10**9, 1500)}
+    run = with_rate(replace(run, manifest=replace(run.manifest, fabrics=wired)), RATE)
     assert launch_values(run)["impossible"].all()
     assert trust(run, estimates(run))["reasons"].str.contains("beyond what the wire allows").all()
 
@@ -90,4 +92,4 @@ def test_the_wire_is_told_of_where_there_is_one() -> None:
 def with_rate(run: RunData, rate: float | None) -> RunData:
     """Return the run as if its hosts copied at this rate."""
     assert run.samples.collect_schema()["value"] == pl.Float64
-    return replace(run, manifest={**run.manifest, "hosts": hosts(rate)})
+    return replace(run, manifest=replace(run.manifest, hosts=hosts(rate)))

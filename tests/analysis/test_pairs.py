@@ -74,7 +74,7 @@ def test_it_has_a_report_that_verifies(path: Path) -> None:
 def test_samples_of_a_pair_come_back(tmp_path: Path) -> None:
     scale.write(tmp_path / "run", 10, 0)
     run = store.open_run(tmp_path / "run")
-    case_id = next(iter(run.manifest["cases"]))
+    case_id = next(iter(run.manifest.cases))
     record = {"launch_id": 1, "block": 1, "status": "ok", "results": {case_id: {"status": "ok", "reason": None}}}
     run.append(record, [SampleBlock(case_id, [100_000], PAIR_OPERATION, rank=2, peer=7)])
     read = run.read()

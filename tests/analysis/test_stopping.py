@@ -12,6 +12,7 @@ from fabriscope.analysis.evidence import ANYTIME, FIXED
 from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.stopping import rules_of
 from fabriscope.model.case import Case, Entry
+from fabriscope.model.manifest import PlanFacts
 from fabriscope.model.run_data import RunData
 
 SLOW = Entry("tcp", "ethernet-100", "inter", HOSTS)
@@ -49,9 +50,9 @@ def test_a_look_before_the_end_is_judged_by_what_holds_at_any_time() -> None:
 
 def test_the_plan_says_when_a_run_ends_and_what_is_equivalent() -> None:
     run = small_run()
-    run.manifest["plan"] = {"until": "decided", "margin": 0.1}
+    run = replace(run, manifest=replace(run.manifest, plan=PlanFacts(until="decided", margin=0.1)))
     rules = rules_of(run)
     assert (rules.method, rules.margin) == (ANYTIME, 0.1)
     assert compare_all(launch_values(run), rules)["verdict"].to_list() == ["equivalent"]
-    run.manifest["plan"] = {"until": "decided"}
+    run = replace(run, manifest=replace(run.manifest, plan=PlanFacts(until="decided")))
     assert compare_all(launch_values(run), rules_of(run))["verdict"].to_list() == ["slower"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,8 +13,10 @@ from tests.analysis.made_up import Shape, write_run
 from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.launch_values import all_launch_values, launch_values
 from fabriscope.analysis.summary import summary
-from fabriscope.analysis.transport import expectation, refuted_findings, transport_frame, transport_rows, verdicts
+from fabriscope.analysis.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
+from fabriscope.model.fabric import RdmaPort
+from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import terminal
 from fabriscope.reports._essence import Essence, essence_of
@@ -37,24 +38,24 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> RunData:
     return write_run(tmp_path_factory.mktemp("transport") / "run", SHAPE).read()
 
 
-def as_asked(record: Mapping[str, Any]) -> Scene:
+def as_asked(record: LaunchRecord) -> Scene:
     """Return what happens when every entry goes over what it asked for."""
-    if ".inter" not in record["entry_id"]:
+    if ".inter" not in record.entry_id:
         alone = Scene("node1")
         alone.second_rank("node1")
-        if record["entry_id"].startswith("tcp"):
+        if record.entry_id.startswith("tcp"):
             alone.tcp("node1", "node1", SENT, SENT, GIGE)
         else:
             alone.shares()
         return alone
     made = Scene("node1", "node2")
-    made.tcp("node1", "node2", SENT, SENT, GIGE if record["entry_id"].startswith("gige") else "eth0")
+    made.tcp("node1", "node2", SENT, SENT, GIGE if record.entry_id.startswith("gige") else "eth0")
     return made
 
 
-def in_memory(record: Mapping[str, Any]) -> Scene:
+def in_memory(record: LaunchRecord) -> Scene:
     """Return what happens when the MPI entry of gige is carried by memory that both hosts share."""
-    if record["entry_id"] != MPI:
+    if record.entry_id != MPI:
         return as_asked(record)
     made = Scene("node1", "node2", one_kernel=True)
     made.tcp("node1", "node2", 9_000, 9_000)
@@ -62,19 +63,16 @@ def in_memory(record: Mapping[str, Any]) -> Scene:
     return made
 
 
-def watched(run: RunData, happened: Callable[[Mapping[str, Any]], Scene]) -> RunData:
+def watched(run: RunData, happened: Callable[[LaunchRecord], Scene]) -> RunData:
     """Return the run as if it had been watched while that happened."""
-    known = {f"counters/{record['launch_id']}": happened(record).watches() for record in run.journal}
+    known = {f"counters/{record.launch_id}": happened(record).watches() for record in run.journal}
+    sent = {(0, 1): SENT, (1, 0): SENT}
     journal = tuple(
-        {
-            **record,
-            "counters": f"counters/{record['launch_id']}",
-            "details": {
-                **record["details"],
-                "sent_payload_bytes": {"0>1": SENT, "1>0": SENT},
-                "sent_messages": 20_000,
-            },
-        }
+        replace(
+            record,
+            counters=f"counters/{record.launch_id}",
+            details=replace(record.details, sent_payload_bytes=sent, sent_messages=20_000),
+        )
         for record in run.journal
     )
     return replace(run, journal=journal, lines=journal, counters=lambda name: known.get(name, {}))
@@ -88,7 +86,7 @@ def refuted(bare: RunData) -> Essence:
 def test_what_went_as_asked_is_proved_and_changes_nothing(bare: RunData) -> None:
     run = watched(bare, as_asked)
     frame = transport_frame(run)
-    assert frame.height == sum("null" not in record["entry_id"] for record in run.journal)
+    assert frame.height == sum("null" not in record.entry_id for record in run.journal)
     assert set(frame["verdict"]) == {PROVED}, frame.filter(pl.col("verdict") != PROVED).to_dicts()
     assert launch_values(run).equals(launch_values(bare))
     graded = essence_of(run).estimates
@@ -137,15 +135,15 @@ def test_refuted_launches_are_shown_with_what_carried_them(refuted: Essence) -> 
     assert sum(",refuted,shared memory," in line for line in lines) == SHAPE.launch_count
 
 
-def elsewhere(record: Mapping[str, Any]) -> Scene:
+def elsewhere(record: LaunchRecord) -> Scene:
     """Return what happens when every entry goes over what it did not ask for."""
-    if ".inter" in record["entry_id"]:
+    if ".inter" in record.entry_id:
         made = Scene("node1", "node2")
-        made.tcp("node1", "node2", SENT, SENT, "eth0" if record["entry_id"].startswith("gige") else GIGE)
+        made.tcp("node1", "node2", SENT, SENT, "eth0" if record.entry_id.startswith("gige") else GIGE)
         return made
     alone = Scene("node1")
     alone.second_rank("node1")
-    if record["entry_id"].startswith("tcp"):
+    if record.entry_id.startswith("tcp"):
         alone.shares()
     else:
         alone.tcp("node1", "node1", SENT, SENT, GIGE)
@@ -166,27 +164,25 @@ def test_a_run_of_which_every_launch_is_refuted_is_reported(bare: RunData, capsy
 
 
 def test_one_refuted_launch_of_several_is_left_out_alone(bare: RunData) -> None:
-    first = next(record["launch_id"] for record in bare.journal if record["entry_id"] == MPI)
-    run = watched(bare, lambda record: (in_memory if record["launch_id"] == first else as_asked)(record))
+    first = next(record.launch_id for record in bare.journal if record.entry_id == MPI)
+    run = watched(bare, lambda record: (in_memory if record.launch_id == first else as_asked)(record))
     counts = launch_values(run).filter(pl.col("entry_id") == MPI).group_by("case_id", "metric_id").len()["len"]
     assert set(counts) == {SHAPE.launch_count - 1}
-    row = next(row for row in transport_rows(run) if row["entry_id"] == MPI)
-    assert row["counts"] == {PROVED: SHAPE.launch_count - 1, UNDECIDED: 0, REFUTED: 1}
-    cases = [
-        case_id for case_id, case in run.manifest["cases"].items() if case["entry"]["mpi"] and case_id in verdicts(run)
-    ]
+    row = next(row for row in entry_verdicts(run) if row.entry.entry_id == MPI)
+    assert row.counts == {PROVED: SHAPE.launch_count - 1, UNDECIDED: 0, REFUTED: 1}
+    cases = [case_id for case_id, case in run.manifest.cases.items() if case.entry.mpi and case_id in verdicts(run)]
     told = {verdicts(run)[case_id] for case_id in cases}
     assert {verdict for verdict, _ in told} == {PROVED}
     assert any("1 refuted launches are left out" in why for _, why in told)
 
 
 def test_a_refuted_launch_grades_itself_alone(bare: RunData) -> None:
-    first = next(record["launch_id"] for record in bare.journal if record["entry_id"] == MPI)
+    first = next(record.launch_id for record in bare.journal if record.entry_id == MPI)
     is_later = (pl.col("launch_id") == first) & (pl.col("burst") > pl.col("burst").median().over("launch_id"))
     slowing = bare.samples.with_columns(pl.when(is_later).then(3 * pl.col("value")).otherwise("value").alias("value"))
 
-    def happened(record: Mapping[str, Any]) -> Scene:
-        return (in_memory if record["launch_id"] == first else as_asked)(record)
+    def happened(record: LaunchRecord) -> Scene:
+        return (in_memory if record.launch_id == first else as_asked)(record)
 
     run = watched(replace(bare, samples=slowing), happened)
     rows = essence_of(run).estimates.filter(pl.col("entry_id") == MPI)
@@ -196,8 +192,8 @@ def test_a_refuted_launch_grades_itself_alone(bare: RunData) -> None:
 
 
 def test_undecided_launches_stay_with_their_badge(bare: RunData) -> None:
-    def nowhere(record: Mapping[str, Any]) -> Scene:
-        return Scene("node1", "node2") if record["entry_id"] == MPI else as_asked(record)
+    def nowhere(record: LaunchRecord) -> Scene:
+        return Scene("node1", "node2") if record.entry_id == MPI else as_asked(record)
 
     run = watched(bare, nowhere)
     assert launch_values(run).equals(launch_values(bare))
@@ -209,7 +205,7 @@ def test_undecided_launches_stay_with_their_badge(bare: RunData) -> None:
 
 
 def test_what_is_asked_for_follows_from_the_entry(bare: RunData) -> None:
-    records = {record["entry_id"]: record for record in bare.journal}
+    records = {record.entry_id: record for record in bare.journal}
     asked = {name: expectation(bare, record) for name, record in records.items()}
     assert asked["null.intra"] is None
     told = {name: (one.transport, dict(one.interfaces)) for name, one in asked.items() if one is not None}
@@ -221,20 +217,20 @@ def test_what_is_asked_for_follows_from_the_entry(bare: RunData) -> None:
 
 
 def test_payload_is_told_by_hosts_and_follows_stand_ins(bare: RunData) -> None:
-    record = next(record for record in bare.journal if record["entry_id"] == TCP)
-    details = {"sent_payload_bytes": {"0>1": 7, "1>0": 5}, "sent_messages": 3}
-    one = expectation(bare, {**record, "details": details, "stand_ins": {"node2": "node9"}})
+    record = next(record for record in bare.journal if record.entry_id == TCP)
+    details = Details(sent_payload_bytes={(0, 1): 7, (1, 0): 5}, sent_messages=3)
+    one = expectation(bare, replace(record, details=details, stand_ins={"node2": "node9"}))
     assert one is not None
     assert one.payload_bytes == {("node1", "node9"): 7, ("node9", "node1"): 5}
     assert one.message_count == 3
 
 
 def test_verbs_are_asked_of_the_port(bare: RunData) -> None:
-    port = {"device": "rxe0", "hca_port": 1}
-    fabrics = {**bare.manifest["fabrics"]}
-    fabrics["gige"] = {**fabrics["gige"], "transport": "roce", "rdma_ports": {"node1": port, "node2": port}}
-    run = replace(bare, manifest={**bare.manifest, "fabrics": fabrics})
-    records = {record["entry_id"]: record for record in run.journal}
+    port = RdmaPort("rxe0", 1)
+    fabrics = dict(bare.manifest.fabrics)
+    fabrics["gige"] = replace(fabrics["gige"], transport="roce", rdma_ports={"node1": port, "node2": port})
+    run = replace(bare, manifest=replace(bare.manifest, fabrics=fabrics))
+    records = {record.entry_id: record for record in run.journal}
     over, tcp = expectation(run, records[MPI]), expectation(run, records[TCP])
     assert over is not None
     assert (over.transport, over.rdma_ports["node2"]) == ("roce", "rxe0/1")
@@ -261,13 +257,13 @@ def test_verbs_are_asked_of_the_port(bare: RunData) -> None:
 def test_libfabric_is_asked_for_what_its_provider_uses(
     bare: RunData, layer: str, placement: str, of_fabric: str | None, asked: str
 ) -> None:
-    port = {"device": "rxe0", "hca_port": 1}
-    entries, fabrics = {**bare.manifest["entries"]}, {**bare.manifest["fabrics"]}
+    port = RdmaPort("rxe0", 1)
+    entries, fabrics = dict(bare.manifest.entries), dict(bare.manifest.fabrics)
     fabric = "gige" if of_fabric else None
-    entries[TCP] = {**entries[TCP], "layer": layer, "placement": placement, "fabric": fabric}
-    fabrics["gige"] = {**fabrics["gige"], "transport": of_fabric, "rdma_ports": {"node1": port, "node2": port}}
-    run = replace(bare, manifest={**bare.manifest, "entries": entries, "fabrics": fabrics})
-    record = next(record for record in run.journal if record["entry_id"] == TCP)
+    entries[TCP] = replace(entries[TCP], layer=layer, placement=placement, fabric=fabric)
+    fabrics["gige"] = replace(fabrics["gige"], transport=of_fabric or "tcp", rdma_ports={"node1": port, "node2": port})
+    run = replace(bare, manifest=replace(bare.manifest, entries=entries, fabrics=fabrics))
+    record = next(record for record in run.journal if record.entry_id == TCP)
     one = expectation(run, record)
     assert one is not None
     assert one.transport == asked

@@ -14,6 +14,7 @@ from fabriscope.analysis.bounds import least_latency_ns
 from fabriscope.analysis.bursts import bursts, changepoints, drifts, effective_samples
 from fabriscope.analysis.estimates import estimates
 from fabriscope.analysis.trust import GRADES, Outside, trust, trust_rows, with_trust
+from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.run_data import RunData
 
 SHAPE = Shape(
@@ -39,8 +40,8 @@ def graded(run: RunData, outside: Outside | None = None) -> dict[str, dict[str, 
 
 def with_facts(run: RunData, **facts: Any) -> RunData:
     """Return the run with these facts of its hosts (`__` stands for a dot)."""
-    listed = [{"name": name.replace("__", "."), "value": value} for name, value in facts.items()]
-    return replace(run, manifest={**run.manifest, "hosts": {"node1": {"facts": listed}}})
+    listed = HostFacts(tuple(Fact(name.replace("__", "."), value) for name, value in facts.items()))
+    return replace(run, manifest=replace(run.manifest, hosts={"node1": listed}))
 
 
 def slowed(run: RunData, launches: list[int], from_round: int, factor: float) -> RunData:
@@ -68,7 +69,7 @@ def test_few_launches_and_their_spread_lower_the_grade(run: RunData) -> None:
 
 
 def test_a_change_inside_launches_is_drift(run: RunData) -> None:
-    ids = [record["launch_id"] for record in run.journal if record["entry_id"] == "gige.tcp.inter"]
+    ids = [record.launch_id for record in run.journal if record.entry_id == "gige.tcp.inter"]
     assert drifts(bursts(run)) == {}
     some = drifts(bursts(slowed(run, ids[:2], 5, 1.4)))
     assert set(some) == set(ids[:2])
@@ -94,7 +95,7 @@ def test_changepoints_are_where_they_are() -> None:
 
 
 def test_a_trend_over_launches_lowers_the_grade(run: RunData) -> None:
-    ids = sorted(record["launch_id"] for record in run.journal if record["entry_id"] == "gige.tcp.inter")
+    ids = sorted(record.launch_id for record in run.journal if record.entry_id == "gige.tcp.inter")
     grown = run
     for step, launch_id in enumerate(ids):
         grown = slowed(grown, [launch_id], 0, 1 + 0.05 * step)

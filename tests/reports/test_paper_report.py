@@ -80,7 +80,7 @@ def _with_paper(run: RunData) -> RunData:
         "slow": StandInSection(says="100 Mb/s", select={"fabric": "ethernet-100"}),
         "fast": StandInSection(says="1 Gb/s", select={"fabric": "gige"}),
     }
-    return replace(run, manifest={**run.manifest, "paper": {**resolve(paper, here), "here": {"colour": "black"}}})
+    return replace(run, manifest=replace(run.manifest, paper={**resolve(paper, here), "here": {"colour": "black"}}))
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND
 from fabriscope.cli.show import COMMAND as SHOW_COMMAND
 from fabriscope.model.errors import StoreError
+from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover
 from fabriscope.reports import html_page
@@ -167,19 +168,20 @@ def test_the_page_says_what_a_reader_asks(page: Path) -> None:
 
 
 def test_jobs_that_hung_after_their_results_are_told_of(run: RunData) -> None:
-    journal = [dict(record) for record in run.journal]
-    whole = {"footer": {"status": "ok"}, "exit_statuses": [None]}
+    journal = list(run.journal)
     for number, transport in ((1, "mpi"), (2, "tcp")):
-        journal[number]["details"] = {"header": {"transport": transport}, **whole}
+        details = Details(transport=transport, is_whole=True, exit_statuses=(None,))
+        journal[number] = dataclasses.replace(journal[number], details=details)
     table = dict(run_table(essence_of(dataclasses.replace(run, journal=tuple(journal)))))
-    assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1]['launch_id']}")
+    assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1].launch_id}")
     assert "MPI_Finalize did not return" not in dict(run_table(essence_of(run)))
 
 
 def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
     data = store.open_run(path).read()
     hostile = "</script><script>alert(1)</script>"
-    manifest = json.loads(json.dumps(data.manifest).replace("gige", hostile.replace("/", "\\/")))
+    text = json.dumps(data.manifest.document).replace("gige", hostile.replace("/", "\\/"))
+    manifest = store.manifest_of(json.loads(text))
     page = (
         discover("reports", "REPORT")
         .get("html")

@@ -65,7 +65,9 @@ def test_ends_of_pipes_are_looked_at_before_they_are_believed(channel: Any, tmp_
     path = tmp_path / "x.json.gz"
     last = replace(LAST, processes=(replace(PROCESS, channels=(channel,)),))
     path.write_bytes(counters.pack(counters.encode({"a": replace(WATCH, readings=(FIRST, last))})))
-    with pytest.raises(StoreError, match=r"the counters cannot be read: (a pipe's end|a process) is of another type"):
+    with pytest.raises(
+        StoreError, match=r"cannot be read: .*(is no end of a pipe|channels\[0\] is 7, and must be text)"
+    ):
         counters.load(path)
 
 
@@ -89,7 +91,7 @@ def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
     assert run.idle_watches() == {"b": WATCHES["b"]}
     assert check_folder(folder.path).findings == ()
     (folder.path / "counters" / "launch-0007.json.gz").write_bytes(b"")
-    path = folder.path / str(run.journal[0]["counters"])
+    path = folder.path / str(run.journal[0].counters)
     text = gzip.decompress(path.read_bytes())
     path.write_bytes(counters.pack(text.replace(b'"boot"', b'"boots"', 1)))
     folder.end()

@@ -82,11 +82,11 @@ def test_what_went_in_comes_back(folder: store.RunFolder) -> None:
     assert frame["value"].to_list() == [5, 6, 7, 8, 9]
     assert frame["phase"].to_list() == ["warmup", "warmup", "measure", "measure", "measure"]
     assert frame["start_ns"].to_list()[-1] == 2**40
-    assert [line["launch_id"] for line in run.journal] == [1, 2]
-    assert run.journal[0]["samples"] == "samples/launch-0001.parquet"
-    assert run.journal[0]["details"] == {"clock": None}
-    assert run.journal[0]["commands"][0]["argv"] == ["engine", "--x"]
-    assert run.journal[1]["samples"] is None
+    assert [line.launch_id for line in run.journal] == [1, 2]
+    assert run.journal[0].samples == "samples/launch-0001.parquet"
+    assert run.journal[0].document["details"] == {"clock": None}
+    assert run.journal[0].commands[0].argv == ("engine", "--x")
+    assert run.journal[1].samples is None
     raw = sorted(path.name for path in (folder.path / "raw" / "launch-0001").iterdir())
     assert raw == ["0-n0.stderr.gz", "0-n0.stdout.gz", "1-.._n1.stderr.gz", "1-.._n1.stdout.gz"]
     assert gzip.decompress((folder.path / "raw/launch-0001/0-n0.stdout.gz").read_bytes()) == b"said\n"
@@ -131,9 +131,9 @@ def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_sta
     folder.append(failed(1), [], [], again=True)  # one that fared worse takes nothing away
     assert (folder.path / "journal.jsonl").read_bytes().startswith(before)
     run = store.open_run(folder.path).read()
-    assert [(one["status"], one["attempt"]) for one in run.journal] == [("ok", 2)]
-    assert [(one["status"], one["attempt"]) for one in run.superseded] == [("failed", 1), ("failed", 3)]
-    assert folder.done()[1]["status"] == "ok"
+    assert [(one.status, one.attempt) for one in run.journal] == [("ok", 2)]
+    assert [(one.status, one.attempt) for one in run.superseded] == [("failed", 1), ("failed", 3)]
+    assert folder.done()[1].status == "ok"
     assert run.samples.collect()["value"].to_list() == [5, 6, 7, 8, 9]
     for name in ("samples/launch-0001.parquet", "samples/launch-0001-attempt-2.parquet"):
         assert (folder.path / name).exists()
@@ -143,7 +143,7 @@ def test_a_launch_made_again_takes_the_place_of_the_one_that_failed_and_both_sta
 def test_of_two_attempts_that_failed_the_last_one_counts(folder: store.RunFolder) -> None:
     folder.append(failed(1))
     folder.append({**failed(1), "reason": "still gone"}, again=True)
-    assert folder.done()[1]["reason"] == "still gone"
+    assert folder.done()[1].reason == "still gone"
 
 
 def test_the_schedule_comes_back_as_launches(folder: store.RunFolder) -> None:
@@ -227,7 +227,7 @@ def test_a_damaged_line_is_left_out_by_name_and_nothing_is_appended_behind_it(fo
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(lines[0] + b"{torn\n" + lines[2])
     run = store.open_run(folder.path).read()
-    assert [line["launch_id"] for line in run.journal] == [1, 3]
+    assert [line.launch_id for line in run.journal] == [1, 3]
     assert [note.partition(": it")[0] for note in run.notes] == ["line 2 is left out: journal.jsonl, line 2"]
     with pytest.raises(StoreError, match="damaged") as caught:
         store.open_run(folder.path).append(record(4))
@@ -253,7 +253,7 @@ def test_a_launch_of_which_a_file_is_damaged_is_left_out_by_name(folder: store.R
     elif damage == "a pipe":
         os.mkfifo(path)
     run = store.open_run(folder.path).read()
-    assert [line["launch_id"] for line in run.journal] == [2]
+    assert [line.launch_id for line in run.journal] == [2]
     assert run.samples.collect()["launch_id"].unique().to_list() == [2]
     (note,) = run.notes
     assert note.startswith("launch 1 is left out: samples/launch-0001.parquet: ")
@@ -265,7 +265,7 @@ def test_an_earlier_attempt_counts_where_the_later_one_is_damaged(folder: store.
     folder.append(record(1), blocks(), again=True)
     (folder.path / "samples" / "launch-0001-attempt-2.parquet").write_bytes(b"")
     run = store.open_run(folder.path).read()
-    assert [line["attempt"] for line in run.journal] == [1]
+    assert [line.attempt for line in run.journal] == [1]
     assert "launch 1, attempt 2, is left out" in run.notes[0]
 
 
@@ -447,13 +447,13 @@ for number in range(len(folder.done()) + 1, 10**6):
 
 def test_a_run_of_version_1_stays_readable() -> None:
     run = store.open_run(STORED_RUN).read()
-    assert run.manifest["version"] == 1
-    assert [line["status"] for line in run.journal] == ["ok", "failed", "ok"]
+    assert run.manifest.version == 1
+    assert [line.status for line in run.journal] == ["ok", "failed", "ok"]
     frame = run.samples.collect()
     assert tuple(frame.columns) == SAMPLE_COLUMNS
     assert frame["value"].sum() == 70
     assert store.launches_of(run.manifest) == LAUNCHES
-    assert run.manifest["fabrics"]["gige"]["line_rate_bits_per_s"] == 10**9
+    assert run.manifest.fabrics["gige"].line_rate_bits_per_s == 10**9
 
 
 def test_the_share_of_a_rank_is_kept(folder: store.RunFolder) -> None:
@@ -479,7 +479,7 @@ def test_a_run_from_before_ranks_says_what_it_said(tmp_path: Path) -> None:
     frame = run.samples.collect()
     assert tuple(frame.columns) == SAMPLE_COLUMNS
     assert frame["rank"].null_count() == frame.height > 0
-    assert {case.case_id for launch in store.launches_of(run.manifest) for case in launch.cases} == set(
+    assert {case.case_id for launch in run.data.manifest.launches for case in launch.cases} == set(
         run.manifest["cases"]
     )
     summary = pl.read_csv(RUN_BEFORE_RANKS.with_name("run-before-ranks-summary.csv"))

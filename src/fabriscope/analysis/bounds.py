@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.ranks import Layout
 
 ETHERNET_HEADER_BYTES = 14
@@ -46,20 +45,19 @@ FETCH_LATENCIES = (
 TWO_RANKS = Layout(2, 1)
 
 
-def carrier_of(layer: str, fabric: Mapping[str, Any]) -> tuple[str, int | None]:
-    """Return what carries a layer over a fabric of a manifest, and its MTU: the payload of a packet for RoCE.
+def carrier_of(layer: str, fabric: Fabric) -> tuple[str, int | None]:
+    """Return what carries a layer over a fabric, and its MTU: the payload of a packet for RoCE.
 
     iWARP and libfabric's tcp go over TCP, whose bound is generous for them. Of InfiniBand no headers are known here.
     """
     if layer == "libfabric-tcp":
-        return "tcp", fabric.get("mtu_bytes")
+        return "tcp", fabric.mtu_bytes
     if layer not in ("verbs", "libfabric-verbs"):
-        return layer, fabric.get("mtu_bytes")
-    transport = str(fabric.get("transport", ""))
-    payloads = [port.get("mtu_bytes") for port in (fabric.get("rdma_ports") or {}).values()]
-    if transport == ROCE:
+        return layer, fabric.mtu_bytes
+    payloads = [port.mtu_bytes for port in fabric.rdma_ports.values()]
+    if fabric.transport == ROCE:
         return ROCE, min((payload for payload in payloads if payload), default=None)
-    return {"iwarp": "tcp"}.get(transport, layer), fabric.get("mtu_bytes")
+    return {"iwarp": "tcp"}.get(fabric.transport, layer), fabric.mtu_bytes
 
 
 def wire_bytes(payload_bytes: int, mtu_bytes: int, layer: str = "tcp") -> int:

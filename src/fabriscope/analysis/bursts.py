@@ -43,7 +43,7 @@ def bursts(run: RunData) -> pl.DataFrame:
     `log_median` is of the time per operation, `sample` the median of the samples as they were recorded, the sums are
     of the logs. A few launches at a time: medians need all their samples in memory.
     """
-    launch_ids = sorted(record["launch_id"] for record in run.journal if record.get("samples"))
+    launch_ids = sorted(record.launch_id for record in run.journal if record.samples)
     step = math.ceil(len(launch_ids) / BATCHES) or 1
     batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
     parts = [_bursts_of(run.samples.filter(pl.col("launch_id").is_between(some[0], some[-1]))) for some in batches]

@@ -36,7 +36,7 @@ def selection(text: str, run: RunData, values: pl.DataFrame) -> dict[str, Any]:
     """
     known = {name: values[name].unique(maintain_order=True).to_list() for name in IDENTITY}
     rows = values.filter(pl.col("entry_id") == text)
-    if text in run.manifest["entries"] and rows.height:
+    if text in run.manifest.entries and rows.height:
         return {name: rows[name][0] for name in OF_AN_ENTRY}
     found: dict[str, Any] = {}
     for word in (word.strip() for word in text.split(",")):
@@ -120,7 +120,7 @@ def _unpaired(
 
 def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
     """Return how each size of each curve was measured, in words: what its name does not tell."""
-    parameters = {case_id: dict(case.get("parameters", ())) for case_id, case in run.manifest["cases"].items()}
+    parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}
     columns = (*IDENTITY, "metric_id", "message_size_bytes", "window_size", "socket", "case_id")
     found = {}
     for *key, size, window, socket, case_id in values.select(columns).unique().iter_rows():

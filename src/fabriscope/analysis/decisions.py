@@ -58,7 +58,7 @@ class State:
 def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None) -> State:
     """Return the state of a run, of its first blocks alone where `blocks` says so; `kinds` of comparison or all."""
     if blocks is not None:
-        run = replace(run, journal=tuple(record for record in run.journal if record["block"] <= blocks))
+        run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
     values = launch_values(run)
     frame = _compared(run, values, tuple(kinds))
     undecided = frame.filter(pl.col("verdict") == "undecided")
@@ -70,7 +70,7 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
     }
     known = undecided["blocks_to_decide"].drop_nulls().to_list()
     return State(
-        max((record["block"] for record in run.journal), default=0),
+        max((record.block for record in run.journal), default=0),
         frame.height - undecided.height,
         frame.height,
         frozenset(open_entries),
@@ -82,7 +82,7 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
 
 def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: int) -> bool:
     """Return whether the first blocks decide all comparisons at the sizes of a round; without any, nothing is."""
-    run = replace(run, journal=tuple(record for record in run.journal if record["block"] <= blocks))
+    run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
     frame = _compared(run, launch_values(run).filter(pl.col("round") == number), tuple(kinds))
     return frame.height > 0 and not (frame["verdict"] == "undecided").any()
 
@@ -96,6 +96,6 @@ def _block_ns(run: RunData, entry_ids: Iterable[str]) -> int:
     """Return how long the launches of these entries take together, on average."""
     total = 0.0
     for entry_id in entry_ids:
-        times = [record["elapsed_ns"] for record in run.journal if record["entry_id"] == entry_id]
+        times = [record.elapsed_ns for record in run.journal if record.entry_id == entry_id]
         total += sum(times) / len(times) if times else 0.0
     return round(total)

@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.case import LAYER_LABELS, SocketOptions, ranks_label
+from fabriscope.model.case import LAYER_LABELS, Case
+from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import layout_from
+from fabriscope.model.record import GroupAccount, Result
 from fabriscope.model.run_data import RunData
 
 CASE_SCHEMA = {
@@ -50,27 +52,27 @@ def cases_frame(run: RunData) -> pl.DataFrame:
 
     That is: between hosts before inside one, fabrics as the plan lists them, TCP, MPI, shared memory, null.
     """
-    entry_ids = {_entry_key(entry): entry_id for entry_id, entry in run.manifest["entries"].items()}
     rows = []
-    for case_id, case in run.manifest["cases"].items():
-        entry = case["entry"]
+    for case_id, case in run.manifest.cases.items():
+        entry = case.entry
         rows.append(
             {
                 "case_id": case_id,
-                "entry_id": entry_ids.get(_entry_key(entry), ""),
-                "placement": entry["placement"],
-                "fabric": entry.get("fabric"),
-                "layer": entry["layer"],
-                "mpi": entry.get("mpi"),
-                "instrument": entry.get("instrument", "engine"),
-                "benchmark": case["benchmark"],
-                "ranks": ranks_label(tuple(entry.get("hosts", ()))),
-                "rank_count": len(entry.get("hosts", ())) or 2,
-                "twin": AGAIN if entry.get("twin") else "",
-                "series": _without_interface(case.get("series", ""), case.get("socket", {})),
-                "window_size": case.get("window_size", 1),
-                "socket": _socket_label(case.get("socket", {})),
-                "message_size_bytes": case["message_size_bytes"],
+                "entry_id": entry.entry_id if entry.entry_id in run.manifest.entries else "",
+                "placement": entry.placement,
+                "fabric": entry.fabric,
+                "layer": entry.layer,
+                "mpi": entry.mpi,
+                "instrument": entry.instrument,
+                "benchmark": case.benchmark,
+                "ranks": entry.ranks,
+                "rank_count": len(entry.hosts) or 2,
+                "twin": AGAIN if entry.twin else "",
+                "series": _without_interface(case),
+                "window_size": case.window_size,
+                # The interface follows from the fabric; with it no two fabrics would have comparable cases.
+                "socket": replace(case.socket, interface=None).label(),
+                "message_size_bytes": case.message_size_bytes,
             }
         )
     order = _Order(run.manifest)
@@ -80,12 +82,12 @@ def cases_frame(run: RunData) -> pl.DataFrame:
 class _Order:
     """Where a case stands in a report; what is not known stands last, in the manifest's order."""
 
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
-        self._known = {
+    def __init__(self, manifest: Manifest) -> None:
+        self._known: dict[str, list[str | None]] = {
             "placement": ["inter", "intra"],
-            "fabric": [None, *manifest["fabrics"]],
+            "fabric": [None, *manifest.fabrics],
             "layer": list(LAYER_LABELS),
-            "mpi": [None, *manifest["mpi"]],
+            "mpi": [None, *manifest.mpi],
             "instrument": ["engine"],
             "benchmark": list(BENCHMARKS),
             "ranks": [""],
@@ -105,22 +107,22 @@ class _Order:
 
 def launches_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each launch of the schedule: what was planned, and how it ended (`open` if it has not)."""
-    records = {record["launch_id"]: record for record in run.journal}
-    entries = run.manifest["entries"]
+    records = {record.launch_id: record for record in run.journal}
+    labels = {entry_id: entry.label() for entry_id, entry in run.manifest.entries.items()}
     rows = []
-    for line in run.manifest["schedule"]:
-        record = records.get(line["launch_id"], {})
+    for line in run.manifest.schedule:
+        record = records.get(line.launch_id)
         rows.append(
             {
-                "launch_id": line["launch_id"],
-                "block": line["block"],
-                "entry_id": line["entry_id"],
-                "label": entries.get(line["entry_id"], {}).get("label", line["entry_id"]),
-                "status": record.get("status", "open"),
-                "reason": record.get("reason"),
-                "case_count": len(line["case_ids"]),
-                "started_unix_ns": record.get("started_unix_ns"),
-                "elapsed_ns": record.get("elapsed_ns"),
+                "launch_id": line.launch_id,
+                "block": line.block,
+                "entry_id": line.entry_id,
+                "label": labels.get(line.entry_id, line.entry_id),
+                "status": record.status if record else "open",
+                "reason": record.reason if record else None,
+                "case_count": len(line.case_ids),
+                "started_unix_ns": record.started_unix_ns if record else None,
+                "elapsed_ns": record.elapsed_ns if record else None,
             }
         )
     schema = {
@@ -142,32 +144,24 @@ def results_frame(run: RunData) -> pl.DataFrame:
 
     A case of a failed launch that has no result of its own has the launch's.
     """
-    planned = {line["launch_id"]: line["case_ids"] for line in run.manifest["schedule"]}
+    planned = {line.launch_id: line.case_ids for line in run.manifest.schedule}
     rows = []
     for record in run.journal:
-        results = record.get("results") or {}
-        for case_id in dict.fromkeys([*planned.get(record["launch_id"], ()), *results]):
-            result = results.get(case_id) or {"status": record["status"], "reason": record.get("reason")}
-            rows.append(
-                {
-                    "launch_id": record["launch_id"],
-                    "block": record["block"],
-                    "entry_id": record.get("entry_id"),
-                    "case_id": case_id,
-                    "status": result["status"],
-                    "reason": result.get("reason") or (record.get("reason") if result["status"] != "ok" else None),
-                }
-            )
-    return pl.DataFrame(rows, schema=RESULT_SCHEMA)
+        of_launch = Result(record.status, record.reason)
+        for case_id in dict.fromkeys([*planned.get(record.launch_id, ()), *record.results]):
+            result = record.results.get(case_id, of_launch)
+            reason = result.reason or (record.reason if result.status != "ok" else None)
+            rows.append((record.launch_id, record.block, record.entry_id, case_id, result.status, reason))
+    return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
-def group_accounts(run: RunData) -> dict[tuple[int, str], dict[str, Any]]:
+def group_accounts(run: RunData) -> dict[tuple[int, str], GroupAccount]:
     """Return what the engine told of operations of several ranks, beside their samples, by launch id and case id."""
-    found = {}
-    for record in run.journal:
-        groups = (record.get("details") or {}).get("groups") or {}
-        found.update({(record["launch_id"], case_id): dict(account) for case_id, account in groups.items()})
-    return found
+    return {
+        (record.launch_id, case_id): account
+        for record in run.journal
+        for case_id, account in record.details.groups.items()
+    }
 
 
 def failures_frame(run: RunData) -> pl.DataFrame:
@@ -192,17 +186,6 @@ def layer_label(row: Mapping[str, Any]) -> str:
     return "".join((name, *truth))
 
 
-def _entry_key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-    names = ("layer", "fabric", "placement", "mpi", "instrument")
-    return (*(entry.get(name) for name in names), bool(entry.get("twin")), tuple(entry.get("hosts", ())))
-
-
-def _socket_label(fields: Mapping[str, Any]) -> str:
-    known = {name: value for name, value in fields.items() if name in SocketOptions.__dataclass_fields__}
-    # The interface follows from the fabric; with it in the label no two fabrics would have comparable cases.
-    return replace(SocketOptions(**known), interface=None).label()
-
-
-def _without_interface(series: str, socket: Mapping[str, Any]) -> str:
-    bound = f"bound to {socket.get('interface')}"
-    return ", ".join(part for part in series.split(", ") if part and part != bound)
+def _without_interface(case: Case) -> str:
+    bound = f"bound to {case.socket.interface}"
+    return ", ".join(part for part in case.series.split(", ") if part and part != bound)

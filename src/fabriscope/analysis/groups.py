@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.frames import group_accounts
 from fabriscope.analysis.stopping import rules_of
 from fabriscope.model.benchmarks import PAIR, kind_of
+from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
 CURVE = (*IDENTITY, "metric_id")
@@ -45,12 +45,12 @@ class _Account:
     clock_errors_ns: list[int] = field(default_factory=list)
     slowest: Counter[int] = field(default_factory=Counter)
 
-    def add(self, said: Mapping[str, Any]) -> None:
-        self.operation_count += int(said.get("operation_count") or 0)
-        self.late_operation_count += int(said.get("late_operation_count") or 0)
-        if said.get("clock_error_ns") is not None:
-            self.clock_errors_ns.append(int(said["clock_error_ns"]))
-        self.slowest.update({int(rank): count for rank, count in (said.get("slowest_ranks") or {}).items()})
+    def add(self, account: GroupAccount) -> None:
+        self.operation_count += account.operation_count or 0
+        self.late_operation_count += account.late_operation_count or 0
+        if account.clock_error_ns is not None:
+            self.clock_errors_ns.append(int(account.clock_error_ns))
+        self.slowest.update(account.slowest_ranks or {})
 
 
 def groups(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
@@ -65,14 +65,14 @@ def groups(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
     of_groups = values.filter(pl.col("benchmark").is_in(shared), ~pl.col("impossible"))
     accounts = group_accounts(run)
     counted = set(of_groups.select("launch_id", "case_id").iter_rows())
-    hosts = {case_id: case["entry"].get("hosts", ()) for case_id, case in run.manifest["cases"].items()}
+    hosts = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
     rows = []
     for part in estimates_of(of_groups, rules_of(run).method).partition_by(CURVE, maintain_order=True):
         account = _Account()
         of_part = set(part["case_id"])
-        for launch, said in accounts.items():
+        for launch, of_launch in accounts.items():
             if launch[1] in of_part and launch in counted:
-                account.add(said)
+                account.add(of_launch)
         rows.append(_row(part.sort("message_size_bytes"), account, hosts[part["case_id"][0]]))
     return pl.DataFrame(rows, schema=GROUP_SCHEMA)
 

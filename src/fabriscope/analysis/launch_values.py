@@ -12,9 +12,11 @@ from fabriscope.analysis.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
 from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
+from fabriscope.model.manifest import Manifest
 from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
 from fabriscope.model.ranks import layout_from
+from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
 OPERATION = "operation_ns"
@@ -57,16 +59,16 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
     condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
     cases = {row["case_id"]: row for row in cases_frame(run).iter_rows(named=True)}
     places = {case_id: place for place, case_id in enumerate(cases)}
-    parameters = {case_id: dict(case.get("parameters", ())) for case_id, case in run.manifest["cases"].items()}
+    parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}
     accounts = group_accounts(run)
     limits = _Limits(run.manifest)
-    rounds = {line["launch_id"]: line.get("round", 0) for line in run.manifest.get("schedule") or ()}
+    rounds = {line.launch_id: line.round for line in run.manifest.schedule}
     rows = []
     known = [line for line in condensed.iter_rows(named=True) if line["case_id"] in cases]
     for line in sorted(known, key=lambda line: (places[line["case_id"]], line["launch_id"])):
         case = cases[line["case_id"]]
-        said = accounts.get((line["launch_id"], line["case_id"]), {})
-        for metric_id, value in _metrics(line, case, parameters[line["case_id"]], said):
+        account = accounts.get((line["launch_id"], line["case_id"]), GroupAccount())
+        for metric_id, value in _metrics(line, case, parameters[line["case_id"]], account):
             limit = limits.of(metric_id, case)
             better = METRICS[metric_id].larger_is_better if metric_id in METRICS else True
             rows.append(
@@ -96,7 +98,7 @@ def _condense(run: RunData) -> pl.DataFrame:
 
     A few launches at a time: medians need all their samples in memory, and a run's would need a gigabyte.
     """
-    launch_ids = sorted(record["launch_id"] for record in run.journal)
+    launch_ids = sorted(record.launch_id for record in run.journal)
     step = math.ceil(len(launch_ids) / BATCHES) or 1
     batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
     return pl.concat([_condense_batch(run.samples.filter(_among(batch))) for batch in batches or [[]]])
@@ -140,11 +142,11 @@ def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _metrics(
-    line: Mapping[str, Any], case: Mapping[str, Any], parameters: Mapping[str, str], said: Mapping[str, Any]
+    line: Mapping[str, Any], case: Mapping[str, Any], parameters: Mapping[str, str], account: GroupAccount
 ) -> Iterator[tuple[str, float]]:
     """Yield metric id and value; values that do not exist (a rate of no time) are left out.
 
-    `said` is what the engine told of this case in this launch, beside its samples.
+    `account` is what the engine said of this case in this launch, beside its samples.
     """
     if line["quantity"] != OPERATION:
         metric = METRICS.get(line["quantity"])
@@ -156,7 +158,7 @@ def _metrics(
     for metric_id in metrics_of(case["benchmark"], parameters):
         operation_ns = line["mean"] if metric_id in MEAN_METRICS else line["median"]
         if metric_id.startswith("overlap_percent"):
-            value = overlap_percent(operation_ns, said.get("compute_ns", math.nan), said.get("pure_ns", math.nan))
+            value = overlap_percent(operation_ns, _or_nan(account.compute_ns), _or_nan(account.pure_ns))
         else:
             counts = {"pair_count": case["rank_count"] // 2, "sender_count": case["rank_count"] - 1}
             value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], **counts)
@@ -164,7 +166,11 @@ def _metrics(
             yield metric_id, value
 
 
-def limits_of(manifest: Mapping[str, Any]) -> _Limits:
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def limits_of(manifest: Manifest) -> _Limits:
     """Return what physics allows, in the metric's unit or None: `.of(metric_id, row of cases_frame)`, `.of_memory`."""
     return _Limits(manifest)
 
@@ -172,9 +178,9 @@ def limits_of(manifest: Mapping[str, Any]) -> _Limits:
 class _Limits:
     """The physical limits of a run's fabrics, remembered since many launches share a case."""
 
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
-        self._fabrics = manifest["fabrics"]
-        self._switches = (manifest.get("lab") or {}).get("fabrics") or {}
+    def __init__(self, manifest: Manifest) -> None:
+        self._fabrics = manifest.fabrics
+        self._switches = manifest.switches
         self._copy_rate = copy_rate(manifest)
         self._known: dict[tuple[str, str], float | None] = {}
 
@@ -196,11 +202,11 @@ class _Limits:
         carrier, mtu_bytes = carrier_of(case["layer"], fabric)
         return metric_limit(
             metric_id,
-            fabric.get("line_rate_bits_per_s"),
+            fabric.line_rate_bits_per_s,
             mtu_bytes,
             case["message_size_bytes"],
             case["window_size"],
             carrier,
-            (self._switches.get(case["fabric"]) or {}).get("delay_ns") or 0,
+            self._switches[fabric.name].delay_ns if fabric.name in self._switches else 0,
             layout_from(case["ranks"]),
         )

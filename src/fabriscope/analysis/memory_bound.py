@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from fabriscope.analysis.bounds import DIRECTIONS, FETCH_LATENCIES, ONE_WAY_LATENCIES, TWO_RANKS
 from fabriscope.model.host import COPY_RATE
+from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import Layout
 
 COPYING_THREADS = {"tcp": 1, "shm": 1, "mpi": 2}
@@ -20,12 +18,9 @@ MARGIN = 2.0
 had not risen yet, may have taken half of it all the time."""
 
 
-def copy_rate(manifest: Mapping[str, Any]) -> float | None:
+def copy_rate(manifest: Manifest) -> float | None:
     """Return the best rate of all hosts, in bytes/s, since one may stand in for another; None if one is not known."""
-    rates = [
-        next((fact.get("value") for fact in host.get("facts", ()) if fact["name"] == COPY_RATE), None)
-        for host in (manifest.get("hosts") or {}).values()
-    ]
+    rates = [host.values.get(COPY_RATE) for host in manifest.hosts.values()]
     known = [float(rate) for rate in rates if isinstance(rate, int | float) and rate > 0]
     return max(known) if known and len(known) == len(rates) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,14 +59,14 @@ def pair_matrices(run: RunData, cases: pl.DataFrame) -> list[PairMatrix]:
     for case in cases.filter(pl.col("case_id").is_in(list(measured))).iter_rows(named=True):
         launches = sound.filter(pl.col("case_id") == case["case_id"])["launch_id"].to_list()
         some = of_pairs.filter(pl.col("case_id") == case["case_id"], pl.col("launch_id").is_in(launches))
-        hosts = run.manifest["cases"][case["case_id"]]["entry"]["hosts"]
+        hosts = run.manifest.cases[case["case_id"]].entry.hosts
         matrix = _matrix(case, some, hosts, limits.of("latency_ns", case))
         matrices += [matrix] if matrix is not None else []
     return matrices
 
 
 def _matrix(
-    case: Mapping[str, Any], samples: pl.LazyFrame, hosts: list[str], limit_ns: float | None
+    case: Mapping[str, Any], samples: pl.LazyFrame, hosts: Sequence[str], limit_ns: float | None
 ) -> PairMatrix | None:
     half_ns = pl.col("value") / pl.col("operations_per_sample") / 2
     per_launch = samples.group_by("rank", "peer", "launch_id").agg(half_ns.median().log().alias("log")).collect()
@@ -91,7 +91,7 @@ def _matrix(
     )  # fmt: skip
 
 
-def _worst_hosts(pairs: pl.DataFrame, hosts: list[str], median: float) -> tuple[tuple[str, float], ...]:
+def _worst_hosts(pairs: pl.DataFrame, hosts: Sequence[str], median: float) -> tuple[tuple[str, float], ...]:
     both = pl.concat(
         [pairs.select("rank", "value"), pairs.select(pl.col("peer").alias("rank"), "value")], how="vertical"
     )

@@ -84,10 +84,10 @@ class Paper:
 
 def paper_of(run: RunData, values: pl.DataFrame) -> Paper | None:
     """Return the paper that a run's plan re-ran, judged by its launch values; None where the plan names none."""
-    about = run.manifest.get("paper")
+    about = run.manifest.paper
     if not about:
         return None
-    pool = Pool(values, run.manifest, rules_of(run).method)
+    pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method)
     return Paper(
         {name: value for name, value in about.items() if name not in ("figures", "tables", "claims")},
         tuple(_figure(one, pool) for one in about["figures"]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import polars as pl
 
 from fabriscope.analysis.evidence import FIXED
+from fabriscope.model.case import Case
+from fabriscope.model.fabric import Fabric
 
 SIZE = "message_size_bytes"
 DEFAULTS: dict[str, Any] = {
@@ -60,9 +62,15 @@ class Curve:
 class Pool:
     """The launch values of a run, to pick from."""
 
-    def __init__(self, values: pl.DataFrame, manifest: Mapping[str, Any], method: str = FIXED) -> None:
+    def __init__(
+        self,
+        values: pl.DataFrame,
+        cases: Mapping[str, Case],
+        fabrics: Mapping[str, Fabric],
+        method: str = FIXED,
+    ) -> None:
         self.method = method
-        self._cases = {case_id: attributes(case) for case_id, case in manifest["cases"].items()}
+        self._cases = {case_id: attributes(case) for case_id, case in cases.items()}
         self._values: dict[tuple[str, str], Blocks] = {}
         sound = values.filter(~pl.col("impossible"), pl.col("value") > 0)
         merged = sound.group_by("case_id", "metric_id", "block", maintain_order=True).agg(
@@ -70,9 +78,7 @@ class Pool:
         )
         for case_id, metric_id, block, value in merged.iter_rows():
             self._values.setdefault((case_id, metric_id), {})[block] = value
-        self._line_rates = {
-            name: fabric.get("line_rate_bits_per_s") for name, fabric in (manifest.get("fabrics") or {}).items()
-        }
+        self._line_rates = {name: fabric.line_rate_bits_per_s for name, fabric in fabrics.items()}
 
     def pick(self, one: Mapping[str, Any], how: Mapping[str, Any]) -> Curve:
         """Return the curve of `one` (its label, and the cases that stand for it), as `how` says: metric and axis."""
@@ -135,19 +141,19 @@ class Pool:
         return "; ".join(parts) or "cases with the same attributes"
 
 
-def attributes(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return everything that a case of a manifest can be selected by, flat.
+def attributes(case: Case) -> dict[str, Any]:
+    """Return everything that a case can be selected by, flat.
 
     Names are those of the manifest: of the entry (layer, fabric, placement, mpi, instrument), the case, its socket
     options and its parameters; `rank_count`, `host_count` and `pair_count` are counted.
     """
-    entry = case["entry"]
-    hosts = list(entry.get("hosts") or ())
-    flat = {name: value for name, value in case.items() if name not in ("entry", "socket", "parameters")}
-    flat |= {name: value for name, value in entry.items() if name != "hosts"}
-    flat |= {"instrument": entry.get("instrument", "engine")}
-    flat |= dict(case.get("socket") or {})
-    flat |= {str(name): value for name, value in _pairs(case.get("parameters"))}
+    hosts = case.entry.hosts
+    flat: dict[str, Any] = {}
+    for noun in (case, case.entry, case.socket):
+        flat |= {field.name: getattr(noun, field.name) for field in fields(noun)}
+    for name in ("entry", "socket", "parameters", "hosts"):
+        del flat[name]
+    flat |= case.parameter_map
     flat |= {"rank_count": len(hosts), "host_count": len(set(hosts)), "pair_count": len(hosts) // 2}
     return flat
 
@@ -164,12 +170,6 @@ def _same(found: Any, wanted: Any) -> bool:
     if found is None or wanted is None:
         return found is wanted
     return str(found) == str(wanted)
-
-
-def _pairs(parameters: Any) -> list[tuple[str, Any]]:
-    if isinstance(parameters, Mapping):
-        return list(parameters.items())
-    return [(name, value) for name, value in parameters or ()]
 
 
 def _number(value: Any) -> float | None:

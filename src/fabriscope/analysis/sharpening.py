@@ -20,6 +20,7 @@ from fabriscope.analysis.launch_values import launch_values, without_anchors
 from fabriscope.analysis.ranges import PAIR, ranges
 from fabriscope.analysis.stopping import rules_of
 from fabriscope.analysis.words import size_text
+from fabriscope.model.manifest import Near
 from fabriscope.model.run_data import RunData
 
 PER_INTERVAL = 3
@@ -112,8 +113,8 @@ def sizes_inside(interval: Interval, taken: Iterable[int], count: int) -> list[i
     return sorted(chosen)
 
 
-def words_of(near: Mapping[str, Any]) -> str:
+def words_of(near: Near) -> str:
     """Return why sizes were added, where, and which."""
-    sizes = ", ".join(size_text(size) for size in near["sizes_bytes"])
-    place = f"between {size_text(near['above_bytes'])} and {size_text(near['below_bytes'])}"
-    return f"{near['what']} {place} ({sizes})"
+    sizes = ", ".join(size_text(size) for size in near.sizes_bytes)
+    place = f"between {size_text(near.above_bytes)} and {size_text(near.below_bytes)}"
+    return f"{near.what} {place} ({sizes})"

@@ -34,16 +34,16 @@ def rules_of(run: RunData) -> Rules:
     blocks says before its end and at it errs in 5 % together.
     """
     rules = _rules_of(run)
-    added = run.manifest.get("additions")
+    added = run.manifest.additions
     return replace(rules, words=f"{rules.words}; {ADDED_WORDS}") if added else rules
 
 
 def _rules_of(run: RunData) -> Rules:
-    plan = run.manifest.get("plan") or {}
-    margin = float(plan.get("margin") or MARGIN)
-    ended = {record["launch_id"] for record in run.journal}
-    planned = {line["launch_id"] for line in run.manifest.get("schedule") or ()}
-    if plan.get("until") == UNTIL_DECIDED:
+    plan = run.manifest.plan
+    margin = float(plan.margin or MARGIN)
+    ended = {record.launch_id for record in run.journal}
+    planned = {line.launch_id for line in run.manifest.schedule}
+    if plan.until == UNTIL_DECIDED:
         return Rules(ANYTIME, margin, ERROR_RATE, "anytime-valid: the run goes on until its comparisons are decided")
     if planned - ended:
         words = f"anytime-valid: {len(ended & planned)} of {len(planned)} launches are there, and more may come"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -13,9 +12,10 @@ from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
 from fabriscope.model import libfabric
-from fabriscope.model.case import LAYER_LABELS
+from fabriscope.model.case import LAYER_LABELS, Entry
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
-from fabriscope.model.fabric import RDMA_TRANSPORTS
+from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
+from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
 
 BADGES = {PROVED: "✓ proved", UNDECIDED: "? undecided", REFUTED: "✗ refuted"}
@@ -32,38 +32,74 @@ TRANSPORT_SCHEMA = {
     "closure_error": pl.Float64,
     "because": pl.String,
 }
-_known: dict[int, tuple[weakref.ref[RunData], pl.DataFrame]] = {}
 
 
-def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
+@dataclass(frozen=True)
+class LaunchVerdict:
+    """What carried the bytes of one launch: a row of `transport_frame`."""
+
+    launch_id: int
+    block: int
+    entry_id: str
+    asked: str
+    """What they were to go over, in words."""
+    verdict: str
+    carried_by: str
+    payload_share: float | None
+    closure_error: float | None
+    because: str
+
+
+@dataclass(frozen=True)
+class EntryVerdict:
+    """What carried the bytes of the launches of one entry: the worst verdict, and of the launches with it the rest."""
+
+    entry: Entry
+    asked: str
+    counts: Mapping[str, int]
+    """Verdict to its number of launches."""
+    verdict: str
+    carried_by: str
+    payload_share: float | None
+    """The least."""
+    closure_error: float | None
+    """The largest, of all launches."""
+    because: str
+    """Of the first one."""
+
+    @property
+    def launch_count(self) -> int:
+        """Return how many launches were watched."""
+        return sum(self.counts.values())
+
+
+def expectation(run: RunData, record: LaunchRecord) -> Expectation | None:
     """Return what a launch's bytes were asked to go over, and how many there were; None for one that moves none.
 
     How many is what the program said itself; other programs than our engine say nothing, nor does it for collectives.
     """
-    entry = run.manifest["entries"].get(str(record.get("entry_id"))) or {}
-    layer, fabric = entry.get("layer"), run.manifest["fabrics"].get(entry.get("fabric") or "")
-    if layer in (None, "null"):
+    entry = run.manifest.entries.get(record.entry_id)
+    if entry is None or entry.layer == "null":
         return None
-    stand_ins = record.get("stand_ins") or {}
-    hosts = [str(stand_ins.get(host, host)) for host in entry.get("hosts", ())]
-    is_inter = entry.get("placement") == "inter"
-    transport = _transport(str(layer), fabric, is_inter=is_inter)
-    interfaces = {host: name for host, name in ((fabric or {}).get("interfaces") or {}).items() if host in hosts}
+    fabric = run.manifest.fabrics.get(entry.fabric or "")
+    hosts = [record.stand_ins.get(host, host) for host in entry.hosts]
+    is_inter = entry.placement == "inter"
+    transport = _transport(entry.layer, fabric, is_inter=is_inter)
+    interfaces = {host: name for host, name in (fabric.interfaces if fabric else {}).items() if host in hosts}
     if not is_inter and transport == "tcp":
         interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
     ports = {
-        host: f"{port['device']}/{port['hca_port']}"
-        for host, port in ((fabric or {}).get("rdma_ports") or {}).items()
+        host: f"{port.device}/{port.hca_port}"
+        for host, port in (fabric.rdma_ports if fabric else {}).items()
         if host in hosts and transport != "tcp"
     }
-    details = record.get("details") or {}
+    details = record.details
     return Expectation(
-        transport, str(entry.get("fabric") or ""), interfaces, ports, _payload(details, hosts),
-        details.get("sent_messages"),
-    )  # fmt: skip
+        transport, entry.fabric or "", interfaces, ports, _payload(details, hosts), details.sent_messages
+    )
 
 
-def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) -> str:
+def _transport(layer: str, fabric: Fabric | None, *, is_inter: bool) -> str:
     """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives.
 
     Nothing in particular must carry those of a layer that a plug-in adds, over a fabric that speaks RDMA: it may use
@@ -74,7 +110,7 @@ def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) 
         return "shm"
     if layer == "tcp" or provider == "tcp" or fabric is None or not is_inter:
         return "tcp"
-    of_fabric = str(fabric.get("transport") or "tcp")
+    of_fabric = fabric.transport or "tcp"
     if provider is not None:
         return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
     if layer not in LAYER_LABELS and of_fabric in RDMA_TRANSPORTS:
@@ -82,19 +118,17 @@ def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) 
     return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
-def _payload(details: Mapping[str, Any], hosts: list[str]) -> dict[tuple[str, str], int] | None:
-    told = details.get("sent_payload_bytes")
-    if not isinstance(told, Mapping):
+def _payload(details: Details, hosts: list[str]) -> dict[tuple[str, str], int] | None:
+    if details.sent_payload_bytes is None:
         return None
     payload: dict[tuple[str, str], int] = {}
-    for pair, size in told.items():
-        source, _, target = str(pair).partition(">")
-        ends = hosts[int(source)], hosts[int(target)]
-        payload[ends] = payload.get(ends, 0) + int(size)
+    for (source, target), size in details.sent_payload_bytes.items():
+        ends = hosts[source], hosts[target]
+        payload[ends] = payload.get(ends, 0) + size
     return payload
 
 
-def books_of(run: RunData) -> Iterator[tuple[Mapping[str, Any], Expectation, Books]]:
+def books_of(run: RunData) -> Iterator[tuple[LaunchRecord, Expectation, Books]]:
     """Yield the journal's record, what was asked for and the books of every launch that was watched."""
     idle = run.idle_watches()
     for record in run.journal:
@@ -106,29 +140,33 @@ def books_of(run: RunData) -> Iterator[tuple[Mapping[str, Any], Expectation, Boo
 
 def transport_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each launch that was watched, TRANSPORT_SCHEMA."""
-    kept = _known.get(id(run))
-    if kept is None or kept[0]() is not run:
-        for gone in [key for key, (reference, _) in _known.items() if reference() is None]:
-            del _known[gone]
-        kept = _known[id(run)] = (weakref.ref(run), pl.DataFrame(list(_rows(run)), schema=TRANSPORT_SCHEMA))
-    return kept[1]
+    return pl.DataFrame([asdict(verdict) for verdict in launch_verdicts(run)], schema=TRANSPORT_SCHEMA)
 
 
-def _rows(run: RunData) -> Iterator[dict[str, Any]]:
+def launch_verdicts(run: RunData) -> list[LaunchVerdict]:
+    """Return the verdict on each launch that was watched, in order."""
+    return run.once(_launch_verdicts)
+
+
+def _launch_verdicts(run: RunData) -> list[LaunchVerdict]:
+    verdicts = []
     for record, asked, books in books_of(run):
         names = asked.rdma_ports or asked.interfaces
         over = f" over {' and '.join(dict.fromkeys(names.values()))}" if names else ""
-        yield {
-            "launch_id": record["launch_id"],
-            "block": record["block"],
-            "entry_id": record["entry_id"],
-            "asked": "shared memory" if asked.transport == "shm" else f"{asked.transport or 'any transport'}{over}",
-            "verdict": books.verdict,
-            "carried_by": books.carried_by,
-            "payload_share": books.payload_share,
-            "closure_error": books.closure_error,
-            "because": books.because,
-        }
+        verdicts.append(
+            LaunchVerdict(
+                record.launch_id,
+                record.block,
+                record.entry_id,
+                "shared memory" if asked.transport == "shm" else f"{asked.transport or 'any transport'}{over}",
+                books.verdict,
+                books.carried_by,
+                books.payload_share,
+                books.closure_error,
+                books.because,
+            )
+        )
+    return verdicts
 
 
 def without_refuted(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
@@ -165,64 +203,54 @@ def verdicts(run: RunData, *, of_refuted: bool = False) -> dict[str, tuple[str, 
 
     One undecided launch leaves its cases undecided.
     """
-    rows = {row["launch_id"]: row for row in transport_frame(run).iter_rows(named=True)}
-    found: dict[str, list[dict[str, Any]]] = {}
+    of_launches = {verdict.launch_id: verdict for verdict in launch_verdicts(run)}
+    found: dict[str, list[LaunchVerdict]] = {}
     for record in run.journal:
-        for case_id in record.get("results") or {}:
-            if record["launch_id"] in rows:
-                found.setdefault(case_id, []).append(rows[record["launch_id"]])
+        for case_id in record.results:
+            if record.launch_id in of_launches:
+                found.setdefault(case_id, []).append(of_launches[record.launch_id])
     together = _refuted if of_refuted else _together
     return {case_id: verdict for case_id, of_case in found.items() if (verdict := together(of_case)) is not None}
 
 
-def _refuted(rows: list[dict[str, Any]]) -> tuple[str, str] | None:
-    return next(((REFUTED, row["because"]) for row in rows if row["verdict"] == REFUTED), None)
+def _refuted(launches: list[LaunchVerdict]) -> tuple[str, str] | None:
+    return next(((REFUTED, launch.because) for launch in launches if launch.verdict == REFUTED), None)
 
 
-def _together(rows: list[dict[str, Any]]) -> tuple[str, str] | None:
-    counted = [row for row in rows if row["verdict"] != REFUTED]
+def _together(launches: list[LaunchVerdict]) -> tuple[str, str] | None:
+    counted = [launch for launch in launches if launch.verdict != REFUTED]
     if not counted:
         return None
-    undecided = [row for row in counted if row["verdict"] == UNDECIDED]
+    undecided = [launch for launch in counted if launch.verdict == UNDECIDED]
     if undecided:
         some = f"in {len(undecided)} of {len(counted)} launches, " if len(undecided) < len(counted) else ""
-        return UNDECIDED, f"{some}{undecided[0]['because']}"
-    left = len(rows) - len(counted)
-    return PROVED, counted[0]["because"] + (f"; {left} refuted launches are left out" if left else "")
+        return UNDECIDED, f"{some}{undecided[0].because}"
+    left = len(launches) - len(counted)
+    return PROVED, counted[0].because + (f"; {left} refuted launches are left out" if left else "")
 
 
-def transport_rows(run: RunData) -> list[dict[str, Any]]:
-    """Return one row for each entry that was watched: how many launches have which verdict, and the worst of them.
-
-    Keys: `entry_id`, `label`, `asked`, `counts` (verdict to launches), `verdict` (the worst), and of the launches with
-    it `carried_by`, the least `payload_share`, the largest `closure_error`, and `because`, the first one's.
-    """
-    frame = transport_frame(run)
-    found = []
-    for part in frame.partition_by("entry_id", maintain_order=True):
-        rows = part.to_dicts()
-        counts = {name: sum(row["verdict"] == name for row in rows) for name in (PROVED, UNDECIDED, REFUTED)}
+def entry_verdicts(run: RunData) -> list[EntryVerdict]:
+    """Return what carried the bytes of each entry that was watched, in the order in which reports show entries."""
+    of_entries: dict[str, list[LaunchVerdict]] = {}
+    for launch in launch_verdicts(run):
+        of_entries.setdefault(launch.entry_id, []).append(launch)
+    found = {}
+    for entry_id, launches in of_entries.items():
+        counts = {name: sum(launch.verdict == name for launch in launches) for name in (PROVED, UNDECIDED, REFUTED)}
         worst = next(name for name in (REFUTED, UNDECIDED, PROVED) if counts[name])
-        some = [row for row in rows if row["verdict"] == worst]
-        shares = [row["payload_share"] for row in some if row["payload_share"] is not None]
-        errors = [row["closure_error"] for row in rows if row["closure_error"] is not None]
-        entry_id = rows[0]["entry_id"]
-        found.append(
-            {
-                "entry_id": entry_id,
-                "label": run.manifest["entries"][entry_id].get("label", entry_id),
-                "placement": run.manifest["entries"][entry_id]["placement"],
-                "asked": rows[0]["asked"],
-                "counts": counts,
-                "verdict": worst,
-                "carried_by": " or ".join(dict.fromkeys(row["carried_by"] for row in some if row["carried_by"])),
-                "payload_share": min(shares, default=None),
-                "closure_error": max(errors, default=None),
-                "because": some[0]["because"],
-            }
+        some = [launch for launch in launches if launch.verdict == worst]
+        found[entry_id] = EntryVerdict(
+            run.manifest.entries[entry_id],
+            launches[0].asked,
+            counts,
+            worst,
+            " or ".join(dict.fromkeys(launch.carried_by for launch in some if launch.carried_by)),
+            min((launch.payload_share for launch in some if launch.payload_share is not None), default=None),
+            max((launch.closure_error for launch in launches if launch.closure_error is not None), default=None),
+            some[0].because,
         )
     order = cases_frame(run)["entry_id"].unique(maintain_order=True).to_list()
-    return sorted(found, key=lambda row: order.index(row["entry_id"]))
+    return [found[entry_id] for entry_id in sorted(found, key=order.index)]
 
 
 def refuted_findings(run: RunData) -> list[dict[str, Any]]:
@@ -231,21 +259,20 @@ def refuted_findings(run: RunData) -> list[dict[str, Any]]:
         {
             "kind": REFUTED,
             "benchmark": "",
-            "placement": row["placement"],
-            "where": row["label"],
-            "text": f"asked for {row['asked']}, and in truth carried by {row['carried_by']} in {_count(row)}: "
-            f"{row['because']}; left out of every comparison",
+            "placement": of_entry.entry.placement,
+            "where": of_entry.entry.label(),
+            "text": f"asked for {of_entry.asked}, and in truth carried by {of_entry.carried_by} in {_count(of_entry)}: "
+            f"{of_entry.because}; left out of every comparison",
             "crossovers": [],
             "has_lead": False,
         }
-        for row in transport_rows(run)
-        if row["verdict"] == REFUTED
+        for of_entry in entry_verdicts(run)
+        if of_entry.verdict == REFUTED
     ]
 
 
-def _count(row: Mapping[str, Any]) -> str:
-    total = sum(row["counts"].values())
-    refuted = row["counts"][REFUTED]
+def _count(of_entry: EntryVerdict) -> str:
+    total, refuted = of_entry.launch_count, of_entry.counts[REFUTED]
     return "every launch" if refuted == total else f"{refuted} of {total} launches"
 
 

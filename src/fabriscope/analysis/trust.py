@@ -13,6 +13,8 @@ from scipy.stats import kendalltau
 from fabriscope.analysis.bursts import bursts, drifts, effective_samples
 from fabriscope.analysis.comparisons import IDENTITY as CURVE
 from fabriscope.analysis.words import significant
+from fabriscope.model.host import HostFacts
+from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 
 GRADES = ("A", "B", "C", "D")
@@ -64,6 +66,8 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
     `clock_share` the share of a sample that recording it takes; `transport` the verdict on what carried its bytes, null
     where nobody watched.
     """
+    if not estimates.height:  # all samples would be read for nothing
+        return pl.DataFrame(schema=TRUST_SCHEMA)
     frame = bursts(run)
     known = _Run(run, frame, outside or Outside())
     rows = []
@@ -101,12 +105,12 @@ class _Run:
             )
             .iter_rows(named=True)
         }
-        self._records = {record["launch_id"]: record for record in run.journal}
-        costs = [cost for record in run.journal if (cost := _record_cost_ns(record)) is not None]
+        records = {record.launch_id: record for record in run.journal}
+        costs = [cost for record in run.journal if (cost := record.details.record_cost_ns) is not None]
         self._cost_ns = float(np.median(costs)) if costs else None
-        self._trends = _trends(frame, self._records)
-        self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest["hosts"].items()}
-        self._hosts_of = {case_id: case["entry"].get("hosts", ()) for case_id, case in run.manifest["cases"].items()}
+        self._trends = _trends(frame, records)
+        self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest.hosts.items()}
+        self._hosts_of = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
 
     def about(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         return self._about.get(row["case_id"], {})
@@ -172,16 +176,7 @@ def _place(value: float, steps: tuple[tuple[float, int], ...], worst: int = 3) -
     return next((place for most, place in steps if value <= most), worst)
 
 
-def _record_cost_ns(record: Mapping[str, Any]) -> float | None:
-    header = (record.get("details") or {}).get("header")
-    if not isinstance(header, Mapping):
-        return None
-    clock = header.get("clock")
-    cost = header.get("record_cost_ns", clock.get("cost_ns") if isinstance(clock, Mapping) else None)
-    return float(cost) if isinstance(cost, int | float) else None
-
-
-def _trends(frame: pl.DataFrame, records: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
+def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[str, str]:
     """Return the entries whose launches became slower or faster one after the other (Kendall's tau, 1 %)."""
     keys = ("case_id", "quantity")
     cases = frame.group_by("launch_id", *keys, maintain_order=True).agg(pl.col("log_median").median())
@@ -194,7 +189,7 @@ def _trends(frame: pl.DataFrame, records: Mapping[int, Mapping[str, Any]]) -> di
     )
     found: dict[str, list[float]] = {}
     for launch_id, value in launches.iter_rows():
-        found.setdefault(str(records[launch_id].get("entry_id")), []).append(value)
+        found.setdefault(records[launch_id].entry_id, []).append(value)
     trends = {}
     for entry_id, levels in found.items():
         if len(levels) >= 5 and np.ptp(levels) >= np.log1p(0.05):
@@ -204,9 +199,9 @@ def _trends(frame: pl.DataFrame, records: Mapping[int, Mapping[str, Any]]) -> di
     return trends
 
 
-def _host_reasons(name: str, about: Mapping[str, Any]) -> Iterator[Reason]:
+def _host_reasons(name: str, about: HostFacts) -> Iterator[Reason]:
     """Yield what a host's facts, read before the first launch, say against it."""
-    facts = {fact["name"]: fact.get("value") for fact in about.get("facts", ())}
+    facts = about.values
     load, cores = facts.get("load.mean_1min"), facts.get("cpu.thread_count") or facts.get("cpu.core_count")
     if isinstance(load, int | float) and isinstance(cores, int) and load > LOAD_PER_CORE * cores:
         yield 1, f"{name} had a load of {load:g} on {cores} processors before the run"

@@ -72,16 +72,16 @@ class Watch:
         folder = _folder(self._run)
         if folder is None:
             return []
-        count = len(folder.manifest["schedule"])
+        count = len(folder.manifest.schedule)
         lines = []
         for launch_id, record in folder.done().items():
             if launch_id in self._told:
                 continue
             self._told.add(launch_id)
-            entry = folder.manifest["entries"][record["entry_id"]]
-            bad = [one["reason"] for one in record["results"].values() if one["status"] == "failed"]
-            failed = f": {len(bad)} of {len(record['results'])} measurements failed: {bad[0]}" if bad else ""
-            lines.append(f"launch {len(self._told)} of {count}: {entry['label']}, {entry['placement']}{failed}")
+            entry = folder.manifest.entries[record.entry_id]
+            bad = list(record.failures.values())
+            failed = f": {len(bad)} of {len(record.results)} measurements failed: {bad[0]}" if bad else ""
+            lines.append(f"launch {len(self._told)} of {count}: {entry.label()}, {entry.placement}{failed}")
         return lines
 
 
@@ -113,9 +113,9 @@ def conclude(record: Record, status: JobStatus) -> int:
             where=f"job {record.native_id}",
             fix=f"its output is in {output_path(run)}",
         )
-    done, count = folder.done().values(), len(folder.manifest["schedule"])
+    done, count = folder.done().values(), len(folder.manifest.schedule)
     if len(done) == count:
-        has_failures = any(one["status"] == "failed" for line in done for one in line["results"].values())
+        has_failures = any(record.failures for record in done)
         return EXIT_SOME_FAILED if has_failures else 0
     fix = f"`fabriscope submit --resume {run}` goes on"
     if status.is_out_of_time:
@@ -156,4 +156,4 @@ def progress(run: Path) -> str:
     folder = _folder(run)
     if folder is None:
         return "the run has not begun"
-    return f"{len(folder.done())} of {len(folder.manifest['schedule'])} launches in {run}"
+    return f"{len(folder.done())} of {len(folder.manifest.schedule)} launches in {run}"

@@ -83,7 +83,7 @@ def _submit(
     attributes = dict(wishes.attributes)
     if begun and plan.wants_allocation and scheduler == "slurm":
         # A run is made on one set of hosts: the new job asks for those of the first.
-        attributes.setdefault("nodelist", ",".join(store.open_run(run).manifest["hosts"]))
+        attributes.setdefault("nodelist", ",".join(store.open_run(run).manifest.hosts))
     job = batch.BatchJob(
         argv=(sys.executable, "-m", "fabriscope", "run", *words),
         folder=Path.cwd(),

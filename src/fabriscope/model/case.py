@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
 
 from fabriscope.model import libfabric
 from fabriscope.model.ranks import layout_of
@@ -66,12 +65,12 @@ class Entry:
     twin: bool = False
     """Whether it is another entry once more: the A/A control."""
 
-    @property
+    @cached_property
     def ranks(self) -> str:
         """Return how many ranks there are and where, where that is not the usual two: `8x2`, `8x2.cyclic`."""
         return ranks_label(self.hosts)
 
-    @property
+    @cached_property
     def entry_id(self) -> str:
         """Return a name that is unique in a run and readable: `gige.mpi.mpich.inter`, `gige.mpi.mpich.inter.8x2`."""
         parts = [self.fabric, self.layer, self.mpi, self.placement, self.ranks]
@@ -128,20 +127,3 @@ class Case:
     def parameter_map(self) -> Mapping[str, str]:
         """Return the parameters by their names."""
         return dict(self.parameters)
-
-
-def entry_of(fields: Mapping[str, Any]) -> Entry:
-    """Return an entry from its fields as a manifest has them; unknown ones are passed over.
-
-    Raises KeyError, TypeError or ValueError for what is no entry.
-    """
-    known = {name: value for name, value in fields.items() if name in Entry.__dataclass_fields__}
-    return Entry(**{**known, "hosts": tuple(known["hosts"])})
-
-
-def case_of(fields: Mapping[str, Any]) -> Case:
-    """Return a case from its fields as a manifest has them; raises as `entry_of` does."""
-    known = {name: value for name, value in fields.items() if name in Case.__dataclass_fields__}
-    parameters = tuple((name, value) for name, value in known.get("parameters", ()))
-    nested = {"entry": entry_of(known["entry"]), "socket": SocketOptions(**known["socket"]), "parameters": parameters}
-    return Case(**{**known, **nested})

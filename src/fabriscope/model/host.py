@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,17 @@ class Fact:
 
     name: str
     """Dotted: `cpu.model`, `interface.eth0.mtu_bytes`."""
-    value: str | int | float | bool | None
+    value: str | int | float | bool | None = None
     unknown_because: str | None = None
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What is known of one host."""
+
+    facts: tuple[Fact, ...] = ()
+
+    @cached_property
+    def values(self) -> Mapping[str, str | int | float | bool | None]:
+        """Return fact to value, None for what is unknown."""
+        return {fact.name: fact.value for fact in self.facts}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.record import LaunchRecord, Line
 
 if TYPE_CHECKING:
     import polars as pl
 
     from fabriscope.model.counters import Watch
+
+T = TypeVar("T")
 
 IDLE_COUNTERS = "counters/idle.json.gz"
 """What the hosts' counters said before the first launch; a launch's own file is named in its record."""
@@ -30,22 +35,16 @@ SAMPLE_COLUMNS = (
 )
 
 
-ADDED = "added"
-"""The field of a journal line that adds cases and launches to those of the manifest: the number of the round."""
-
-
 @dataclass(frozen=True)
 class RunData:
-    """One run folder: the manifest, the journal's records that count, in order, and their samples (SAMPLE_COLUMNS).
-
-    The manifest holds what the journal added to it, too, as if it had been planned (store/additions.py).
-    """
+    """One run folder: the manifest, the journal's records that count, in order, and their samples (SAMPLE_COLUMNS)."""
 
     path: str
-    manifest: dict[str, Any]
-    journal: tuple[dict[str, Any], ...]
+    manifest: Manifest
+    """With what the journal added to it, as if it had been planned."""
+    journal: tuple[LaunchRecord, ...]
     samples: pl.LazyFrame
-    lines: tuple[dict[str, Any], ...] = ()
+    lines: tuple[Line, ...] = ()
     """Every line of the journal in order, those too whose place another attempt took, and those that add launches; if
     not given, `journal`."""
     counters: Callable[[str], Mapping[str, Watch]] | None = field(default=None, compare=False)
@@ -54,28 +53,29 @@ class RunData:
     notes: tuple[str, ...] = ()
     """What was left out since it is not as it was written, and why: a sentence each."""
 
+    _computed: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         """Take the records that count for all there are, where nothing else is said."""
         if not self.lines:
             object.__setattr__(self, "lines", self.journal)
 
-    def watches(self, record: Mapping[str, Any]) -> Mapping[str, Watch]:
+    def once(self, compute: Callable[[RunData], T]) -> T:
+        """Return what a function makes of this run; it is kept with the run, and computed the first time alone."""
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        return cast(T, self._computed[compute])
+
+    def watches(self, record: LaunchRecord) -> Mapping[str, Watch]:
         """Return host to what its counters said during the launch of a record; empty where nobody watched."""
-        name = record.get("counters")
-        return self.counters(str(name)) if name and self.counters is not None else {}
+        return self.counters(record.counters) if record.counters and self.counters is not None else {}
 
     def idle_watches(self) -> Mapping[str, Watch]:
         """Return host to what its counters said before the first launch; empty where nobody watched."""
         return self.counters(IDLE_COUNTERS) if self.counters is not None else {}
 
     @property
-    def superseded(self) -> list[dict[str, Any]]:
+    def superseded(self) -> list[LaunchRecord]:
         """Return the records that do not count; their samples are not among `samples`."""
         counting = {id(record) for record in self.journal}
-        return [record for record in self.lines if id(record) not in counting and ADDED not in record]
-
-
-def launch_name(record: Mapping[str, Any]) -> str:
-    """Return what the files of one attempt at a launch are called."""
-    attempt = record.get("attempt") or 1
-    return f"launch-{record['launch_id']:04d}" + (f"-attempt-{attempt}" if attempt > 1 else "")
+        return [line for line in self.lines if isinstance(line, LaunchRecord) and id(line) not in counting]

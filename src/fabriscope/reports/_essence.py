@@ -72,23 +72,17 @@ class Essence:
         return [*self.cases.to_dicts(), *refuted.select(names).unique(maintain_order=True).to_dicts()]
 
 
-_last: Essence | None = None
-
-
 def essence_of(run: RunData) -> Essence:
-    """Return the essence of a run; that of the last run is kept, since one command may write several formats."""
-    global _last
-    if _last is None or _last.run is not run:
-        _last = _essence(run)
-    return _last
+    """Return the essence of a run; it is kept with the run, since one command may write several formats."""
+    return run.once(_essence)
 
 
 def _more_time(run: RunData) -> list[str]:
     """Return what a run that goes on until it is decided has decided, and what more time would buy."""
-    plan = run.manifest.get("plan") or {}
-    if plan.get("until") != UNTIL_DECIDED or not run.journal:
+    plan = run.manifest.plan
+    if plan.until != UNTIL_DECIDED or not run.journal:
         return []
-    sentence = state_of(run, plan.get("compare") or ()).sentence()
+    sentence = state_of(run, plan.compare or ()).sentence()
     return [f"{sentence[0].upper()}{sentence[1:]}."]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from fabriscope.analysis.sharpening import words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
-from fabriscope.model.host import COPY_RATE
-from fabriscope.model.lab import fault_words
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import COPY_RATE, Fact, HostFacts
+from fabriscope.model.lab import SwitchSpec, fault_words
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 
@@ -46,7 +50,7 @@ def host_table(run: RunData) -> Table:
     Hosts that agree in a fact share its cell, of many hosts those that agree in all facts a column; `main` marks
     the rows that a reader looks for first.
     """
-    facts = _merged({host: _facts_of(about) for host, about in run.manifest["hosts"].items()})
+    facts = _merged({host: _facts_of(about) for host, about in run.manifest.hosts.items()})
     found = dict.fromkeys(name for of_host in facts.values() for name in of_host)
     names = [*(name for name in MAIN_FACTS if name in found), *(name for name in found if name not in MAIN_FACTS)]
     rows = []
@@ -74,60 +78,59 @@ def _group_name(hosts: list[str]) -> str:
     return hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts: {hosts[0]} to {hosts[-1]}"
 
 
-def _facts_of(about: Mapping[str, Any]) -> dict[str, str]:
-    return {fact["name"]: _fact_text(fact) for fact in about.get("facts", ())}
+def _facts_of(about: HostFacts) -> dict[str, str]:
+    return {fact.name: _fact_text(fact) for fact in about.facts}
 
 
-def _fact_text(fact: Mapping[str, Any]) -> str:
-    value = fact.get("value")
+def _fact_text(fact: Fact) -> str:
+    value = fact.value
     if value is None:
-        reason = fact.get("unknown_because")
-        return f"unknown: {reason}" if reason else "unknown"
+        return f"unknown: {fact.unknown_because}" if fact.unknown_because else "unknown"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if fact["name"].endswith("_bytes") and isinstance(value, int):
+    if fact.name.endswith("_bytes") and isinstance(value, int):
         return memory_text(value)
-    if fact["name"] == COPY_RATE and isinstance(value, int | float):
+    if fact.name == COPY_RATE and isinstance(value, int | float):
         return f"{value / 1e9:.1f} GB/s"
-    if fact["name"].endswith("_hz") and isinstance(value, int | float):
+    if fact.name.endswith("_hz") and isinstance(value, int | float):
         return f"{value / 1e9:.2f} GHz"
-    if fact["name"].endswith("_ns") and isinstance(value, int | float):
+    if fact.name.endswith("_ns") and isinstance(value, int | float):
         return time_text(value)
     return str(value)
 
 
 def fabric_table(run: RunData) -> list[Table]:
     """Return one row for each fabric: name, interfaces, rate, MTU, delay, coalescing, buffer, other settings."""
-    switches = (run.manifest.get("lab") or {}).get("fabrics") or {}
     rows = []
-    for name, fabric in run.manifest["fabrics"].items():
-        switch = switches.get(name) or {}
-        interfaces = sorted(set((fabric.get("interfaces") or {}).values()))
+    for name, fabric in run.manifest.fabrics.items():
+        switch = run.manifest.switches.get(name)
+        interfaces = sorted(set(fabric.interfaces.values()))
         # What the switch was asked to be stands in columns of its own.
-        settings = {key: value for key, value in (fabric.get("settings") or {}).items() if key not in switch}
+        asked = dataclasses.asdict(switch) if switch else {}
+        settings = {key: value for key, value in fabric.settings.items() if key not in asked}
         rows.append(
             {
                 "name": name,
                 "kind": _kind(fabric, switch),
                 "interfaces": ", ".join(interfaces) or UNKNOWN,
-                "line_rate": _rate(fabric.get("line_rate_bits_per_s")),
-                "mtu": UNKNOWN if not fabric.get("mtu_bytes") else f"{fabric['mtu_bytes']} B",
-                "delay": time_text(switch["delay_ns"]) if switch.get("delay_ns") else UNKNOWN,
-                "buffer": size_text(switch["buffer_bytes"]) if switch.get("buffer_bytes") else UNKNOWN,
+                "line_rate": _rate(fabric.line_rate_bits_per_s),
+                "mtu": UNKNOWN if not fabric.mtu_bytes else f"{fabric.mtu_bytes} B",
+                "delay": time_text(switch.delay_ns) if switch and switch.delay_ns else UNKNOWN,
+                "buffer": size_text(switch.buffer_bytes) if switch and switch.buffer_bytes else UNKNOWN,
                 "coalescing": _coalescing(switch),
-                "settings": ", ".join([*(f"{key} {value}" for key, value in settings.items()), *fault_words(switch)])
+                "settings": ", ".join([*(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)])
                 or UNKNOWN,
             }
         )
     return rows
 
 
-def _kind(fabric: Mapping[str, Any], switch: Mapping[str, Any]) -> str:
+def _kind(fabric: Fabric, switch: SwitchSpec | None) -> str:
     """Return what carries the bytes: the switch, and the RDMA devices where it speaks verbs."""
-    transport = fabric.get("transport", "")
-    devices = dict.fromkeys(port["device"] for port in (fabric.get("rdma_ports") or {}).values())
+    transport = fabric.transport
+    devices = dict.fromkeys(port.device for port in fabric.rdma_ports.values())
     verbs = f"{_VERBS[transport]} by {', '.join(devices) or 'no device'}" if transport in _VERBS else ""
-    wire = f"emulated switch ({switch.get('preset', 'local')})" if switch else "" if verbs else transport
+    wire = f"emulated switch ({switch.preset})" if switch else "" if verbs else transport
     return ", ".join(part for part in (wire, verbs) if part)
 
 
@@ -135,29 +138,29 @@ def _rate(bits_per_s: int | None) -> str:
     return "unknown" if not bits_per_s else rate_text(bits_per_s / 8)
 
 
-def _coalescing(switch: Mapping[str, Any]) -> str:
-    if not switch.get("rx_coalesce_ns"):
+def _coalescing(switch: SwitchSpec | None) -> str:
+    if switch is None or not switch.rx_coalesce_ns:
         return "off" if switch else UNKNOWN
-    return f"{time_text(switch['rx_coalesce_ns'])} or {switch.get('rx_coalesce_frames', 1)} frames"
+    return f"{time_text(switch.rx_coalesce_ns)} or {switch.rx_coalesce_frames} frames"
 
 
 def run_table(essence: Essence) -> list[tuple[str, str]]:
     """Return what the run was: name and value, in the order of reading."""
     manifest = essence.run.manifest
-    created = datetime.fromtimestamp(manifest["created_unix_ns"] / 1e9, tz=UTC)
-    ids = [line["launch_id"] for line in manifest["schedule"] if not line.get("round")]
+    created = datetime.fromtimestamp((manifest.created_unix_ns or 0) / 1e9, tz=UTC)
+    ids = [line.launch_id for line in manifest.planned]
     launches = essence.launches.filter(essence.launches["launch_id"].is_in(ids))
     blocks = launches["block"].n_unique()
     ended = launches.filter(launches["status"] != "open").height
     elapsed_ns = int(essence.launches["elapsed_ns"].sum() or 0)
-    versions = {"fabriscope": manifest.get("fabriscope_version"), **(manifest.get("versions") or {})}
+    versions = {"fabriscope": manifest.fabriscope_version, **manifest.versions}
     samples = essence.estimates.unique(["case_id", "layer"])["sample_count"].sum()
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
             "Launches",
             f"{ended} of at most {launches.height}: in each block what still decided something, once"
-            if (manifest.get("plan") or {}).get("until") == UNTIL_DECIDED
+            if manifest.plan.until == UNTIL_DECIDED
             else f"{ended} of {launches.height}: every entry once in each of {blocks} blocks, in random order",
         ),
         *_added(manifest),
@@ -165,21 +168,21 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
         ("Intervals and verdicts", essence.rules.words),
-        ("Seed", str(manifest.get("seed"))),
+        ("Seed", str(manifest.seed)),
         ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
-        ("Run", str(manifest.get("run_id"))),
+        ("Run", str(manifest.run_id)),
         *_mishaps(essence.run),
     ]
 
 
-def _added(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield what the rounds of sharpening added to the plan, and why."""
-    for one in manifest.get("additions", ()):
-        rows = [line for line in manifest["schedule"] if line.get("round") == one["round"]]
-        blocks = len({line["block"] for line in rows})
-        where = "; ".join(words_of(near) for near in one["near"])
-        head = f"{len(one['case_ids'])} cases, {len(rows)} launches in {blocks} blocks of their own"
-        yield f"Sizes added after looking, round {one['round']}", f"{head}: {where}"
+    for added in manifest.additions:
+        rows = [line for line in manifest.schedule if line.round == added.round]
+        blocks = len({line.block for line in rows})
+        where = "; ".join(words_of(near) for near in added.near)
+        head = f"{len(added.case_ids)} cases, {len(rows)} launches in {blocks} blocks of their own"
+        yield f"Sizes added after looking, round {added.round}", f"{head}: {where}"
 
 
 def floor_table(essence: Essence) -> list[tuple[str, str, str]]:
@@ -192,54 +195,39 @@ def floor_table(essence: Essence) -> list[tuple[str, str, str]]:
             rows.append(("Recording an operation that does nothing", value, "benchmark empty"))
         elif row["metric_id"] == "latency_ns":
             rows.append(("Half a round trip over the null transport", value, "ping-pong without any bytes moved"))
-    costs = sorted(cost for record in essence.run.journal if (cost := _clock_cost_ns(record)) is not None)
+    costs = sorted(cost for record in essence.run.journal if (cost := record.details.clock_cost_ns) is not None)
     if costs:
         middle, name = costs[len(costs) // 2], _clock_name(essence.run)
         rows.append(("Reading the clock once", time_text(middle), f"{name}, median over {len(costs)} launches"))
     return rows
 
 
-def _clock(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    header = (record.get("details") or {}).get("header") or {}
-    clock = header.get("clock") if isinstance(header, Mapping) else None
-    return clock if isinstance(clock, Mapping) else {}
-
-
-def _clock_cost_ns(record: Mapping[str, Any]) -> float | None:
-    cost = _clock(record).get("cost_ns")
-    return float(cost) if isinstance(cost, int | float) else None
-
-
 def _clock_name(run: RunData) -> str:
-    return next((str(_clock(record)["name"]) for record in run.journal if "name" in _clock(record)), "clock")
+    names = (record.details.clock_name for record in run.journal)
+    return next((name for name in names if name is not None), "clock")
 
 
-def _hung_at_its_end(record: Mapping[str, Any]) -> bool:
+def _hung_at_its_end(details: Details) -> bool:
     """Return whether a job of our MPI engine was ended by us after its footer."""
-    details = record.get("details") or {}
-    is_mpi = (details.get("header") or {}).get("transport") == "mpi"
-    is_whole = (details.get("footer") or {}).get("status") == "ok"
-    return is_mpi and is_whole and None in details.get("exit_statuses", ())
+    return details.transport == "mpi" and details.is_whole and None in details.exit_statuses
 
 
 def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
     """Yield what befell the run while it went on, and which hosts stood in for others."""
     for record in (*run.superseded, *run.journal):
-        for words in record.get("mishaps", ()):
-            yield f"During launch {record['launch_id']}", words
-    hung = [record for record in run.journal if _hung_at_its_end(record)]
+        for words in record.mishaps:
+            yield f"During launch {record.launch_id}", words
+    hung = [record for record in run.journal if _hung_at_its_end(record.details)]
     if hung:
-        which = ", ".join(str(record["launch_id"]) for record in hung)
+        which = ", ".join(str(record.launch_id) for record in hung)
         yield "MPI_Finalize did not return", f"the results were whole, and we ended the job, in the launches {which}"
     for record in run.superseded:
-        bad = sum(one.get("status") != "ok" for one in record["results"].values())
-        what = (
-            f"attempt {record.get('attempt', 1)} does not count: {bad} of {len(record['results'])} measurements failed"
-        )
-        yield f"Launch {record['launch_id']} was made again", f"{what} ({record.get('reason')})"
+        bad = len(record.results) - record.ok_count
+        what = f"attempt {record.attempt} does not count: {bad} of {len(record.results)} measurements failed"
+        yield f"Launch {record.launch_id} was made again", f"{what} ({record.reason})"
     replaced: dict[tuple[str, str], list[int]] = {}
     for record in run.journal:
-        for gone, stand_in in record.get("stand_ins", {}).items():
-            replaced.setdefault((gone, stand_in), []).append(record["launch_id"])
+        for gone, stand_in in record.stand_ins.items():
+            replaced.setdefault((gone, stand_in), []).append(record.launch_id)
     for (gone, stand_in), launches in replaced.items():
         yield f"{stand_in} stood in for {gone}", f"in the launches {', '.join(map(str, launches))}"

@@ -20,12 +20,11 @@ def made_of(run: RunData) -> dict[str, Any]:
 
     Each attempt at a launch counts as one: as many lines of the journal.
     """
-    last = run.lines[-1] if run.lines else {}
     return {
         "fabriscope": __version__,
-        "run_id": run.manifest.get("run_id"),
+        "run_id": run.manifest.run_id,
         "launches": len(run.lines),
-        "digest": (last.get("seal") or {}).get("chain"),
+        "digest": run.lines[-1].chain if run.lines else None,
     }
 
 
@@ -54,7 +53,7 @@ def launches_meant(run: RunData, stated: dict[str, Any] | None) -> int:
     """Return of how many launches a report was made: by the digest, or else by the number that it states."""
     if stated is None:
         return len(run.lines)
-    chains = [(line.get("seal") or {}).get("chain") for line in run.lines]
+    chains = [line.chain for line in run.lines]
     digest = stated.get("digest")
     if digest in chains and digest not in (None, "None"):
         return chains.index(digest) + 1

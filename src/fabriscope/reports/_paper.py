@@ -9,6 +9,7 @@ from fabriscope.analysis.claims import Finding
 from fabriscope.analysis.paper import Cell, Paper, PaperFigure, PaperTable
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.words import UNKNOWN, interval_text, significant
+from fabriscope.model.manifest import LabFacts
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._paper_figures import figure_id_of, place_name
@@ -85,28 +86,27 @@ def _setup(paper: Paper, run: RunData) -> list[tuple[str, str, str]]:
 
 def _our_setup(run: RunData) -> dict[str, str]:
     manifest = run.manifest
-    hosts = manifest["hosts"]
-    in_lab = ", made by the lab out of one machine" if manifest.get("lab") else ""
-    facts = [{fact["name"]: fact["value"] for fact in about.get("facts", ())} for about in hosts.values()]
-    stacks = {f"{_library(stack['kind'])} {stack['version']}" for stack in manifest["mpi"].values()}
-    instruments = {entry.get("instrument", "engine") for entry in manifest["entries"].values()}
+    hosts = manifest.hosts
+    in_lab = ", made by the lab out of one machine" if manifest.lab else ""
+    facts = [about.values for about in hosts.values()]
+    stacks = {f"{_library(stack.kind)} {stack.version}" for stack in manifest.mpi.values()}
+    instruments = {entry.instrument for entry in manifest.entries.values()}
     instruments_text = ", ".join(sorted(instruments)).replace("engine", "fabriscope's own engine")
-    blocks = {line["block"] for line in manifest["schedule"]}
+    blocks = {line.block for line in manifest.schedule}
     ours = {
-        "hosts": f"{len(hosts)}{in_lab}{_shares(manifest.get('lab') or {})}" if hosts else "",
+        "hosts": f"{len(hosts)}{in_lab}{_shares(manifest.lab) if manifest.lab else ''}" if hosts else "",
         "CPU": _distinct(facts, "cpu.model"),
         "system": _distinct(facts, "kernel.distribution", "kernel.release"),
         "MPI": ", ".join(sorted(stacks)),
-        "instrument": f"{instruments_text} {manifest.get('fabriscope_version', '')}".strip(),
+        "instrument": f"{instruments_text} {manifest.fabriscope_version}".strip(),
         "repeats": f"{len(blocks)} launches of everything, in random order",
     }
     return {name: text for name, text in ours.items() if text}
 
 
-def _shares(lab: Mapping[str, Any]) -> str:
+def _shares(lab: LabFacts) -> str:
     """Return which guests are slower machines on purpose."""
-    shares = (lab.get("cpu_shares") or {}).items()
-    return "".join(f"; {name} has {share:.0%} of a processor" for name, share in shares)
+    return "".join(f"; {name} has {share:.0%} of a processor" for name, share in lab.cpu_shares.items())
 
 
 def _library(kind: str) -> str:

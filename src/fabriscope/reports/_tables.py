@@ -13,7 +13,7 @@ from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.analysis.groups import CURVE as GROUP_CURVE
 from fabriscope.analysis.summary import CURVE as SUMMARY_CURVE
 from fabriscope.analysis.summary import RATE, SMALL_MESSAGE_BYTES
-from fabriscope.analysis.transport import BADGES, transport_rows
+from fabriscope.analysis.transport import BADGES, entry_verdicts
 from fabriscope.analysis.trust import trust_rows
 from fabriscope.analysis.words import (
     UNKNOWN,
@@ -85,21 +85,20 @@ def _badge(essence: Essence, row: dict[str, Any], names: tuple[str, ...]) -> str
 def transport_table(essence: Essence) -> list[dict[str, str]]:
     """Return what carried the bytes of each entry that was watched: what was asked for, what was found, the verdict."""
     rows = []
-    for row in transport_rows(essence.run):
-        total = sum(row["counts"].values())
-        some = [f"{count} {name}" for name, count in row["counts"].items() if count]
+    for row in entry_verdicts(essence.run):
+        some = [f"{count} {name}" for name, count in row.counts.items() if count]
         rows.append(
             {
-                "what": row["label"],
-                "placement": PLACEMENT_NAMES[row["placement"]],
-                "asked": row["asked"],
-                "carried": row["carried_by"] or UNKNOWN,
-                "found": UNKNOWN if row["payload_share"] is None else share_text(row["payload_share"]),
-                "error": UNKNOWN if row["closure_error"] is None else share_text(row["closure_error"]),
-                "verdict": row["verdict"],
-                "badge": BADGES[row["verdict"]],
-                "launches": ", ".join(some) if len(some) > 1 else f"{total} of {total}",
-                "because": row["because"],
+                "what": row.entry.label(),
+                "placement": PLACEMENT_NAMES[row.entry.placement],
+                "asked": row.asked,
+                "carried": row.carried_by or UNKNOWN,
+                "found": UNKNOWN if row.payload_share is None else share_text(row.payload_share),
+                "error": UNKNOWN if row.closure_error is None else share_text(row.closure_error),
+                "verdict": row.verdict,
+                "badge": BADGES[row.verdict],
+                "launches": ", ".join(some) if len(some) > 1 else f"{row.launch_count} of {row.launch_count}",
+                "because": row.because,
             }
         )
     return rows

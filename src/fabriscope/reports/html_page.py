@@ -56,17 +56,16 @@ def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: 
     style = style_of(essence.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     manifest = essence.run.manifest
-    plan = manifest.get("plan") or {}
     return environment.get_template("report.html.j2").render(
-        title=printable(manifest["name"]),
-        description=plan.get("description") or "",
+        title=printable(manifest.name),
+        description=manifest.plan.description or "",
         left_out=essence.run.notes,
         answer=essence.answer,
         paper=paper_view(essence),
         paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(essence)},
         hosts=_facts.host_table(essence.run),
         fabrics=_facts.fabric_table(essence.run),
-        stacks=list(manifest["mpi"].values()),
+        stacks=list(manifest.mpi.values()),
         about=_facts.run_table(essence),
         floor=_facts.floor_table(essence),
         summary=_tables.summary_rows(essence),

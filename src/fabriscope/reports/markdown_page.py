@@ -64,7 +64,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
 def page_text(essence: Essence) -> str:
     """Return the page."""
     manifest = essence.run.manifest
-    parts = [f"# {_cell(manifest['name'])}", _line((manifest.get("plan") or {}).get("description") or "")]
+    parts = [f"# {_cell(manifest.name)}", _line(manifest.plan.description or "")]
     paper = _paper_parts(paper_view(essence))
     besides = ["## What the run says besides"] if paper else []
     left_out = "\n".join(f"- Left out: {_cell(note)}" for note in essence.run.notes)

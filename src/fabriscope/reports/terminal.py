@@ -37,8 +37,8 @@ def as_json(run: RunData) -> dict[str, Any]:
     essence = essence_of(run)
     launches = essence.launches
     return {
-        "name": essence.run.manifest["name"],
-        "run_id": essence.run.manifest.get("run_id"),
+        "name": essence.run.manifest.name,
+        "run_id": essence.run.manifest.run_id,
         "path": essence.run.path,
         "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
         "left_out": essence.run.notes,
@@ -60,7 +60,7 @@ def show(run: RunData) -> None:
     """Print the essentials."""
     essence = essence_of(run)
     console = Console(highlight=False)
-    console.print(f"[bold]{escape(str(essence.run.manifest['name']))}[/bold]  {escape(essence.run.path)}")
+    console.print(f"[bold]{escape(str(essence.run.manifest.name))}[/bold]  {escape(essence.run.path)}")
     for name, value in _facts.run_table(essence):
         console.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
     console.print()

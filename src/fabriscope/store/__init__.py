@@ -1,8 +1,8 @@
 """The run's folder: append-only, readable for years. `docs/run-folder.md` describes every file in it."""
 
-from fabriscope.store.additions import SINCE_VERSION, planned
+from fabriscope.store.additions import SINCE_VERSION
 from fabriscope.store.files import PLAN_NAME
-from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of
+from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of, manifest_of, scheduled
 from fabriscope.store.run_folder import RunFolder, create, open_run, refuse_impossible
 
 __all__ = [
@@ -14,7 +14,8 @@ __all__ = [
     "create",
     "describe",
     "launches_of",
+    "manifest_of",
     "open_run",
-    "planned",
     "refuse_impossible",
+    "scheduled",
 ]

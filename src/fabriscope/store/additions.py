@@ -6,44 +6,44 @@ were added, in which round, and near what. A reader sees them as if they had bee
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
+from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch
-from fabriscope.model.run_data import ADDED
-from fabriscope.store.manifest import describe
+from fabriscope.model.record import AddedLaunches, Line
+from fabriscope.store import manifest
+from fabriscope.store.files import plain
 
+ADDED = "added"
+"""The field of a journal line that adds cases and launches to those of the manifest: the number of the round."""
 SINCE_VERSION = 2
 
 
-def line(
-    number: int, launches: Sequence[Launch], near: Sequence[Mapping[str, Any]], known: Mapping[str, Any]
-) -> dict[str, Any]:
+def line(number: int, launches: Sequence[Launch], near: Sequence[Near], known: Container[str]) -> dict[str, Any]:
     """Return the line of the journal that adds these launches; `known` are the ids of cases that are there already."""
-    parts = describe((), launches)
+    parts = manifest.describe((), launches)
     cases = {case_id: fields for case_id, fields in parts["cases"].items() if case_id not in known}
-    return {ADDED: number, "near": list(near), "cases": cases, "schedule": parts["schedule"]}
+    return {ADDED: number, "near": plain(near), "cases": cases, "schedule": parts["schedule"]}
 
 
-def merged(contents: dict[str, Any], lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the manifest with what lines of the journal added.
-
-    A scheduled launch that was added has its `round`. `additions` has for each round `round`, `near`, the `case_ids`
-    that are new in it, and `after_lines`, how many lines of the journal stood there when it was decided.
-    """
-    found = [(number, one) for number, one in enumerate(lines) if ADDED in one]
-    if not found:
-        return contents
-    cases, schedule = dict(contents["cases"]), list(contents["schedule"])
-    additions = []
-    for number, one in found:
-        cases |= one["cases"]
-        schedule += [{**launch, "round": one[ADDED]} for launch in one["schedule"]]
-        about = {"round": one[ADDED], "near": one["near"], "case_ids": list(one["cases"]), "after_lines": number}
-        additions.append(about)
-    return {**contents, "cases": cases, "schedule": schedule, "additions": additions}
+def of(lines: Sequence[Line]) -> list[AddedLaunches]:
+    """Return those of the journal's lines that add launches."""
+    return [line for line in lines if isinstance(line, AddedLaunches)]
 
 
-def planned(contents: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the scheduled launches that the plan asked for."""
-    return [launch for launch in contents["schedule"] if not launch.get("round")]
+def merged(planned: Manifest, lines: Sequence[Line]) -> Manifest:
+    """Return the manifest with what lines of the journal added; raises ValueError where a line cannot stand in it."""
+    added = [(number, line) for number, line in enumerate(lines) if isinstance(line, AddedLaunches)]
+    if not added:
+        return planned
+    contents = planned.document
+    cases, schedule, rounds = dict(contents["cases"]), list(contents["schedule"]), []
+    for number, line in added:
+        about = line.document
+        cases |= about["cases"]
+        schedule += [{**launch, "round": line.added} for launch in about["schedule"]]
+        rounds.append(
+            {"round": line.added, "near": about["near"], "case_ids": list(about["cases"]), "after_lines": number}
+        )
+    return manifest.decode({**contents, "cases": cases, "schedule": schedule, "additions": rounds})

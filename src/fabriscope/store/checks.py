@@ -12,8 +12,9 @@ from typing import Any
 
 from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
-from fabriscope.model.run_data import ADDED, launch_name
+from fabriscope.model.record import launch_name
 from fabriscope.store import inside, journal, marks, samples, seal
+from fabriscope.store.additions import ADDED
 from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
 from fabriscope.store.journal import JOURNAL_NAME
 from fabriscope.store.manifest import MANIFEST_NAME
@@ -73,10 +74,10 @@ class Folder:
         damaged_count = 0
         for number, raw in enumerate(whole, start=1):
             line = journal.line_of(number, raw)
-            damaged_count += line.record is None
-            if line.record is None and damaged_count <= journal.MOST_NAMED:
+            damaged_count += line.document is None
+            if line.document is None and damaged_count <= journal.MOST_NAMED:
                 self._find(JOURNAL_NAME, f"line {number}", f"it is damaged: {line.problem}")
-            self._lines.append((number, raw, line.record))
+            self._lines.append((number, raw, line.document))
         if damaged_count > journal.MOST_NAMED:
             self._find(JOURNAL_NAME, "", f"{damaged_count} lines are damaged, of which the first are named")
 
@@ -296,8 +297,8 @@ class Folder:
     def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
         """Find files of launches that no line names; one launch may have been under way when the process ended."""
         of_launches = [line for _, _, line in self._lines if line is not None and ADDED not in line]
-        launches = {launch_name(line) for line in of_launches}
-        older = {launch_name(line) for line in of_launches if seal.FIELD not in line}
+        launches = {_launch_name(line) for line in of_launches}
+        older = {_launch_name(line) for line in of_launches if seal.FIELD not in line}
         has_ended = bool(stated and stated.get("ended"))
         known = {name for _, _, line in self._lines for name in _files_of(line or {})}
         for folder in (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME):
@@ -331,6 +332,10 @@ def _files_of(line: Mapping[str, Any]) -> Iterator[str]:
         yield from map(str, about["files"])
     elif line.get("samples"):
         yield str(line["samples"])
+
+
+def _launch_name(line: Mapping[str, Any]) -> str:
+    return launch_name(line["launch_id"], line.get("attempt", 1))
 
 
 def _marks_of(name: str, content: bytes) -> str:

@@ -9,15 +9,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabriscope.model.counters import CHANNEL, Connection, Process, Reading, Watch
+from fabriscope.model.counters import CHANNEL, Connection, Reading, Watch
 from fabriscope.model.errors import StoreError
-from fabriscope.store import inside
+from fabriscope.store import inside, shapes
 from fabriscope.store.files import to_json
 
 FORMAT = "fabriscope-counters"
 VERSION = 1
 _FIELDS = tuple(field.name for field in dataclasses.fields(Connection))
 _GROUPS = ("interfaces", "rdma", "protocols")
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """The first line of a file."""
+
+    format: str
+    version: int
+    connection_fields: tuple[str, ...]
+    """What the items of a connection are, in their order."""
 
 
 def encode(watches: Mapping[str, Watch]) -> bytes:
@@ -29,10 +39,12 @@ def encode(watches: Mapping[str, Watch]) -> bytes:
 
 def decode(text: bytes) -> dict[str, Watch]:
     """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
-    head, *lines = [inside.parse(line) for line in text.split(b"\n") if line]
-    if head["format"] != FORMAT or head["version"] > VERSION:
-        raise ValueError(f"it is {head['format']} {head['version']}, and we know {FORMAT} {VERSION}")
-    return {line["host"]: _watch_of(line, head["connection_fields"]) for line in lines}
+    first, *lines = [inside.parse(line) for line in text.split(b"\n") if line]
+    head = shapes.decode(first, Head)
+    if head.format != FORMAT or head.version > VERSION:
+        raise ValueError(f"it is {head.format} {head.version}, and we know {FORMAT} {VERSION}")
+    watches = [_watch_of(line, head.connection_fields) for line in lines]
+    return {watch.host: watch for watch in watches}
 
 
 def pack(text: bytes) -> bytes:
@@ -92,73 +104,20 @@ def _changed(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
     return now
 
 
-def _watch_of(line: Mapping[str, Any], fields: list[str]) -> Watch:
+def _watch_of(line: Mapping[str, Any], fields: tuple[str, ...]) -> Watch:
     readings = []
     groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
-    for told in line["readings"]:
-        groups = {group: _changed(values, told[group]) for group, values in groups.items()}
-        readings.append(_reading_of(told, groups, fields))
-    addresses = {name: tuple(those) for name, those in line["addresses"].items()}
-    known = {field.name for field in dataclasses.fields(Watch)}
-    about = {name: value for name, value in line.items() if name in known}
-    about["lower_interfaces"] = {name: tuple(those) for name, those in line.get("lower_interfaces", {}).items()}
-    for name in ("spaces", "doors"):
-        about[name] = {key: tuple(those) for key, those in line.get(name, {}).items()}
-    others = line.get("other_datagrams")
-    about["other_datagrams"] = None if others is None else tuple(others)
-    watch = Watch(**{**about, "addresses": addresses, "readings": tuple(readings)})
-    _check(watch)
-    return watch
-
-
-def _check(watch: Watch) -> None:
-    """Raise TypeError or ValueError for values of another type than their names promise."""
-    _must(all(isinstance(text, str) for text in (watch.host, watch.kernel, watch.ownership)), "a host's name")
-    for texts in (watch.rdma_interfaces, watch.problems):
-        _must(all(isinstance(text, str) for text in texts.values()), "a text")
-    for address in (one for group in (watch.addresses, watch.spaces) for every in group.values() for one in every):
+    for reading in line["readings"]:
+        groups = {group: _changed(values, reading[group]) for group, values in groups.items()}
+        connections = [dict(zip(fields, row, strict=True)) for row in reading["connections"]]
+        readings.append({**reading, **groups, "connections": connections})
+    watch = shapes.decode({**line, "readings": readings}, Watch, bits=64)  # the kernel counts without a sign
+    for address in (
+        address for group in (watch.addresses, watch.spaces) for each in group.values() for address in each
+    ):
         ipaddress.ip_address(address.partition("/")[0].partition("%")[0])
-    for names in (*watch.lower_interfaces.values(), *watch.doors.values()):
-        _must(all(isinstance(name, str) for name in names), "an interface")
-    _must(all(type(size) is int for size in watch.mtu_bytes.values()), "an MTU")
-    _must(all(isinstance(text, str) for text in watch.other_datagrams or ()), "a socket")
-    for reading in watch.readings:
-        _must(all(type(one) is int for one in (reading.at_ns, reading.unix_ns, reading.cost_ns)), "a time")
-        counters = [reading.protocols, *reading.interfaces.values(), *reading.rdma.values()]
-        _must(all(type(value) is int for group in counters for value in group.values()), "a counter")
-        for one in reading.connections:
-            ends = (one.local_address, one.remote_address, one.role, one.space)
-            _must(all(isinstance(text, str) for text in ends), "an end")
-            counts = (one.local_port, one.remote_port, one.sent_bytes, one.received_bytes, one.cookie)
-            _must(all(type(count) is int for count in counts), "a connection's count")
-            rest = (one.sent_segments, one.received_segments, one.retransmitted_bytes, one.pid)
-            _must(all(count is None or type(count) is int for count in rest), "a connection's count")
-        for process in reading.processes:
-            _must(type(process.pid) is int and (process.rank is None or type(process.rank) is int), "a process")
-            _must(all(type(size) is int for size in process.shared_mappings.values()), "shared memory")
-            _must(all(type(size) is int for size in (process.read_bytes, process.written_bytes)), "what it read")
-            texts_of = (process.role, process.program, *process.devices, *process.datagrams, *process.channels)
-            _must(all(isinstance(text, str) and CHANNEL.fullmatch(text) for text in process.channels), "a pipe's end")
-            _must(all(isinstance(text, str) for text in texts_of), "a process")
-
-
-def _must(is_right: bool, what: str) -> None:
-    if not is_right:
-        raise TypeError(f"{what} is of another type than it must be")
-
-
-def _reading_of(told: Mapping[str, Any], groups: Mapping[str, dict[str, Any]], fields: list[str]) -> Reading:
-    known = [(at, name) for at, name in enumerate(fields) if name in _FIELDS]
-    return Reading(
-        at_ns=told["at_ns"],
-        unix_ns=told["unix_ns"],
-        cost_ns=told["cost_ns"],
-        **groups,
-        connections=tuple(Connection(**{name: row[at] for at, name in known}) for row in told["connections"]),
-        processes=tuple(_process_of(one) for one in told["processes"]),
-    )
-
-
-def _process_of(told: Mapping[str, Any]) -> Process:
-    lists = {"devices": told["devices"], "datagrams": told.get("datagrams", ()), "channels": told.get("channels", ())}
-    return Process(**{**told, **{name: tuple(every) for name, every in lists.items()}})
+    for process in (process for reading in watch.readings for process in reading.processes):
+        for channel in process.channels:
+            if not CHANNEL.fullmatch(channel):
+                raise ValueError(f"{channel[:80]!r} is no end of a pipe")
+    return watch

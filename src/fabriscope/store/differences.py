@@ -7,7 +7,7 @@ import json
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, cast, get_args, get_origin
 
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.lab import LabSpec
@@ -113,7 +113,7 @@ def _members(shape: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             defaults[one.name] = plain(one.default)
         elif one.default_factory is not dataclasses.MISSING:
             defaults[one.name] = plain(one.default_factory())
-    return defaults, {name: kind for name, (kind, _) in shapes.fields_of(shape).items()}  # type: ignore[arg-type]
+    return defaults, {name: kind for name, (kind, _) in shapes.fields_of(cast(type, shape)).items()}
 
 
 class _Absent:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fabriscope.model.case import Case, case_of, entry_of
+from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Fact
+from fabriscope.model.manifest import Manifest, ScheduledLaunch
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.store import inside, shapes
@@ -28,53 +31,59 @@ PARTS = {
 
 
 def describe(
-    cases: Iterable[Case], launches: Iterable[Launch], fabrics: Iterable[Fabric] = (), mpi: Iterable[MpiStack] = ()
+    cases: Iterable[Case],
+    launches: Iterable[Launch],
+    fabrics: Iterable[Fabric] = (),
+    mpi: Iterable[MpiStack] = (),
+    *,
+    entries: Iterable[Entry] = (),
+    hosts: Mapping[str, Iterable[Fact]] | None = None,
+    **about: object,
 ) -> dict[str, Any]:
-    """Return the manifest's parts `cases`, `entries`, `schedule`, `fabrics` and `mpi` from the nouns themselves."""
+    """Return the contents of a manifest from the nouns themselves: the one place that knows how they are written.
+
+    Cases and entries of launches are among them in any case; those that are named stand first, in their order. `about`
+    are the parts that are no nouns (`name`, `seed`, `plan` ...).
+    """
     launches = tuple(launches)
     all_cases = {case.case_id: case for case in cases}
-    for launch in launches:
-        all_cases.update({case.case_id: case for case in launch.cases})
-    entries = {case.entry.entry_id: case.entry for case in all_cases.values()}
-    entries.update({launch.entry.entry_id: launch.entry for launch in launches})
+    for visited in {id(launch.cases): launch.cases for launch in launches}.values():
+        all_cases.update({case.case_id: case for case in visited})
+    all_entries = {entry.entry_id: entry for entry in entries}
+    all_entries |= {case.entry.entry_id: case.entry for case in all_cases.values()}
+    all_entries |= {launch.entry.entry_id: launch.entry for launch in launches}
     return {
+        **about,
         "cases": {case_id: plain(case) for case_id, case in all_cases.items()},
-        "entries": {entry_id: {**plain(entry), "label": entry.label()} for entry_id, entry in entries.items()},
+        "entries": {entry_id: {**plain(entry), "label": entry.label()} for entry_id, entry in all_entries.items()},
         "fabrics": {fabric.name: plain(fabric) for fabric in fabrics},
         "mpi": {stack.name: plain(stack) for stack in mpi},
-        "schedule": [
-            {
-                "launch_id": launch.launch_id,
-                "block": launch.block,
-                "entry_id": launch.entry.entry_id,
-                "case_ids": [case.case_id for case in launch.cases],
-                "seed": launch.seed,
-                "budget_ns": launch.budget_ns,
-            }
-            for launch in launches
-        ],
+        "schedule": [_line_of(launch) for launch in scheduled(launches)],
+        "hosts": {name: {"facts": plain(list(facts))} for name, facts in (hosts or {}).items()},
     }
 
 
-def launches_of(manifest: Mapping[str, Any]) -> tuple[Launch, ...]:
-    """Return the schedule as launches, in order: what a resumed run goes on with."""
-    entries = {entry_id: entry_of(fields) for entry_id, fields in manifest["entries"].items()}
-    cases = {case_id: case_of(fields) for case_id, fields in manifest["cases"].items()}
+def scheduled(launches: Iterable[Launch]) -> tuple[ScheduledLaunch, ...]:
+    """Return launches by the ids of what they visit."""
     return tuple(
-        Launch(
-            launch_id=line["launch_id"],
-            block=line["block"],
-            entry=entries[line["entry_id"]],
-            cases=tuple(cases[case_id] for case_id in line["case_ids"]),
-            seed=line["seed"],
-            budget_ns=line["budget_ns"],
+        ScheduledLaunch(
+            launch.launch_id,
+            launch.block,
+            launch.entry.entry_id,
+            tuple(case.case_id for case in launch.cases),
+            launch.seed,
+            launch.budget_ns,
         )
-        for line in manifest["schedule"]
+        for launch in launches
     )
 
 
-def complete(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manifest with the format, the version, and whatever part was not given, filled in."""
+def _line_of(launch: ScheduledLaunch) -> dict[str, Any]:
+    return {name: value for name, value in plain(launch).items() if name != "round"}  # the journal says who added it
+
+
+def complete(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contents of a manifest with the format, the version, and whatever part was not given, filled in."""
     filled: dict[str, Any] = {
         "format": FORMAT,
         "version": PLAIN_VERSION,
@@ -87,23 +96,23 @@ def complete(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "sealed": True,
     }
     filled.update({part: kind() for part, kind in PARTS.items()})
-    filled.update(manifest)
+    filled.update(contents)
     return filled
 
 
-def load(folder: Path) -> dict[str, Any]:
+def load(folder: Path) -> Manifest:
     """Return the manifest of a run folder; raises StoreError for anything that we cannot rely on."""
     path = folder / MANIFEST_NAME
     try:
         content = inside.read_bytes(folder, MANIFEST_NAME)
-        manifest = inside.whole_characters(content, inside.parse(content))
+        contents = inside.whole_characters(content, inside.parse(content))
     except inside.MissingFile:
         raise StoreError("this is not a run folder: it has no manifest.json", where=str(folder)) from None
     except ValueError as error:
         raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(contents, dict) or contents.get("format") != FORMAT:
         raise StoreError("this manifest was not written by fabriscope", where=str(path))
-    version = manifest.get("version")
+    version = contents.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise StoreError(f"the manifest is damaged: its version is {version!r}", where=str(path))
     if version > VERSION:
@@ -112,31 +121,68 @@ def load(folder: Path) -> dict[str, Any]:
             where=str(folder),
             fix="read it with a newer fabriscope",
         )
-    for part, kind in PARTS.items():
-        manifest.setdefault(part, kind())
     try:
-        shapes.check(manifest, shapes.Manifest)
-        _check_names(manifest)
+        return decode(contents)
     except ValueError as error:
         raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
-    return manifest
 
 
-def _check_names(manifest: Mapping[str, Any]) -> None:
+def decode(contents: Mapping[str, Any]) -> Manifest:
+    """Return the contents of a manifest of any version that we know as what they stand for.
+
+    Raises ValueError with the place of what has another shape, or of a name that stands for nothing.
+    """
+    for version in range(int(contents["version"]), VERSION + 1):
+        contents = UPCASTERS[version](contents)
+    manifest = shapes.decode(dict(contents), Manifest)
+    _check_names(manifest)
+    known = {entry: entry for entry in manifest.entries.values()}
+    cases = {
+        case_id: dataclasses.replace(case, entry=known.get(case.entry, case.entry))
+        for case_id, case in manifest.cases.items()
+    }
+    return dataclasses.replace(manifest, cases=cases)
+
+
+def manifest_of(contents: Mapping[str, Any]) -> Manifest:
+    """Return what the contents of a manifest that is not written yet stand for; raises as `decode` does."""
+    return decode(plain(complete(contents)))
+
+
+def launches_of(manifest: Manifest) -> tuple[Launch, ...]:
+    """Return the schedule as launches, in order: what a resumed run goes on with."""
+    return manifest.launches
+
+
+def _with_all_parts(contents: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**contents, **{part: kind() for part, kind in PARTS.items() if part not in contents}}
+
+
+UPCASTERS: Mapping[int, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+    1: _with_all_parts,
+    2: _with_all_parts,
+}
+"""What makes the contents of a manifest of each version such as the newest are; the number of its version stays.
+
+What came within a version needs none: a field of a noun (model/manifest.py) that has a default may be missing.
+"""
+
+
+def _check_names(manifest: Manifest) -> None:
     """Raise ValueError where an entry goes under another's name, or the schedule names what is not there."""
-    for name, fields in manifest["entries"].items():
-        if (own := entry_of(fields).entry_id) != name:
-            raise ValueError(f"entries.{name} has the fields of {own!r}")
+    for name, entry in manifest.entries.items():
+        if entry.entry_id != name:
+            raise ValueError(f"entries.{name} has the fields of {entry.entry_id!r}")
     numbers = set()
-    for index, launch in enumerate(manifest["schedule"]):
-        if launch["entry_id"] not in manifest["entries"]:
-            raise ValueError(f"schedule[{index}].entry_id is {launch['entry_id']!r}, and there is no such entry")
-        missing = next((case_id for case_id in launch["case_ids"] if case_id not in manifest["cases"]), None)
+    for index, launch in enumerate(manifest.schedule):
+        if launch.entry_id not in manifest.entries:
+            raise ValueError(f"schedule[{index}].entry_id is {launch.entry_id!r}, and there is no such entry")
+        missing = next((case_id for case_id in launch.case_ids if case_id not in manifest.cases), None)
         if missing is not None:
             raise ValueError(f"schedule[{index}].case_ids has {missing!r}, and there is no such case")
-        if launch["launch_id"] in numbers:
-            raise ValueError(f"schedule[{index}].launch_id is {launch['launch_id']}, as of another launch")
-        numbers.add(launch["launch_id"])
+        if launch.launch_id in numbers:
+            raise ValueError(f"schedule[{index}].launch_id is {launch.launch_id}, as of another launch")
+        numbers.add(launch.launch_id)
 
 
 def _our_version() -> str:

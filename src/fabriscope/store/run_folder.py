@@ -15,13 +15,15 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
-from fabriscope.model.run_data import IDLE_COUNTERS, RunData, launch_name
+from fabriscope.model.record import LaunchRecord, Line, launch_name
+from fabriscope.model.run_data import IDLE_COUNTERS, RunData
 from fabriscope.store import additions, counters, inside, journal, manifest, marks, samples, seal
 from fabriscope.store.files import (
     COUNTERS_NAME,
@@ -32,7 +34,7 @@ from fabriscope.store.files import (
     to_json,
     write_whole,
 )
-from fabriscope.store.journal import JOURNAL_NAME
+from fabriscope.store.journal import JOURNAL_NAME, Journal
 from fabriscope.store.locking import cannot_write, locked
 from fabriscope.store.sound import Reader
 
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 ERRORS_NAME = "errors"
-_CHANGED_MEANWHILE = (
-    "what was written to the journal is gone or was changed: something else removed it or wrote to it during the run"
-)
 
 
 def create(
@@ -135,30 +134,34 @@ def open_run(path: str | Path) -> RunFolder:
 class RunFolder:
     """A run on the disk: appended to by one process at a time, read by any number."""
 
-    def __init__(self, path: Path, contents: dict[str, Any]) -> None:
+    def __init__(self, path: Path, planned: Manifest) -> None:
         self.path = path
-        self._contents = contents
+        self._planned = planned
+        self._merged = planned
         self._is_locked = False
         self._idle: Mapping[str, Watch] = {}
         self._reader = Reader(path)
-        self._lines: tuple[journal.Line, ...] = ()
-        self._known = b""
-        """The journal's sound bytes, of which `_lines` are the lines."""
-        self._content: bytes | None = None
-        """The whole journal as it was read or written last while the folder is locked."""
+        self._journal = Journal(path)
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Manifest:
         """Return the manifest, with the cases and launches that were added later as if they had been planned."""
-        if self._contents["version"] < additions.SINCE_VERSION:
-            return self._contents
-        return additions.merged(self._contents, self._records())
+        if self._planned.version < additions.SINCE_VERSION:
+            return self._planned
+        records = self._journal.records
+        if len(self._merged.additions) != len(additions.of(records)):
+            try:
+                self._merged = additions.merged(self._planned, records)
+            except ValueError as error:
+                what = f"what was added to the run cannot be: {error}"
+                raise StoreError(what, where=str(self.path / JOURNAL_NAME)) from error
+        return self._merged
 
     @property
     def has_ended(self) -> bool:
         """Return whether the seal says that no launch will follow."""
         with contextlib.suppress(StoreError):
-            return seal.load(self.path)["ended"] is True
+            return seal.load(self.path).ended
         return False
 
     @property
@@ -176,12 +179,13 @@ class RunFolder:
             yield
             return
         with locked(self.path):
-            self._lines, self._known, self._content = (), b"", None
+            self._journal.lock()
             self._is_locked = True
             try:
                 yield
             finally:
                 self._is_locked = False
+                self._journal.unlock()
 
     def append(
         self,
@@ -191,8 +195,10 @@ class RunFolder:
         *,
         again: bool = False,
         watches: Mapping[str, Watch] | None = None,
-    ) -> None:
+    ) -> LaunchRecord:
         """Store one launch: what every process said, its samples, its hosts' counters, then its line of the journal.
+
+        Returns its record as it will be read.
 
         `record` holds at least `launch_id` and `block`; `samples` is set here, and `commands` from `raw` where it is
         missing. Very many samples may come as a frame with the columns of the store. A launch that is made `again` has
@@ -201,12 +207,13 @@ class RunFolder:
         """
         launch_id, block = int(record["launch_id"]), int(record["block"])
         with self.lock():
-            records, sealed_files = self._records(), self._sealed_files()
-            attempt = 1 + sum(known.get("launch_id") == launch_id for known in records)
+            self._journal.refuse_damaged()
+            sealed_files = self._sealed_files()
+            attempt = 1 + self._journal.attempts_at(launch_id)
             if attempt > 1 and not again:
                 raise StoreError(f"launch {launch_id} is recorded already", where=str(self.path))
             line = {"commands": [_command(outcome) for outcome in raw], **record, "attempt": attempt, "samples": None}
-            name = launch_name(line)
+            name = launch_name(launch_id, attempt)
             try:
                 files = self._write_raw(name, raw)
                 frame = samples.frame_of(launch_id, block, blocks)
@@ -216,27 +223,24 @@ class RunFolder:
                     write_whole(self.path / line["samples"], content)
                     files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
                 line |= self._write_counters(name, watches or {}, files)
-                sealed = seal.sealed(line, files, self._chain(records))
-                self._append_line(sealed)
-                seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
+                stored = self._append_line(line, files, sealed_files)
             except OSError as error:
                 raise cannot_write(self.path, error) from error
+        return cast(LaunchRecord, stored)
 
-    def add(self, number: int, launches: Sequence[Launch], near: Sequence[Mapping[str, Any]]) -> None:
+    def add(self, number: int, launches: Sequence[Launch], near: Sequence[Near]) -> None:
         """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
 
         Cases that the folder does not know come with them. Raises StoreError if the disk is full, and for a folder
         that was begun as one that adds none.
         """
-        if self._contents["version"] < additions.SINCE_VERSION:
+        if self._planned.version < additions.SINCE_VERSION:
             raise StoreError("the run was begun as one to which no launches are added", where=str(self.path))
         with self.lock():
-            records, sealed_files = self._records(), self._sealed_files()
-            line = additions.line(number, launches, near, self.manifest["cases"])
+            sealed_files = self._sealed_files()
+            line = additions.line(number, launches, near, self.manifest.cases)
             try:
-                sealed = seal.sealed(line, {}, self._chain(records))
-                self._append_line(sealed)
-                seal.write(self.path, sealed_files, len(records) + 1, sealed[seal.FIELD]["chain"], ended=False)
+                self._append_line(line, {}, sealed_files)
             except OSError as error:
                 raise cannot_write(self.path, error) from error
 
@@ -246,7 +250,7 @@ class RunFolder:
 
     def has_idle(self) -> bool:
         """Return whether that is stored already."""
-        return any(record.get("idle_counters") for record in self._records())
+        return bool(self._journal.records) and self._journal.has_idle
 
     def _write_counters(
         self, name: str, watches: Mapping[str, Watch], files: dict[str, dict[str, str]]
@@ -268,17 +272,17 @@ class RunFolder:
     def end(self) -> None:
         """Seal the run as ended: no launch will follow. Raises StoreError if the disk is full."""
         with self.lock():
-            records = self._records()
+            records = self._journal.records
             try:
-                seal.write(self.path, self._sealed_files(), len(records), self._chain(records), ended=True)
+                seal.write(self.path, self._sealed_files(), len(records), self._chain(), ended=True)
             except OSError as error:
                 raise cannot_write(self.path, error) from error
 
-    def done(self) -> dict[int, dict[str, Any]]:
+    def done(self) -> dict[int, LaunchRecord]:
         """Return launch id to the journal's record that counts, of every launch that was stored whole."""
-        return {record["launch_id"]: record for record in journal.that_count(self._records())}
+        return {record.launch_id: record for record in journal.that_count(self._journal.records)}
 
-    def damage(self, record: Mapping[str, Any]) -> list[str]:
+    def damage(self, record: LaunchRecord) -> list[str]:
         """Return what is wrong with the files of a launch, its raw output too, by the record that counts."""
         return list(self._reader.damage(record, with_raw=True))
 
@@ -288,73 +292,58 @@ class RunFolder:
         Lines and files that are not as they were written are left out, and `notes` says so. Raises StoreError if the
         manifest was changed, or the journal cannot be read.
         """
-        notes, counted = self._reader.seal_notes(bool(self._contents.get("sealed")))
-        lines = self._journal()
+        notes, counted = self._reader.seal_notes(self._planned.sealed)
+        lines = self._journal.lines
         if counted > len(lines):
             notes.append(f"{JOURNAL_NAME}: the seal counts {counted} lines, and there are {len(lines)}")
-        records = [line.record for line in lines if line.record is not None]
-        if not notes and not (self.path / seal.SEAL_NAME).exists() and not any(map(seal.chain_of, records)):
-            newer = seal.newer_than_seals(self._contents, records)
+        documents = [line.document for line in lines if line.document is not None]
+        if not notes and not (self.path / seal.SEAL_NAME).exists() and not any(map(seal.chain_of, documents)):
+            newer = seal.newer_than_seals(self._planned.document, documents)
             if newer:
                 what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
                 notes.append(f"{what}: nothing here was compared with a digest")
-        sound = self._reader.sound(lines[:line_count], self._contents)
+        sound = self._reader.sound(lines[:line_count], self._planned)
         idle_note = self._reader.idle_note(sound.lines)
         notes += [*sound.notes, *([idle_note] if idle_note else [])]
-        frame = samples.scan([self.path / record["samples"] for record in sound.counting if record.get("samples")])
-        contents = additions.merged(self._contents, sound.lines)
+        frame = samples.scan([self.path / record.samples for record in sound.counting if record.samples])
+        whole = additions.merged(self._planned, sound.lines)
         watches = functools.partial(self._watches, has_idle=not idle_note)
-        return RunData(str(self.path), contents, sound.counting, frame, sound.lines, watches, tuple(notes))
+        return RunData(str(self.path), whole, sound.counting, frame, sound.lines, watches, tuple(notes))
 
     def _watches(self, name: str, *, has_idle: bool) -> dict[str, Watch]:
         path = inside.path_of(self.path, name)
         is_left_out = name == IDLE_COUNTERS and not has_idle
         return counters.load(path) if path.exists() and not is_left_out else {}
 
-    def _records(self) -> tuple[dict[str, Any], ...]:
-        return journal.records_of(self.path, self._journal())
-
-    def _journal(self) -> tuple[journal.Line, ...]:
-        """Return the journal's lines; while the folder is locked nothing but what we wrote may stand there."""
-        content = journal.content_of(self.path)
-        if self._is_locked:
-            # Behind the sound bytes a torn line may have been cut, by an append that then failed.
-            if self._content is not None and content not in (self._content, self._known):
-                fix = "`fabriscope verify` says what is left; start a new run"
-                raise StoreError(_CHANGED_MEANWHILE, where=str(self.path / JOURNAL_NAME), fix=fix)
-            self._content = content
-        elif not content.startswith(self._known):
-            self._lines, self._known = (), b""
-        more, length = journal.lines_of(content[len(self._known) :], len(self._lines))
-        self._lines += more
-        self._known = content[: len(self._known) + length]
-        return self._lines
-
-    def _append_line(self, sealed: dict[str, Any]) -> None:
-        journal.append(self.path / JOURNAL_NAME, sealed, len(self._known))
-        self._content = self._known + to_json(sealed) + b"\n"
+    def _append_line(
+        self, line: Mapping[str, Any], files: Mapping[str, Mapping[str, str]], sealed_files: Mapping[str, object]
+    ) -> Line:
+        sealed = seal.sealed(line, files, self._chain())
+        self._journal.append(sealed)
         sync_folder(self.path)
+        line_count = len(self._journal.records)
+        seal.write(self.path, sealed_files, line_count, sealed[seal.FIELD]["chain"], ended=False)
+        return self._journal.records[-1]
 
-    def _chain(self, records: Sequence[Mapping[str, Any]]) -> str:
+    def _chain(self) -> str:
         """Return what the next line of the journal follows on: the last line, or how the run began."""
-        stated = seal.chain_of(records[-1]) if records else None
-        if stated is not None:
-            return stated
-        return seal.origin(inside.read_bytes(self.path, manifest.MANIFEST_NAME), self._known)
+        records = self._journal.records
+        if records and records[-1].chain is not None:
+            return records[-1].chain
+        return seal.origin(inside.read_bytes(self.path, manifest.MANIFEST_NAME), self._journal.content)
 
-    def _sealed_files(self) -> dict[str, dict[str, str]]:
+    def _sealed_files(self) -> Mapping[str, object]:
         """Return the digests of what was there before the first launch; they stay as they were written.
 
         Raises StoreError where the seal is damaged, or gone from a run that was begun with one.
         """
         try:
-            files: dict[str, dict[str, str]] = seal.load(self.path)["files"]
+            return seal.load(self.path).files
         except inside.MissingFile:
-            if self._contents.get("sealed"):
+            if self._planned.sealed:
                 raise
             texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
             return seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
-        return files
 
     def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
         """Write what every process said; return the digests of the files."""

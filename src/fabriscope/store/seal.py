@@ -9,13 +9,15 @@ A digest is no signature: who writes all of them anew can write anything.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fabriscope.model.errors import StoreError
-from fabriscope.model.run_data import ADDED
+from fabriscope.model.record import FileDigests
 from fabriscope.store import inside, marks, shapes
+from fabriscope.store.additions import ADDED
 from fabriscope.store.files import plain, to_json, write_whole
 
 SEAL_NAME = "seal.json"
@@ -26,6 +28,19 @@ FIELD = "seal"
 """The field of a journal line, and in seal.json the digest of all else."""
 
 
+@dataclass(frozen=True)
+class SealFile:
+    """What seal.json says."""
+
+    files: Mapping[str, FileDigests]
+    launch_count: int
+    chain: str
+    ended: bool
+    seal: str
+    format: str = ""
+    version: int = 1
+
+
 SEALED_SINCE = {
     "versions": ("engine_sha256",),
     "journal": ("counters", "idle_counters", "attempt"),
@@ -33,7 +48,7 @@ SEALED_SINCE = {
 """What was first written by versions that sealed every run: where it stands, there was a seal."""
 
 
-def newer_than_seals(contents: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
+def newer_than_seals(contents: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> str:
     """Return where something stands that only versions that always seal have written; nothing where it is nowhere."""
     names = [f"manifest.json, versions.{name}" for name in SEALED_SINCE["versions"] if name in contents["versions"]]
     for line in lines:
@@ -84,7 +99,7 @@ def chain_of(line: Mapping[str, Any]) -> str | None:
     return stated if isinstance(stated, str) else None
 
 
-def write(folder: Path, files: Mapping[str, Mapping[str, str]], launch_count: int, stated: str, ended: bool) -> None:
+def write(folder: Path, files: Mapping[str, object], launch_count: int, stated: str, ended: bool) -> None:
     """Write seal.json, in one step."""
     contents: dict[str, Any] = {"format": FORMAT, "version": VERSION, "files": plain(files)}
     contents |= {"launch_count": launch_count, "chain": stated, "ended": ended}
@@ -92,13 +107,13 @@ def write(folder: Path, files: Mapping[str, Mapping[str, str]], launch_count: in
     write_whole(folder / SEAL_NAME, to_json(contents, indent=1) + b"\n")
 
 
-def load(folder: Path) -> dict[str, Any]:
+def load(folder: Path) -> SealFile:
     """Return what seal.json says; raises MissingFile, or StoreError where it is damaged or was changed."""
     content = inside.read_bytes(folder, SEAL_NAME)
     try:
-        stated: dict[str, Any] = inside.parse(content)
-        shapes.check(stated, shapes.SealFile)
-        is_whole = stated[FIELD] == sha256(to_json({name: value for name, value in stated.items() if name != FIELD}))
+        contents = inside.parse(content)
+        stated = shapes.decode(contents, SealFile)
+        is_whole = stated.seal == sha256(to_json({name: value for name, value in contents.items() if name != FIELD}))
     except ValueError as error:
         raise StoreError(f"the seal is damaged: {error}", where=str(folder / SEAL_NAME), fix=_VERIFY) from error
     if not is_whole:

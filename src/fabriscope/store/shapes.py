@@ -1,4 +1,4 @@
-"""What the parts of a manifest and of a journal's lines must look like, whoever wrote them.
+"""From JSON to the nouns of a run, whoever wrote it: a value of another type than its field is refused by its place.
 
 A shape is a type: a dataclass for an object whose fields are known (others are passed over), `Mapping` for one whose
 names are data. Readers may add fields, so a field with a default may be missing.
@@ -7,259 +7,243 @@ names are data. Readers may add fields, so a field with a default may be missing
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from fabriscope.model.case import Case, Entry
-from fabriscope.model.fabric import Fabric
-from fabriscope.model.mpi import MpiStack
+from fabriscope.model.record import Details, GroupAccount
 
-Scalar = str | int | float | bool | None
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One fact of a host."""
-
-    name: str
-    value: Scalar = None
-    unknown_because: str | None = None
-
-
-@dataclass(frozen=True)
-class HostFacts:
-    """What is known of one host."""
-
-    facts: list[Fact] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ScheduledLaunch:
-    """One launch that is planned."""
-
-    launch_id: int
-    block: int
-    entry_id: str
-    case_ids: list[str]
-    seed: int
-    budget_ns: int
-
-
-@dataclass(frozen=True)
-class Lab:
-    """The emulated hosts and switches."""
-
-    fabrics: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Of the plan's section, what reports read."""
-
-    description: str | None = None
-    margin: float | None = None
-    until: str | int | None = None
-    compare: list[str] | None = None
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a run is."""
-
-    version: int
-    run_id: str | None = None
-    created_unix_ns: int | None = None
-    fabriscope_version: str = ""
-    name: str = "run"
-    seed: int | None = None
-    plan: Plan = field(default_factory=Plan)
-    paper: Mapping[str, Any] | None = None
-    cases: Mapping[str, Case] = field(default_factory=dict)
-    entries: Mapping[str, Entry] = field(default_factory=dict)
-    fabrics: Mapping[str, Fabric] = field(default_factory=dict)
-    mpi: Mapping[str, MpiStack] = field(default_factory=dict)
-    schedule: list[ScheduledLaunch] = field(default_factory=list)
-    hosts: Mapping[str, HostFacts] = field(default_factory=dict)
-    lab: Lab | None = None
-    versions: Mapping[str, Any] = field(default_factory=dict)
-    sealed: bool = False
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of one case."""
-
-    status: str
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Said:
-    """One process of a launch."""
-
-    host: str
-    argv: list[str]
-    exit_status: int | None
-    elapsed_ns: int
-
-
-@dataclass(frozen=True)
-class FileDigests:
-    """What a file of a launch is known by again."""
-
-    sha256: str
-    marks: str
-
-
-@dataclass(frozen=True)
-class Seal:
-    """The digests of a line's files, and its place in the chain."""
-
-    files: Mapping[str, FileDigests]
-    marks: str
-    chain: str
-
-
-@dataclass(frozen=True)
-class SealFile:
-    """seal.json."""
-
-    files: Mapping[str, FileDigests]
-    launch_count: int
-    chain: str
-    ended: bool
-    seal: str
-    format: str = ""
-    version: int = 1
-
-
-@dataclass(frozen=True)
-class Details:
-    """Of what the instrument said of itself, what a resumed run reads."""
-
-    hung_case_ids: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Record:
-    """A line of the journal for one launch."""
-
-    launch_id: int
-    block: int
-    entry_id: str | None = None
-    attempt: int = 1
-    status: str = "ok"
-    reason: str | None = None
-    results: Mapping[str, Result] = field(default_factory=dict)
-    commands: list[Said] = field(default_factory=list)
-    started_unix_ns: int = 0
-    elapsed_ns: int = 0
-    samples: str | None = None
-    counters: str | None = None
-    idle_counters: str | None = None
-    details: Details = field(default_factory=Details)
-    mishaps: list[str] = field(default_factory=list)
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
-    fabric_counters: Mapping[str, Any] | None = None
-    seal: Seal | None = None
-
-
-@dataclass(frozen=True)
-class Addition:
-    """A line of the journal that adds launches."""
-
-    added: int
-    near: list[Mapping[str, Any]]
-    cases: Mapping[str, Case]
-    schedule: list[ScheduledLaunch]
-    seal: Seal | None = None
-
-
+T = TypeVar("T")
+Decoder = Callable[[object], object]
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
+_UNIONS = (Union, types.UnionType)
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_PAIR = re.compile(r"([0-9]{1,9})>([0-9]{1,9})")
+_KEPT = "document"
+"""The field of a noun that keeps the JSON that it was read from."""
 
 
-def check(value: Any, shape: Any, place: str = "") -> None:
-    """Raise ValueError with the place (`entries.gige.tcp.hosts[0]`) of the first thing that has another shape."""
-    wrong = _wrong(value, shape, place)
-    if wrong is not None:
-        raise ValueError(wrong)
+class Misfit(ValueError):
+    """What is wrong with a value, and where in the whole it is, as far as is known yet."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.place = ""
+
+    def inside(self, step: str) -> Misfit:
+        """Return it with one more step before its place: `.hosts`, `[0]`."""
+        self.place = step + self.place
+        return self
+
+    def __str__(self) -> str:
+        place = self.place.removeprefix(".")
+        return f"{place or 'it'} {self.what}"
 
 
-def _wrong(value: Any, shape: Any, place: str) -> str | None:
-    """Return what is wrong with a value in words; None where it has the shape."""
-    origin = get_origin(shape)
-    if shape is Any:
-        return None
-    if origin in (Union, types.UnionType):
-        reasons = [_wrong(value, one, place) for one in get_args(shape)]
-        if None in reasons:
-            return None
-        inside = [one for one in get_args(shape) if not isinstance(one, type) or dataclasses.is_dataclass(one)]
-        return reasons[get_args(shape).index(inside[0])] if inside else _mismatch(value, shape, place)
-    if dataclasses.is_dataclass(shape):
-        return _wrong_object(value, shape, place)
-    if origin in (Mapping, dict) or shape is Mapping:
-        return _wrong_mapping(value, get_args(shape)[1], place)
-    if origin in (list, tuple, Sequence):
-        return _wrong_list(value, get_args(shape), place)
-    if shape is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-    elif shape is int:
-        fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-    else:
-        fits = isinstance(value, shape)
-    return None if fits else _mismatch(value, shape, place)
+def decode(value: object, shape: type[T], bits: int = 63) -> T:
+    """Return parsed JSON as the noun that it stands for; whole numbers have at most so many bits.
 
-
-def _wrong_object(value: Any, shape: Any, place: str) -> str | None:
-    if not isinstance(value, dict):
-        return f"{place or 'it'} is not an object"
-    for name, (kind, is_required) in fields_of(shape).items():
-        where = f"{place}.{name}" if place else name
-        if name in value:
-            wrong = _wrong(value[name], kind, where)
-            if wrong is not None:
-                return wrong
-        elif is_required:
-            return f"{where} is missing"
-    return None
-
-
-def _wrong_mapping(value: Any, kind: Any, place: str) -> str | None:
-    if not isinstance(value, dict):
-        return f"{place} is not an object"
-    reasons = (_wrong(item, kind, f"{place}.{name}") for name, item in value.items())
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def _wrong_list(value: Any, kinds: tuple[Any, ...], place: str) -> str | None:
-    if not isinstance(value, list):
-        return f"{place} is not a list"
-    if len(kinds) > 1 and kinds[1] is not Ellipsis:
-        if len(value) != len(kinds):
-            return f"{place} does not have {len(kinds)} items"
-        pairs = zip(value, kinds, strict=True)
-    else:
-        pairs = zip(value, [kinds[0]] * len(value), strict=True)
-    reasons = (_wrong(item, kind, f"{place}[{index}]") for index, (item, kind) in enumerate(pairs))
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def _mismatch(value: Any, shape: Any, place: str) -> str:
-    kinds = get_args(shape) if get_origin(shape) in (Union, types.UnionType) else (shape,)
-    text = repr(value)
-    return f"{place} is {text[:40]}, and must be {' or '.join(_NAMES.get(kind, str(kind)) for kind in kinds)}"
+    Raises ValueError with the place (`entries.gige.tcp.hosts[0]`) of the first thing that has another shape.
+    """
+    return cast(T, _decoder(cast(object, shape), bits)(value))
 
 
 @cache
-def fields_of(shape: Any) -> dict[str, tuple[Any, bool]]:
+def _decoder(shape: object, bits: int = 63) -> Decoder:
+    origin, arguments = get_origin(shape), get_args(shape)
+    if shape is Details:
+        return _details
+    if shape in (Any, object):
+        return lambda value: value
+    if origin in _UNIONS:
+        return _of_several(arguments, bits)
+    if isinstance(shape, type) and dataclasses.is_dataclass(shape):
+        return _of_object(shape, bits)
+    if origin in (Mapping, dict):
+        return _of_mapping(_number_of if arguments[0] is int else _decoder(arguments[0]), _decoder(arguments[1], bits))
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return _of_fixed([_decoder(kind, bits) for kind in arguments])
+    if origin in (list, tuple, Sequence):
+        return _of_list(_decoder(arguments[0], bits))
+    return _of_scalars((cast(type, shape),), bits)
+
+
+def _of_scalars(kinds: tuple[type, ...], bits: int) -> Decoder:
+    words = " or ".join(_NAMES.get(kind, str(kind)) for kind in kinds)
+    exact = frozenset(kinds)
+
+    def decoded(value: object) -> object:
+        kind = type(value)
+        if kind is int:
+            if (int in exact and abs(cast(int, value)) < 2**bits) or float in exact:
+                return value
+        elif kind in exact:
+            return value
+        raise Misfit(f"is {repr(value)[:40]}, and must be {words}")
+
+    return decoded
+
+
+def _of_several(kinds: tuple[object, ...], bits: int) -> Decoder:
+    """Return what decodes a value of one of several kinds; what none fits is wrong as the one that has parts says."""
+    scalars = tuple(kind for kind in kinds if isinstance(kind, type) and not dataclasses.is_dataclass(kind))
+    structured = [kind for kind in kinds if kind not in scalars]
+    of_scalars, of_structured = _of_scalars(scalars, bits), [_decoder(kind, bits) for kind in structured]
+
+    def decoded(value: object) -> object:
+        if not of_structured or not isinstance(value, dict | list):
+            try:
+                return of_scalars(value)
+            except Misfit:
+                if not of_structured:
+                    raise
+        misfits = []
+        for decode_one in of_structured:
+            try:
+                return decode_one(value)
+            except Misfit as misfit:
+                misfits.append(misfit)
+        raise misfits[0]
+
+    return decoded
+
+
+def _of_object(shape: type, bits: int) -> Decoder:
+    of_fields = [
+        (name, _decoder(kind, bits), needed) for name, (kind, needed) in fields_of(shape).items() if name != _KEPT
+    ]
+    keeps = _KEPT in fields_of(shape)
+
+    def decoded(value: object) -> object:
+        if not isinstance(value, dict):
+            raise Misfit("is not an object")
+        found: dict[str, object] = {_KEPT: value} if keeps else {}
+        for name, decode_one, is_required in of_fields:
+            if name in value:
+                try:
+                    found[name] = decode_one(value[name])
+                except Misfit as misfit:
+                    raise misfit.inside(f".{name}") from None
+            elif is_required:
+                raise Misfit("is missing").inside(f".{name}")
+        return shape(**found)
+
+    return decoded
+
+
+def _of_mapping(decode_name: Decoder, decode_one: Decoder) -> Decoder:
+    def decoded(value: object) -> object:
+        if not isinstance(value, dict):
+            raise Misfit("is not an object")
+        found = {}
+        for name, item in value.items():
+            try:
+                found[decode_name(name)] = decode_one(item)
+            except Misfit as misfit:
+                raise misfit.inside(f".{name}") from None
+        return found
+
+    return decoded
+
+
+def _of_list(decode_one: Decoder) -> Decoder:
+    def decoded(value: object) -> object:
+        return _items(value, [decode_one] * len(value) if isinstance(value, list) else [])
+
+    return decoded
+
+
+def _of_fixed(decoders: list[Decoder]) -> Decoder:
+    def decoded(value: object) -> object:
+        if isinstance(value, list) and len(value) != len(decoders):
+            raise Misfit(f"does not have {len(decoders)} items")
+        return _items(value, decoders)
+
+    return decoded
+
+
+def _items(value: object, decoders: list[Decoder]) -> tuple[object, ...]:
+    if not isinstance(value, list):
+        raise Misfit("is not a list")
+    found = []
+    for index, (item, decode_one) in enumerate(zip(value, decoders, strict=True)):
+        try:
+            found.append(decode_one(item))
+        except Misfit as misfit:
+            raise misfit.inside(f"[{index}]") from None
+    return tuple(found)
+
+
+def _number_of(name: object) -> int:
+    if not isinstance(name, str) or not _WHOLE.fullmatch(name):
+        raise Misfit(f"has the name {repr(name)[:40]}, and must have whole numbers")
+    return int(name)
+
+
+def _details(value: object) -> Details:
+    """Return what an instrument said of itself, as far as it is understood; others than our engine say what they like.
+
+    What is of use only as it is meant (a clock's cost) is absent where it is something else; a launch whose cases or
+    bytes are told wrongly is damaged.
+    """
+    if not isinstance(value, dict):
+        raise Misfit("is not an object")
+    header, footer, groups = (_object(value.get(name)) for name in ("header", "footer", "groups"))
+    clock = _object(header.get("clock"))
+    cost = _number(clock.get("cost_ns"))
+    statuses = value.get("exit_statuses")
+    sent = value.get("sent_payload_bytes")
+    return Details(
+        hung_case_ids=_part(value, "hung_case_ids", _HUNG) or (),
+        transport=str(header.get("transport", "")),
+        clock_name=str(clock["name"]) if "name" in clock else None,
+        clock_cost_ns=cost,
+        record_cost_ns=_number(header["record_cost_ns"]) if "record_cost_ns" in header else cost,
+        is_whole=footer.get("status") == "ok",
+        exit_statuses=tuple(statuses) if isinstance(statuses, list) else (),
+        groups=_part(value, "groups", _GROUPS) or {} if groups else {},
+        sent_payload_bytes=_sent(sent) if isinstance(sent, dict) else None,
+        sent_messages=_part(value, "sent_messages", _COUNT),
+    )
+
+
+_HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, int], int | None
+
+
+def _part(value: Mapping[str, object], name: str, shape: object) -> Any:
+    try:
+        return _decoder(shape)(value[name]) if name in value else None
+    except Misfit as misfit:
+        raise misfit.inside(f".{name}") from None
+
+
+def _sent(value: dict[str, object]) -> dict[tuple[int, int], int]:
+    found = {}
+    for pair, size in _part({"sent_payload_bytes": value}, "sent_payload_bytes", _SENT).items():
+        ends = _PAIR.fullmatch(pair)
+        if ends is None:
+            raise Misfit(f"has the name {pair[:40]!r}, and must have pairs of ranks").inside(".sent_payload_bytes")
+        found[int(ends[1]), int(ends[2])] = size
+    return found
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+@cache
+def fields_of(shape: type) -> dict[str, tuple[object, bool]]:
     """Return a dataclass's fields: the type, and whether it has no default."""
     hints = get_type_hints(shape)
     absent = dataclasses.MISSING
+    fields: tuple[dataclasses.Field[object], ...] = dataclasses.fields(shape)
     return {
-        one.name: (hints[one.name], one.default is absent and one.default_factory is absent)
-        for one in dataclasses.fields(shape)
+        field.name: (hints[field.name], field.default is absent and field.default_factory is absent) for field in fields
     }

@@ -6,14 +6,17 @@ rest is told; of folders of older versions, which kept no digests, what cannot b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fabriscope.model.errors import StoreError
-from fabriscope.model.run_data import ADDED, IDLE_COUNTERS
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.record import AddedLaunches, FileDigests, LaunchRecord
+from fabriscope.model.record import Line as Record
+from fabriscope.model.run_data import IDLE_COUNTERS
 from fabriscope.store import counters, inside, journal, marks, samples, seal
 from fabriscope.store.files import PLAN_NAME
 from fabriscope.store.manifest import MANIFEST_NAME
@@ -26,8 +29,8 @@ VERIFY = "`fabriscope verify` lists all that was changed; restore the folder fro
 class Sound:
     """What is left of a journal when all that is damaged is left out."""
 
-    lines: tuple[dict[str, Any], ...]
-    counting: tuple[dict[str, Any], ...]
+    lines: tuple[Record, ...]
+    counting: tuple[LaunchRecord, ...]
     """The record of each launch that counts, in order."""
     notes: tuple[str, ...]
     """What was left out, and why: a sentence each."""
@@ -39,6 +42,9 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._checked: dict[tuple[str, str], tuple[int, int, int]] = {}
+        self._begin = ""
+        self._believed: list[journal.Line] = []
+        """The first lines of the journal, as far as each follows on the one before it, and the first on `_begin`."""
 
     def seal_notes(self, is_sealed: bool) -> tuple[list[str], int]:
         """Check the manifest and the plan against the seal; return what is to be told, and how many lines it counts.
@@ -52,31 +58,30 @@ class Reader:
         except StoreError as error:
             return [f"the manifest was compared with nothing: {error}"], 0
         notes = []
-        for name, digests in stated["files"].items():
-            what = self._wrong_bytes(name, digests["sha256"])
+        for name, digests in stated.files.items():
+            what = self._wrong_bytes(name, digests.sha256)
             if what and name == MANIFEST_NAME:
                 raise StoreError(what + self._place(digests), where=str(self._path / name), fix=VERIFY)
             if what:
                 kept = "; the manifest has the plan that was measured" if name == PLAN_NAME else ""
                 notes.append(f"{name}: {what}{kept}")
-        return notes, stated["launch_count"]
+        return notes, stated.launch_count
 
-    def sound(self, lines: Sequence[journal.Line], contents: Mapping[str, Any]) -> Sound:
+    def sound(self, lines: Sequence[journal.Line], manifest: Manifest) -> Sound:
         """Return what is as it was written of these lines and the files that they name."""
-        records: list[dict[str, Any]] = []
+        records: list[Record] = []
         notes: list[str] = []
         unread: list[str] = []
-        cases = set(contents["cases"])
+        known = _Known(manifest)
         for line, problem in zip(lines, self._problems(lines), strict=True):
-            record = line.record and inside.whole_characters(line.raw, line.record)
-            what = problem or _stranger(record or {}, contents["entries"], cases)
-            if what or record is None:
-                (unread if record is None else notes).append(
-                    f"{_called(record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}"
+            what = problem or known.stranger(line.record)
+            if what or line.record is None:
+                (unread if line.record is None else notes).append(
+                    f"{_called(line.record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}"
                 )
                 continue
-            records.append(record)
-            cases.update(record.get("cases", ()) if ADDED in record else ())
+            records.append(line.record)
+            known.take(line.record)
         notes += unread[: journal.MOST_NAMED]
         if len(unread) > journal.MOST_NAMED:
             notes.append(
@@ -84,7 +89,7 @@ class Reader:
             )
         while True:
             counting = journal.that_count(records)
-            damaged = {id(record): found for record in counting if (found := next(self.damage(record), None))}
+            damaged = {id(record): wrong for record in counting if (wrong := next(self.damage(record), None))}
             if not damaged:
                 return Sound(tuple(records), counting, tuple(notes))
             notes += [
@@ -92,10 +97,10 @@ class Reader:
             ]
             records = [record for record in records if id(record) not in damaged]
 
-    def damage(self, record: Mapping[str, Any], *, with_raw: bool = False) -> Iterator[str]:
+    def damage(self, record: LaunchRecord, *, with_raw: bool = False) -> Iterator[str]:
         """Yield what is wrong with each file that a launch's record names, as `samples/launch-0003.parquet: ...`."""
-        digests = (record.get(seal.FIELD) or {}).get("files")
-        names = [name for name in (record.get("samples"), record.get("counters")) if name]
+        digests = None if record.seal is None else record.seal.files
+        names = [name for name in (record.samples, record.counters) if name]
         names += [name for name in digests or () if with_raw and name not in names]
         for name in names:
             if digests is None:
@@ -103,36 +108,48 @@ class Reader:
             elif name not in digests:
                 what = "the journal has no digest of it"
             else:
-                what = self._wrong_bytes(name, digests[name]["sha256"]) or self._wrong_columns(name)
+                what = self._wrong_bytes(name, digests[name].sha256) or self._wrong_columns(name)
             if what:
                 yield f"{name}: {what}"
 
-    def idle_note(self, records: Sequence[Mapping[str, Any]]) -> str:
+    def idle_note(self, records: Sequence[Record]) -> str:
         """Return what is wrong with the file of what idle hosts counted; nothing where it is whole."""
         for record in records:
-            digests = (record.get(seal.FIELD) or {}).get("files") or {}
-            if record.get("idle_counters") == IDLE_COUNTERS and IDLE_COUNTERS in digests:
-                what = self._wrong_bytes(IDLE_COUNTERS, digests[IDLE_COUNTERS]["sha256"])
+            if not isinstance(record, LaunchRecord) or record.idle_counters != IDLE_COUNTERS or record.seal is None:
+                continue
+            if IDLE_COUNTERS in record.seal.files:
+                what = self._wrong_bytes(IDLE_COUNTERS, record.seal.files[IDLE_COUNTERS].sha256)
                 return f"{IDLE_COUNTERS} is left out: {what}" if what else ""
         return ""
 
     def _problems(self, lines: Sequence[journal.Line]) -> Iterator[str]:
-        """Yield for each line why it may not be believed; nothing for one that is as it was written."""
+        """Yield for each line why it may not be believed; nothing for one that is as it was written.
+
+        A line that was believed on an earlier reading, with all before it, is not computed again.
+        """
         older = b"".join(line.raw + b"\n" for line in _older(lines))
-        before = {seal.origin(inside.read_bytes(self._path, MANIFEST_NAME), older)}
-        is_begun = False
-        for line in lines:
-            stated = seal.chain_of(line.record or {})
-            if line.record is None:
-                before = set()
+        begin = seal.origin(inside.read_bytes(self._path, MANIFEST_NAME), older)
+        chains, is_begun = {begin}, False
+        believed = self._believed if self._begin == begin else []
+        self._begin, self._believed = begin, []
+        for place, line in enumerate(lines):
+            stated = seal.chain_of(line.document or {})
+            if line.document is None:
+                chains = set()
                 yield f"it is damaged: {line.problem}"
             elif stated is None:
                 yield "it has no digests, and a line before it has" if is_begun else ""
+            elif place < len(believed) and believed[place] is line and len(self._believed) == place:
+                chains, is_begun = {stated}, True
+                self._believed.append(line)
+                yield ""
             else:
-                computed = {seal.chain(line.record, one) for one in before}
-                is_right = not before or stated in computed
-                before, is_begun = {stated, *computed}, True
-                yield "" if is_right else _what_changed(line.record)
+                computed = {seal.chain(line.document, before) for before in chains}
+                is_right = not chains or stated in computed
+                is_first = len(self._believed) == place and computed == {stated}
+                self._believed += [line] if is_first else []
+                chains, is_begun = {stated, *computed}, True
+                yield "" if is_right else _what_changed(line.document)
 
     def _wrong_bytes(self, name: str, sha256: str) -> str:
         try:
@@ -176,10 +193,10 @@ class Reader:
         self._checked[key] = seen
         return ""
 
-    def _place(self, digests: Mapping[str, str]) -> str:
+    def _place(self, digests: FileDigests) -> str:
         """Return where the manifest was changed, as far as its marks tell."""
         try:
-            where = marks.locate_field(digests["marks"], inside.parse(inside.read_bytes(self._path, MANIFEST_NAME)))
+            where = marks.locate_field(digests.marks, inside.parse(inside.read_bytes(self._path, MANIFEST_NAME)))
         except ValueError:
             return ""
         return f" ({where})" if where else ""
@@ -188,38 +205,59 @@ class Reader:
 def _older(lines: Sequence[journal.Line]) -> Iterator[journal.Line]:
     """Yield the lines of a version that wrote no digests, which stand before all others."""
     for line in lines:
-        if line.record is None or seal.FIELD in line.record:
+        if line.document is None or seal.FIELD in line.document:
             return
         yield line
 
 
-def _what_changed(record: Mapping[str, Any]) -> str:
-    content = {name: value for name, value in record.items() if name != seal.FIELD}
+def _what_changed(document: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in document.items() if name != seal.FIELD}
     try:
-        where = marks.locate_field(record[seal.FIELD]["marks"], content)
+        where = marks.locate_field(document[seal.FIELD]["marks"], content)
     except ValueError:
         where = seal.FIELD
     return f"{where}: {CHANGED}" if where else "it does not follow on the line before it"
 
 
-def _stranger(record: Mapping[str, Any], known_entries: Mapping[str, Any], known_cases: AbstractSet[str]) -> str:
-    """Return which name in a record stands for nothing that the manifest, or a line before it, has."""
-    own = record["cases"] if ADDED in record else {}
-    if ADDED in record:
-        entries = [launch["entry_id"] for launch in record["schedule"]]
-        names = [case_id for launch in record["schedule"] for case_id in launch["case_ids"]]
-    else:
-        entries = [record["entry_id"]] if record.get("entry_id") else []
-        names = list(record.get("results") or ())
-    for entry_id in entries:
-        if entry_id not in known_entries:
-            return f"there is no entry {entry_id!r}"
-    missing = next((name for name in names if name not in known_cases and name not in own), None)
-    return f"there is no case {missing!r}" if missing is not None else ""
+class _Known:
+    """The names that the manifest, and the lines so far, give to something."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._entries = manifest.entries
+        self._cases = set(manifest.cases)
+        self._launches = {launch.launch_id for launch in manifest.schedule}
+
+    def take(self, record: Record) -> None:
+        """Know what a line adds."""
+        if isinstance(record, AddedLaunches):
+            self._cases.update(record.cases)
+            self._launches.update(launch.launch_id for launch in record.schedule)
+
+    def stranger(self, record: Record | None) -> str:
+        """Return which name in a record stands for nothing, or is given to something else already."""
+        if isinstance(record, AddedLaunches):
+            entries = [launch.entry_id for launch in record.schedule]
+            names = [case_id for launch in record.schedule for case_id in launch.case_ids]
+            numbers = [launch.launch_id for launch in record.schedule]
+            known = {*self._cases, *record.cases}
+        else:
+            entries = [record.entry_id] if record is not None and record.entry_id else []
+            names = list(record.results) if record is not None else []
+            numbers, known = [], self._cases
+        missing = next((name for name in entries if name not in self._entries), None)
+        if missing is not None:
+            return f"there is no entry {missing!r}"
+        missing = next((name for name in names if name not in known), None)
+        if missing is not None:
+            return f"there is no case {missing!r}"
+        counts = Counter([*numbers, *(number for number in set(numbers) if number in self._launches)])
+        number, count = counts.most_common(1)[0] if counts else (0, 0)
+        return f"launch {number} is scheduled twice" if count > 1 else ""
 
 
-def _called(record: Mapping[str, Any] | None, number: int) -> str:
-    if record is None or ADDED in record:
-        return f"line {number} is" if record is None else f"round {record[ADDED]} of added launches is"
-    attempt = record.get("attempt") or 1
-    return f"launch {record['launch_id']}{f', attempt {attempt},' if attempt > 1 else ''} is"
+def _called(record: Record | None, number: int) -> str:
+    if record is None:
+        return f"line {number} is"
+    if isinstance(record, AddedLaunches):
+        return f"round {record.added} of added launches is"
+    return f"launch {record.launch_id}{f', attempt {record.attempt},' if record.attempt > 1 else ''} is"

@@ -1,0 +1,128 @@
+"""What a run is, as its manifest says: the nouns that it was planned of, and what was added to them later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fabriscope.model.by_key import ByKey
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import HostFacts
+from fabriscope.model.lab import SwitchSpec
+from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi import MpiStack
+
+
+@dataclass(frozen=True)
+class ScheduledLaunch:
+    """A launch by the ids of what it visits."""
+
+    launch_id: int
+    block: int
+    entry_id: str
+    case_ids: tuple[str, ...]
+    seed: int
+    budget_ns: int
+    round: int = 0
+    """The round that added it; 0 for what the plan asked for."""
+
+
+@dataclass(frozen=True)
+class Near:
+    """Why sizes were added, and which: something changes between two sizes that had been measured."""
+
+    what: str
+    """In words: `ping-pong, TCP, between hosts: the lead passes to gige`."""
+    above_bytes: int
+    below_bytes: int
+    sizes_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round added to the plan."""
+
+    round: int
+    """Counts from 1."""
+    near: tuple[Near, ...]
+    case_ids: tuple[str, ...]
+    """The cases that are new in it."""
+    after_lines: int
+    """Lines that the journal had when it was decided."""
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """Of the plan, what a run is judged and reported by."""
+
+    description: str | None = None
+    margin: float | None = None
+    """Ratios within it count as equal; None: the usual one."""
+    until: str | int | None = None
+    compare: tuple[str, ...] | None = None
+    """Kinds of comparison; None or none: all."""
+    sharpen: int | None = None
+
+
+@dataclass(frozen=True)
+class LabFacts:
+    """Of the lab, what is measured over."""
+
+    fabrics: Mapping[str, SwitchSpec] = field(default_factory=dict)
+    cpu_shares: Mapping[str, float] = field(default_factory=dict)
+    """Guest to its share of one processor's time, where it is a slower machine on purpose."""
+
+
+@dataclass(frozen=True)
+class Manifest(ByKey):
+    """What a run is; with the cases and launches that were added later as if they had been planned."""
+
+    version: int
+    run_id: str | None = None
+    created_unix_ns: int | None = None
+    fabriscope_version: str = ""
+    name: str = "run"
+    seed: int | None = None
+    plan: PlanFacts = field(default_factory=PlanFacts)
+    paper: Mapping[str, Any] | None = None
+    """The paper that the plan re-runs, its names resolved."""
+    cases: Mapping[str, Case] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    fabrics: Mapping[str, Fabric] = field(default_factory=dict)
+    mpi: Mapping[str, MpiStack] = field(default_factory=dict)
+    schedule: tuple[ScheduledLaunch, ...] = ()
+    hosts: Mapping[str, HostFacts] = field(default_factory=dict)
+    lab: LabFacts | None = None
+    versions: Mapping[str, object] = field(default_factory=dict)
+    sealed: bool = False
+    additions: tuple[Round, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The JSON that it was read from, with what it says beyond this."""
+
+    @property
+    def switches(self) -> Mapping[str, SwitchSpec]:
+        """Return fabric name to its emulated switch; empty on real machines."""
+        return self.lab.fabrics if self.lab is not None else {}
+
+    @cached_property
+    def planned(self) -> tuple[ScheduledLaunch, ...]:
+        """Return the launches that the plan asked for."""
+        return tuple(launch for launch in self.schedule if not launch.round)
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Return the schedule as launches, in order: what a resumed run goes on with."""
+        return tuple(
+            Launch(
+                launch_id=line.launch_id,
+                block=line.block,
+                entry=self.entries[line.entry_id],
+                cases=tuple(self.cases[case_id] for case_id in line.case_ids),
+                seed=line.seed,
+                budget_ns=line.budget_ns,
+            )
+            for line in self.schedule
+        )

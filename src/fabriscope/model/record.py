@@ -1,0 +1,161 @@
+"""What the journal has of a run: a record of each attempt at a launch, and the launches that were added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabriscope.model.by_key import ByKey
+from fabriscope.model.case import Case
+from fabriscope.model.manifest import Near, ScheduledLaunch
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one case."""
+
+    status: str
+    """`ok`, `failed` or `skipped`."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class ProcessRecord:
+    """One process of a launch."""
+
+    host: str
+    argv: tuple[str, ...]
+    exit_status: int | None
+    elapsed_ns: int
+
+
+@dataclass(frozen=True)
+class FileDigests:
+    """What a file is known by again."""
+
+    sha256: str
+    marks: str
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The digests of a line's files, and its place in the chain."""
+
+    files: Mapping[str, FileDigests]
+    marks: str
+    chain: str
+
+
+@dataclass(frozen=True)
+class GroupAccount:
+    """What the engine said of one case of several ranks, beside its samples."""
+
+    operation_count: int | None = None
+    late_operation_count: int | None = None
+    """Operations that were left out because a rank began late."""
+    clock_error_ns: int | float | None = None
+    """By how much the common clock may have been wrong; None for other timings."""
+    slowest_ranks: Mapping[int, int] | None = None
+    """Rank to the number of operations in which it finished last."""
+    pure_ns: float | None = None
+    """Time of the operation alone, where it was overlapped with computation of `compute_ns`."""
+    compute_ns: float | None = None
+
+
+@dataclass(frozen=True)
+class Details:
+    """What the instrument said of itself in one launch."""
+
+    hung_case_ids: tuple[str, ...] = ()
+    transport: str = ""
+    clock_name: str | None = None
+    clock_cost_ns: float | None = None
+    """What reading the clock costs."""
+    record_cost_ns: float | None = None
+    """What recording an operation costs: that of the clock where nothing else is said."""
+    is_whole: bool = False
+    """Whether our engine came to its footer."""
+    exit_statuses: tuple[int | None, ...] = ()
+    groups: Mapping[str, GroupAccount] = field(default_factory=dict)
+    """Case id to its account."""
+    sent_payload_bytes: Mapping[tuple[int, int], int] | None = None
+    """From rank to rank, to the byte; None where nobody counted."""
+    sent_messages: int | None = None
+
+
+@dataclass(frozen=True)
+class LaunchRecord(ByKey):
+    """One attempt at a launch: a line of the journal."""
+
+    launch_id: int
+    block: int
+    entry_id: str = ""
+    attempt: int = 1
+    status: str = "ok"
+    """`ok`, or `failed` where no case is ok."""
+    reason: str | None = None
+    results: Mapping[str, Result] = field(default_factory=dict)
+    """Case id to what came of it."""
+    commands: tuple[ProcessRecord, ...] = ()
+    started_unix_ns: int = 0
+    elapsed_ns: int = 0
+    samples: str | None = None
+    """The file of its samples, by its name in the folder."""
+    counters: str | None = None
+    idle_counters: str | None = None
+    details: Details = field(default_factory=Details)
+    mishaps: tuple[str, ...] = ()
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Host of the plan to the one that it ran on instead."""
+    fabric_counters: Mapping[str, object] | None = None
+    seal: Seal | None = None
+    document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The JSON that it was read from, with what it says beyond this."""
+
+    @property
+    def name(self) -> str:
+        """Return what the files of this attempt are called: `launch-0003`, `launch-0003-attempt-2`."""
+        return launch_name(self.launch_id, self.attempt)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Return the cases that failed, and why."""
+        failed = {case_id: result for case_id, result in self.results.items() if result.status == "failed"}
+        return {case_id: result.reason or "" for case_id, result in failed.items()}
+
+    @property
+    def ok_count(self) -> int:
+        """Return how many cases were measured."""
+        return sum(result.status == "ok" for result in self.results.values())
+
+    @property
+    def chain(self) -> str | None:
+        """Return the digest that covers everything up to this line; None in folders of older versions."""
+        return self.seal.chain if self.seal is not None else None
+
+
+@dataclass(frozen=True)
+class AddedLaunches(ByKey):
+    """A line of the journal that adds launches to those that were planned."""
+
+    added: int
+    """The number of the round."""
+    near: tuple[Near, ...]
+    cases: Mapping[str, Case]
+    schedule: tuple[ScheduledLaunch, ...]
+    seal: Seal | None = None
+    document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def chain(self) -> str | None:
+        """Return the digest that covers everything up to this line."""
+        return self.seal.chain if self.seal is not None else None
+
+
+Line = LaunchRecord | AddedLaunches
+
+
+def launch_name(launch_id: int, attempt: int = 1) -> str:
+    """Return what the files of one attempt at a launch are called."""
+    return f"launch-{launch_id:04d}" + (f"-attempt-{attempt}" if attempt > 1 else "")
