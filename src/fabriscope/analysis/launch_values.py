@@ -13,7 +13,7 @@ from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, g
 from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
-from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
+from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent, unit_of
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
@@ -147,9 +147,7 @@ def _metrics(
     `said` is what the engine told of this case in this launch, beside its samples.
     """
     if line["quantity"] != OPERATION:
-        metric = METRICS.get(line["quantity"])
-        is_rate = metric is not None and metric.unit.endswith("_per_s")
-        value = line["harmonic_mean"] if is_rate else line["median"]
+        value = line["harmonic_mean"] if unit_of(line["quantity"]).is_rate else line["median"]
         if math.isfinite(value):
             yield line["quantity"], value
         return

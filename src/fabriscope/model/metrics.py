@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabriscope.model.benchmarks import BENCHMARKS, metrics_of
+from fabriscope.model.quantity import TIME, UNITS, Unit, unit_at_end
 
 __all__ = ["MEAN_METRICS", "METRICS", "Metric", "metric_value", "metrics_of", "unit_of"]
 
@@ -31,7 +32,7 @@ class Metric:
     metric_id: str
     title: str
     unit: str
-    """The stored unit: `ns`, `bytes_per_s`, `per_s` or `percent`."""
+    """The name of the stored unit."""
     larger_is_better: bool
     definition: str
 
@@ -288,11 +289,14 @@ _ALL += [*_MEANS, *_OVERLAPS]
 METRICS = {metric.metric_id: metric for metric in _ALL}
 
 
-def unit_of(metric_id: str) -> str:
-    """Return the stored unit of a metric, of one that is not defined here by the end of its id."""
+def unit_of(metric_id: str) -> Unit:
+    """Return the stored unit of a metric, of one that is not defined here by the end of its id.
+
+    Raises FabriscopeError for an id that names no unit that is known.
+    """
     if metric_id in METRICS:
-        return METRICS[metric_id].unit
-    return next((unit for unit in ("bytes_per_s", "per_s", "percent") if base_of(metric_id).endswith(unit)), "ns")
+        return UNITS[METRICS[metric_id].unit]
+    return unit_at_end(base_of(metric_id))
 
 
 def base_of(metric_id: str) -> str:
@@ -338,7 +342,7 @@ def metric_value(
     base = base_of(metric_id)
     if base in _HALVES:
         return operation_ns / 2
-    if unit_of(base) == "ns" and base in _DERIVED:
+    if unit_of(base).kind == TIME and base in _DERIVED:
         return operation_ns
     moved = {
         **{name: count * message_size_bytes for name, count in _BYTES_PER_OPERATION.items()},
