@@ -7,7 +7,7 @@ import pytest
 from fabriscope.analysis.words import unit_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.metrics import METRICS, unit_of
-from fabriscope.model.quantity import UNITS, unit_at_end
+from fabriscope.model.quantity import UNITS, quantity_of
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_value_is_printed_in_its_unit(value: float, unit: str, text: str) -> N
 
 def test_every_unit_is_told_by_the_end_of_a_name_and_has_a_scale_for_the_least() -> None:
     for name, unit in UNITS.items():
-        assert unit_at_end(f"of_something_{name}") is unit
+        assert quantity_of(f"of_something_{name}").unit is unit
         assert unit.scales == tuple(sorted(unit.scales, reverse=True))
         assert unit.scales[-1][0] == 1.0
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fabriscope.model.metrics import PAIRS, SENDERS, metric_of
+from fabriscope.model.quantity import Direction, Kind
 from fabriscope.model.ranks import Layout
 
 ETHERNET_HEADER_BYTES = 14
@@ -24,25 +26,6 @@ ROCE_OVERHEAD_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
 """RoCE v2: UDP's header, the base transport header, the invariant CRC. What some packets have beside is not counted."""
 CARRIERS = ("tcp", "mpi", ROCE)
 """Layers whose headers are known; of the layer verbs it depends on the fabric (`carrier_of`)."""
-DIRECTIONS = {
-    "ping_pong_bandwidth_bytes_per_s": 1,
-    "bandwidth_bytes_per_s": 1,
-    "bidirectional_bandwidth_bytes_per_s": 2,
-    "multi_pair_bandwidth_bytes_per_s": 1,
-    "goodput_bytes_per_s": 1,
-    "put_bandwidth_bytes_per_s": 1,
-    "get_bandwidth_bytes_per_s": 1,
-    "put_bidirectional_bandwidth_bytes_per_s": 2,
-}
-"""Local completions have no bound: the data may still be on their way."""
-ONE_WAY_LATENCIES = ("latency_ns", "multi_pair_latency_ns", "put_latency_ns", "accumulate_latency_ns")
-FETCH_LATENCIES = (
-    "get_latency_ns",
-    "get_accumulate_latency_ns",
-    "fetch_and_op_latency_ns",
-    "compare_and_swap_latency_ns",
-)
-"""A request goes there and the message comes back: twice the propagation."""
 TWO_RANKS = Layout(2, 1)
 
 
@@ -116,19 +99,22 @@ def metric_limit(
 
     Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need no wire.
     """
-    if metric_id in FETCH_LATENCIES:
-        delay_ns *= 2
-    if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
-        return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
-    if metric_id not in DIRECTIONS:
+    metric = metric_of(metric_id)
+    quantity, moves = metric.quantity, metric.moves
+    if not quantity.is_bounded:
         return None
-    if metric_id == "ping_pong_bandwidth_bytes_per_s":
+    if quantity.unit.kind is Kind.TIME:
+        delay_ns *= 2 if quantity.direction is Direction.THERE_AND_BACK else 1
+        return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
+    if moves is None:
+        return None
+    if not moves.is_window:
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
     flow_count, share_of_all = 1, 1.0
-    if metric_id == "multi_pair_bandwidth_bytes_per_s":
+    if moves.flows == PAIRS:
         flow_count = ranks.rank_count // 2
-    elif metric_id == "goodput_bytes_per_s":
+    elif moves.flows == SENDERS:
         flow_count = ranks.rank_count - ranks.ranks_per_host
         if flow_count == 0:
             return None
@@ -137,7 +123,7 @@ def metric_limit(
     if layer == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
-    return None if rate is None else DIRECTIONS[metric_id] * rate / share_of_all
+    return None if rate is None else quantity.directions * rate / share_of_all
 
 
 def is_impossible(value: float, limit: float | None, larger_is_better: bool) -> bool:

@@ -13,7 +13,8 @@ from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, g
 from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.measurement import PARTIAL
-from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent, unit_of
+from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of
+from fabriscope.model.quantity import Operations
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
@@ -68,7 +69,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
         said = accounts.get((line["launch_id"], line["case_id"]), {})
         for metric_id, value in _metrics(line, case, parameters[line["case_id"]], said):
             limit = limits.of(metric_id, case)
-            better = METRICS[metric_id].larger_is_better if metric_id in METRICS else True
+            better = metric_of(metric_id).larger_is_better
             rows.append(
                 {
                     **{name: line[name] for name in ("launch_id", "block", "sample_count", "burst_count")},
@@ -152,8 +153,9 @@ def _metrics(
             yield line["quantity"], value
         return
     for metric_id in metrics_of(case["benchmark"], parameters):
-        operation_ns = line["mean"] if metric_id in MEAN_METRICS else line["median"]
-        if metric_id.startswith("overlap_percent"):
+        quantity = metric_of(metric_id).quantity
+        operation_ns = line["mean"] if quantity.operations is Operations.ALL else line["median"]
+        if quantity.what == "overlap":
             value = overlap_percent(operation_ns, said.get("compute_ns", math.nan), said.get("pure_ns", math.nan))
         else:
             counts = {"pair_count": case["rank_count"] // 2, "sender_count": case["rank_count"] - 1}

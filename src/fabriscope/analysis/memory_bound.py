@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabriscope.analysis.bounds import DIRECTIONS, FETCH_LATENCIES, ONE_WAY_LATENCIES, TWO_RANKS
+from fabriscope.analysis.bounds import TWO_RANKS
 from fabriscope.model.host import COPY_RATE
+from fabriscope.model.metrics import PAIRS, SENDERS, metric_of
+from fabriscope.model.quantity import Kind
 from fabriscope.model.ranks import Layout
 
 COPYING_THREADS = {"tcp": 1, "shm": 1, "mpi": 2}
@@ -46,12 +48,11 @@ def copy_limit(
     if not rate_bytes_per_s or threads is None or message_size_bytes <= 0 or (layer, placement) == ("mpi", "inter"):
         return None
     most = MARGIN * threads * rate_bytes_per_s
-    if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
-        return message_size_bytes * 1e9 / most
-    if metric_id not in DIRECTIONS:
+    metric = metric_of(metric_id)
+    if not metric.quantity.is_bounded:
         return None
-    flow_count = {
-        "multi_pair_bandwidth_bytes_per_s": ranks.rank_count // 2,
-        "goodput_bytes_per_s": ranks.rank_count - 1,
-    }.get(metric_id, 1)
-    return most * DIRECTIONS[metric_id] * flow_count
+    if metric.unit.kind is Kind.TIME:
+        return message_size_bytes * 1e9 / most
+    flows = metric.moves.flows if metric.moves else ""
+    flow_count = {PAIRS: ranks.rank_count // 2, SENDERS: ranks.rank_count - 1}.get(flows, 1)
+    return most * metric.quantity.directions * flow_count
