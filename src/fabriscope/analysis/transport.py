@@ -12,10 +12,8 @@ import polars as pl
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
-from fabriscope.model import libfabric
-from fabriscope.model.case import LAYER_LABELS
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
-from fabriscope.model.fabric import RDMA_TRANSPORTS
+from fabriscope.model.layers import Carrier, layer_of
 from fabriscope.model.run_data import RunData
 
 BADGES = {PROVED: "✓ proved", UNDECIDED: "? undecided", REFUTED: "✗ refuted"}
@@ -41,13 +39,14 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
     How many is what the program said itself; other programs than our engine say nothing, nor does it for collectives.
     """
     entry = run.manifest["entries"].get(str(record.get("entry_id"))) or {}
-    layer, fabric = entry.get("layer"), run.manifest["fabrics"].get(entry.get("fabric") or "")
-    if layer in (None, "null"):
+    layer, fabric = layer_of(str(entry.get("layer"))), run.manifest["fabrics"].get(entry.get("fabric") or "")
+    if not entry.get("layer") or layer.carrier is Carrier.NOTHING:
         return None
     stand_ins = record.get("stand_ins") or {}
     hosts = [str(stand_ins.get(host, host)) for host in entry.get("hosts", ())]
     is_inter = entry.get("placement") == "inter"
-    transport = _transport(str(layer), fabric, is_inter=is_inter)
+    of_fabric = None if fabric is None else str(fabric.get("transport") or "tcp")
+    transport = layer.carried_by(of_fabric, is_inter=is_inter)
     interfaces = {host: name for host, name in ((fabric or {}).get("interfaces") or {}).items() if host in hosts}
     if not is_inter and transport == "tcp":
         interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
@@ -61,25 +60,6 @@ def expectation(run: RunData, record: Mapping[str, Any]) -> Expectation | None:
         transport, str(entry.get("fabric") or ""), interfaces, ports, _payload(details, hosts),
         details.get("sent_messages"),
     )  # fmt: skip
-
-
-def _transport(layer: str, fabric: Mapping[str, Any] | None, *, is_inter: bool) -> str:
-    """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives.
-
-    Nothing in particular must carry those of a layer that a plug-in adds, over a fabric that speaks RDMA: it may use
-    that or sockets.
-    """
-    provider = libfabric.provider_of(layer)
-    if "shm" in (layer, provider) or (layer == "mpi" and fabric is None):
-        return "shm"
-    if layer == "tcp" or provider == "tcp" or fabric is None or not is_inter:
-        return "tcp"
-    of_fabric = str(fabric.get("transport") or "tcp")
-    if provider is not None:
-        return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
-    if layer not in LAYER_LABELS and of_fabric in RDMA_TRANSPORTS:
-        return ""
-    return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
 def _payload(details: Mapping[str, Any], hosts: list[str]) -> dict[tuple[str, str], int] | None:
