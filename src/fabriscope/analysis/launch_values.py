@@ -12,13 +12,12 @@ from fabriscope.analysis.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
 from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
-from fabriscope.model.measurement import PARTIAL
+from fabriscope.model.measurement import OPERATION, PARTIAL
 from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of
 from fabriscope.model.quantity import Operations
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
-OPERATION = "operation_ns"
 BATCHES = 24
 VALUE_SCHEMA = {
     "launch_id": pl.Int32,
