@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from tests.analysis.book_cases import MB, ROCE, Step, scene, sends, soft, tcp, wire_up
+from tests.analysis.hand_watches import SOFT
 
 from fabriscope.adapters.engine import ADAPTER
+from fabriscope.analysis.books import balance
 from fabriscope.model.case import Entry
+from fabriscope.model.counters import PROVED
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.model.layers import INTER, INTRA, LAYERS, Carrier, Headers, layer_of, layers_over
 
@@ -33,6 +39,15 @@ def test_libfabric_is_one_transport_of_the_engine_and_a_layer_for_each_provider(
     assert [layer_of(name).provider for name in names] == ["tcp", "shm", "verbs", "efa", "cxi", "opx"]
     assert layers_over("tcp") == ("tcp",)
     assert layers_over("of-a-plug-in") == ("of-a-plug-in",)
+
+
+@pytest.mark.parametrize(
+    ("moved", "carried_by"), [(soft(20 * MB), f"RDMA over {SOFT}"), (tcp(20 * MB), "tcp over eth0")]
+)
+def test_a_layer_of_a_plug_in_over_roce_is_proved_whichever_way_it_went(moved: Step, carried_by: str) -> None:
+    asked = replace(ROCE, transport=layer_of("of-a-plug-in").carried_by("roce", is_inter=True))
+    books = balance(scene(moved, wire_up).watches(), sends(asked, 20 * MB))
+    assert (books.verdict, books.carried_by) == (PROVED, carried_by), books.because
 
 
 def test_a_layer_of_a_plug_in_has_defaults_and_its_own_name() -> None:
