@@ -238,7 +238,7 @@ def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
 def _of_its_cases(parsed: ParsedLaunch, launch: Launch) -> ParsedLaunch:
     """Return what an adapter read.
 
-    Raises FabriscopeError where it is about cases that the launch does not have, or of a quantity of unknown unit.
+    Raises ParseError where it is about cases that the launch does not have, or of a quantity of unknown unit.
     """
     known = {case.case_id for case in launch.cases}
     named = {result.case_id for result in parsed.results} | {block.case_id for block in parsed.blocks}

@@ -16,7 +16,7 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.engine import ADAPTER, MOST_PLAIN_BYTES, spec_text
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import FabriscopeError, LaunchError, ParseError, ToolMissing
+from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
 from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import RANK_OPERATION, RANK_START, Launch, ParsedLaunch
@@ -283,7 +283,7 @@ def test_a_benchmark_of_a_plug_in_has_a_metric_of_its_own(metric_id: str, values
     ],
 )
 def test_a_metric_that_says_nothing_is_refused(metric_id: str, amount: object, why: str) -> None:
-    with pytest.raises(FabriscopeError, match=why):
+    with pytest.raises(ParseError, match=why):
         _with_metric(metric_id, amount)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabriscope.analysis.words import unit_text, value_text
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.metrics import METRICS, unit_of
 from fabriscope.model.quantity import UNITS, quantity_of
 
@@ -48,5 +48,5 @@ def test_the_unit_of_a_metric_that_is_not_defined_is_the_end_of_its_name() -> No
 
 @pytest.mark.parametrize("metric_id", ["latency_us", "matrix_product", "", "xns"])
 def test_an_unknown_unit_is_no_time(metric_id: str) -> None:
-    with pytest.raises(FabriscopeError, match="no unit that is known"):
+    with pytest.raises(ParseError, match="no unit that is known"):
         unit_of(metric_id)

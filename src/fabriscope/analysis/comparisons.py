@@ -277,7 +277,7 @@ def _known(value: float) -> float | None:
 
 def sign_of(metric_id: str) -> int:
     """Return 1 where more is faster, -1 where less is."""
-    return 1 if metric_of(metric_id).larger_is_better else -1
+    return metric_of(metric_id).sign
 
 
 def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -61,6 +61,11 @@ class Metric:
         return self.quantity.larger_is_better
 
     @property
+    def sign(self) -> int:
+        """Return 1 where more is faster, -1 where less is."""
+        return 1 if self.quantity.larger_is_better else -1
+
+    @property
     def axis_title(self) -> str:
         """Return the unit of an axis: `Mb/s`, `thousand messages/s`."""
         return self.unit.axis_title.replace("/s", f" {self.counted}/s") if self.counted else self.unit.axis_title

@@ -22,7 +22,7 @@ __all__ = [
 def metric_of(metric_id: str) -> Metric:
     """Return a metric; of one that is not defined here (a plug-in's) what its id says.
 
-    Raises FabriscopeError for an id that names no unit that is known.
+    Raises ParseError for an id that names no unit that is known.
     """
     return METRICS.get(metric_id) or Metric(quantity_of(metric_id), metric_id, "as its program defines it")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from fabriscope.model.errors import FabriscopeError, shown
+from fabriscope.model.errors import ParseError, shown
 
 
 class Kind(Enum):
@@ -29,8 +29,6 @@ class Unit:
 
     name: str
     """As names end in it: `ns`, `bytes_per_s`."""
-    symbol: str
-    """As tables name it: `B/s`."""
     kind: Kind
     scales: tuple[tuple[float, str], ...]
     """How many of what is printed have a unit of their own, largest first, and how that follows the number."""
@@ -59,23 +57,19 @@ UNITS = {
     unit.name: unit
     for unit in (
         Unit(
-            "ns", "ns", Kind.TIME, ((1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")), 1e-3, "µs",
-            larger_is_better=False,
+            "ns", Kind.TIME, ((1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")), 1e-3, "µs", larger_is_better=False
         ),
         Unit(
-            "bytes_per_s", "B/s", Kind.RATE, ((1e9, " Gb/s"), (1e6, " Mb/s"), (1e3, " kb/s"), (1.0, " b/s")), 8e-6,
-            "Mb/s", printed_per_stored=8.0,
+            "bytes_per_s", Kind.RATE, ((1e9, " Gb/s"), (1e6, " Mb/s"), (1e3, " kb/s"), (1.0, " b/s")), 8e-6, "Mb/s",
+            printed_per_stored=8.0,
         ),
-        Unit(
-            "flop_per_s", "flop/s", Kind.RATE, ((1e12, " Tflop/s"), (1e9, " Gflop/s"), (1.0, " flop/s")), 1e-9,
-            "Gflop/s",
-        ),
-        Unit("op_per_s", "op/s", Kind.RATE, ((1e6, " Mop/s"), (1e3, " kop/s"), (1.0, " op/s")), 1e-3, "kop/s"),
-        Unit("per_s", "1/s", Kind.RATE, ((1e6, " million/s"), (1e3, " thousand/s"), (1.0, "/s")), 1e-3, "thousand/s"),
-        Unit("percent", "%", Kind.SHARE, ((1.0, " %"),), 1.0, "%", most=100),
-        Unit("ratio", "", Kind.SHARE, ((1.0, ""),), 1.0, "ratio"),
-        Unit("joules", "J", Kind.AMOUNT, ((1e3, " kJ"), (1.0, " J")), 1.0, "J", larger_is_better=False),
-        Unit("count", "", Kind.AMOUNT, ((1.0, ""),), 1.0, "count"),
+        Unit("flop_per_s", Kind.RATE, ((1e12, " Tflop/s"), (1e9, " Gflop/s"), (1.0, " flop/s")), 1e-9, "Gflop/s"),
+        Unit("op_per_s", Kind.RATE, ((1e6, " Mop/s"), (1e3, " kop/s"), (1.0, " op/s")), 1e-3, "kop/s"),
+        Unit("per_s", Kind.RATE, ((1e6, " million/s"), (1e3, " thousand/s"), (1.0, "/s")), 1e-3, "thousand/s"),
+        Unit("percent", Kind.SHARE, ((1.0, " %"),), 1.0, "%", most=100),
+        Unit("ratio", Kind.SHARE, ((1.0, ""),), 1.0, "ratio"),
+        Unit("joules", Kind.AMOUNT, ((1e3, " kJ"), (1.0, " J")), 1.0, "J", larger_is_better=False),
+        Unit("count", Kind.AMOUNT, ((1.0, ""),), 1.0, "count"),
     )
 }  # fmt: skip
 """By the ends of names."""
@@ -194,11 +188,11 @@ _METRIC_ID = re.compile(
 
 
 def quantity_of(metric_id: str) -> Quantity:
-    """Return what the id of a metric that nobody defined says; raises FabriscopeError for one of no unit."""
+    """Return what the id of a metric that nobody defined says; raises ParseError for one of no unit."""
     match = _METRIC_ID.fullmatch(metric_id)
     if match is None:
         fix = f"end its name with one of {', '.join(f'_{unit}' for unit in UNITS)}"
-        raise FabriscopeError(f"the metric {shown(metric_id)} names no unit that is known", fix=fix)
+        raise ParseError(f"the metric {shown(metric_id)} names no unit that is known", fix=fix)
     unit = UNITS[match["unit"]]
     usual = Operations.ALL if unit.is_rate else Operations.MEDIAN
     operations, ranks = next((key for key, end in _ENDS.items() if end == match["end"]), (usual, Ranks.PAIR))
