@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from fabriscope.model.benchmarks import metrics_of
-from fabriscope.model.metric_table import METRICS, PAIRS, SENDERS, TIMINGS, Metric
+from fabriscope.model.metric import PAIRS, SENDERS, TIMINGS, Metric
+from fabriscope.model.metric_table import METRICS
 from fabriscope.model.quantity import Kind, Operations, Unit, quantity_of
 
 __all__ = [
