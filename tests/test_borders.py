@@ -117,6 +117,16 @@ def test_an_adapter_that_returns_nonsense_fails_its_launch(
     assert record["status"] == "failed"
 
 
+def test_numbers_of_no_unit_are_refused(plan: plans.Plan, tmp_path: Path) -> None:
+    def odd(planned: Launch) -> ParsedLaunch:
+        blocks = tuple(SampleBlock(case.case_id, [1.0], "latency_us") for case in planned.cases)
+        return ParsedLaunch(blocks, tuple(CaseResult(case.case_id, "ok") for case in planned.cases))
+
+    record, _ = record_of(plan, Adapter(odd), tmp_path / "errors")
+    assert "'latency_us' names no unit that is known" in record["reason"]
+    assert record["status"] == "failed"
+
+
 def test_results_of_other_cases_are_refused(plan: plans.Plan, tmp_path: Path) -> None:
     record, _ = record_of(plan, Adapter(stranger), tmp_path / "errors")
     assert record["reason"] == "the output is about cases that this launch does not have: 0123456789ab"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -64,6 +65,32 @@ class OneWay : public fabriscope::Benchmark {
 FABRISCOPE_REGISTER(benchmark_registry, "one_way", [] { return std::make_unique<OneWay>(); })
 """
 
+OWN_METRIC = r"""
+#include "fabriscope/benchmark.h"
+
+namespace {
+class KeyLookup : public fabriscope::Benchmark {
+ public:
+  bool moves_payload() const override { return false; }
+  std::optional<fabriscope::OwnMetric> metric(std::size_t, std::size_t) const override {
+    return fabriscope::OwnMetric{"key_lookup_op_per_s", 3};
+  }
+  void run(const fabriscope::BenchmarkContext& context, fabriscope::BurstTimer& timer) override {
+    timer.run([&context] {
+      for (int key = 0; key < 3; ++key) context.send_buffer[0] = static_cast<unsigned char>(key);
+      if (context.rank == 0) {
+        context.endpoint->send(context.send_buffer, context.message_size_bytes);
+      } else {
+        context.endpoint->recv(context.receive_buffer, context.message_size_bytes);
+      }
+    });
+  }
+};
+}  // namespace
+
+FABRISCOPE_REGISTER(benchmark_registry, "key_lookup", [] { return std::make_unique<KeyLookup>(); })
+"""
+
 ADAPTER = """
 from fabriscope.model.command import Command
 from fabriscope.model.measurement import CaseResult, ParsedLaunch, SampleBlock
@@ -122,6 +149,7 @@ layers: [tcp, nowhere]
 instruments: [engine, echo]
 benchmarks:
   one_way: {sizes: [64]}
+  key_lookup: {sizes: [64]}
   ping_pong: {sizes: [64]}
 launches: 1
 budget: 200ms
@@ -135,6 +163,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         "transports/nowhere.cc": TRANSPORT,
         "benchmarks/one_way.cc": BENCHMARK,
+        "benchmarks/key_lookup.cc": OWN_METRIC,
         "adapters/echo.py": ADAPTER,
         "launch/here.py": LAUNCHER,
         "reports/count.py": REPORT,
@@ -179,7 +208,26 @@ def test_one_new_file_each(environment: dict[str, str], tmp_path: Path) -> None:
     assert (tmp_path / "out" / "count.txt").read_text() == "4"
     estimates = _fabriscope(environment, "report", run, "--format", "csv", "-o", tmp_path / "csv")
     assert estimates.returncode == 0, estimates.stderr
-    assert any("operation_time_ns" in path.read_text() for path in (tmp_path / "csv").rglob("*.csv"))
+    rows = _rows(tmp_path / "csv" / "estimates.csv")
+    assert {row["metric_id"] for row in rows if row["benchmark"] == "one_way"} >= {"operation_time_ns"}
+    own = {row["layer"]: row for row in rows if row["metric_id"] == "key_lookup_op_per_s"}
+    assert {row["benchmark"] for row in own.values()} == {"key_lookup"}
+    assert set(own) == {"tcp", "nowhere"}
+    compared = _rows(tmp_path / "csv" / "comparisons.csv")
+    pairs = [row for row in compared if row["metric_id"] == "key_lookup_op_per_s" and row["kind"] == "transport"]
+    (pair,) = pairs
+    assert (pair["left_layer"], pair["right_layer"]) == ("nowhere", "tcp")
+    rates = {name: float(row["value"]) for name, row in own.items()}
+    assert float(pair["ratio"]) == pytest.approx(rates["nowhere"] / rates["tcp"]), "more of a rate is faster"
+    page = _fabriscope(environment, "report", run, "-o", tmp_path / "page")
+    assert page.returncode == 0, page.stderr
+    assert '"kop/s"' in (tmp_path / "page" / "report.html").read_text()
+    assert not json.loads(_fabriscope(environment, "verify", run, "--json").stdout)["findings"]
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as text:
+        return list(csv.DictReader(text))
 
 
 def test_doctor_looks_for_what_an_instrument_from_a_folder_starts(

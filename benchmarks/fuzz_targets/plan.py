@@ -30,9 +30,9 @@ from fabriscope import plan as plans
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.engine import spec_text
 from fabriscope.lab.presets import PRESETS
-from fabriscope.model import libfabric
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.layers import layers_over
 from fabriscope.site import planned_fabrics
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ PAPER_MARK = b"\n#### paper.yaml ####\n"
 WORDS = plans.Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3", "qperf", "imb", "perftest", "rping"}),
-    frozenset({"tcp", "mpi", "shm", "verbs", *libfabric.LAYERS}),
+    frozenset({"tcp", "mpi", "shm", "verbs", *layers_over("libfabric")}),
     frozenset(PRESETS),
     allocation=("node1", "node2"),
 )

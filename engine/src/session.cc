@@ -72,6 +72,7 @@ int Session::run() {
 }
 
 void Session::conduct() {
+  tell_metrics();
   std::vector<CaseLabel> labels;
   for (std::size_t index = 0; index < cases_.size(); ++index) {
     const CaseState& state = cases_[index];

@@ -93,6 +93,7 @@ class Session {
   void open_common_clock();
   void prepare_cases();
   void verify_cases();
+  void tell_metrics();
   void verify_case(std::size_t case_index);
   std::optional<std::string> verify_payload(std::size_t case_index);
   void fail_case(std::size_t case_index, const std::string& reason);

@@ -196,6 +196,19 @@ void Session::verify_case(std::size_t case_index) {
   if (mismatch) fail_case(case_index, *mismatch);
 }
 
+void Session::tell_metrics() {
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    const CaseSpec& spec = spec_.cases[index];
+    const auto metric = cases_[index].benchmark->metric(spec.message_size_bytes, spec.window_size);
+    if (!metric) continue;
+    reporter_->line(JsonObject()
+                        .add("type", "metric")
+                        .add("case", std::string_view(spec.id))
+                        .add("metric_id", std::string_view(metric->id))
+                        .add("amount_per_operation", metric->amount_per_operation));
+  }
+}
+
 // What is wrong at this rank, or nothing.
 std::optional<std::string> Session::verify_payload(std::size_t case_index) {
   const CaseState& state = cases_[case_index];

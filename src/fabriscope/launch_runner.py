@@ -21,6 +21,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.model.metrics import unit_of
 
 SETTLE_NS = 30 * 10**9
 """A launch may take its expected time twice, one case's time-out, and so long, before we end it."""
@@ -235,12 +236,17 @@ def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
 
 
 def _of_its_cases(parsed: ParsedLaunch, launch: Launch) -> ParsedLaunch:
-    """Return what an adapter read; raises ParseError where it is about cases that the launch does not have."""
+    """Return what an adapter read.
+
+    Raises ParseError where it is about cases that the launch does not have, or of a quantity of unknown unit.
+    """
     known = {case.case_id for case in launch.cases}
     named = {result.case_id for result in parsed.results} | {block.case_id for block in parsed.blocks}
     if not named <= known:
         strangers = ", ".join(sorted(named - known))
         raise ParseError(f"the output is about cases that this launch does not have: {strangers}")
+    for quantity in {block.quantity for block in parsed.blocks}:
+        unit_of(quantity)
     return parsed
 
 

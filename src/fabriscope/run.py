@@ -23,9 +23,9 @@ from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch.site import Site
 from fabriscope.launch_runner import LaunchRunner
-from fabriscope.model import libfabric
 from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
+from fabriscope.model.layers import LAYERS, Carrier, layers_over
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
@@ -54,7 +54,8 @@ def vocabulary() -> plans.Vocabulary:
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
     transports = built_in.transports | {"tcp", "shm", "mpi"}
-    known = transports | {"verbs", libfabric.TRANSPORT, *built_in.left_out}
+    ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING}
+    known = transports | ours | set(built_in.left_out)
     left_out = {
         name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
         for name in known - transports
@@ -73,10 +74,7 @@ def vocabulary() -> plans.Vocabulary:
 
 def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
     """Return what is said of the engine's transports, said of the layers of plans, of which libfabric has several."""
-    said = {name: text for name, text in of_transports.items() if name != libfabric.TRANSPORT}
-    if libfabric.TRANSPORT in of_transports:
-        said |= dict.fromkeys(libfabric.LAYERS, of_transports[libfabric.TRANSPORT])
-    return said
+    return {layer: text for name, text in of_transports.items() for layer in layers_over(name)}
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:

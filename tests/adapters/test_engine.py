@@ -65,6 +65,18 @@ def test_tcp_inside_a_host_uses_loopback_and_binds_to_nothing() -> None:
     assert "--interface" not in first + second
 
 
+def test_a_layer_that_a_plug_in_adds_is_told_the_address_and_the_rdma_port() -> None:
+    fabric = replace(FABRIC, transport="roce", rdma_ports={name: RdmaPort("rxe0", gid_index=1) for name in HOSTS})
+    first, _ = argvs("nowhere", ("a", "b"), replace(CONTEXT, fabric=fabric))
+    assert first == (
+        "/x/engine --transport nowhere --rendezvous tcp --rank 0 --rank-count 2 --listen 10.9.0.1"
+        " --data-address 10.0.0.1 --rdma-device rxe0 --hca-port 1 --gid-index 1 --interface eth0"
+        " --die-with-parent --spec -"
+    )
+    assert "--rdma-device" not in argvs("nowhere", ("a", "b"), CONTEXT)[0]
+    assert "--rdma-device" not in argvs("tcp", ("a", "b"), replace(CONTEXT, fabric=fabric))[0]
+
+
 def test_shared_memory_and_null() -> None:
     context = replace(CONTEXT, fabric=None)
     assert argvs("shm", ("a", "a"), context) == [

@@ -33,7 +33,7 @@ def test_a_full_gigabit_carries_941_megabit() -> None:
     bound = bound_bytes_per_s(10**9, 1500, 1448, "tcp")
     assert bound is not None
     assert bound * 8 == pytest.approx(941.48e6, rel=1e-4)
-    jumbo = bound_bytes_per_s(10**9, 9000, 8948 * 100, "mpi")
+    jumbo = bound_bytes_per_s(10**9, 9000, 8948 * 100, "tcp")
     assert jumbo is not None
     assert jumbo * 8 == pytest.approx(990.04e6, rel=1e-4)
 
@@ -42,6 +42,7 @@ def test_roce_has_its_own_headers_and_packets() -> None:
     ports = {"a": RdmaPort("rxe0", mtu_bytes=1024), "b": RdmaPort("rxe0", mtu_bytes=4096)}
     fabric = Fabric("rdma", {}, "roce", mtu_bytes=1500, rdma_ports=ports)
     assert carrier_of("tcp", fabric) == ("tcp", 1500)
+    assert carrier_of("mpi", fabric) == ("tcp", 1500)
     assert carrier_of("verbs", fabric) == ("roce", 1024)
     assert carrier_of("verbs", replace(fabric, transport="iwarp")) == ("tcp", 1500)
     assert carrier_of("verbs", replace(fabric, rdma_ports={})) == ("roce", None)
@@ -114,10 +115,10 @@ def test_limits_of_metrics() -> None:
 
 def test_what_is_fetched_has_twice_the_way_to_go_and_what_nobody_saw_arrive_none() -> None:
     there, back, untold = (
-        metric_limit(metric_id, 10**9, 1500, 8, 1, "mpi", 5000)
+        metric_limit(metric_id, 10**9, 1500, 8, 1, "tcp", 5000)
         for metric_id in ("put_latency_ns", "get_latency_ns", "put_local_completion_ns")
     )
-    assert there == metric_limit("latency_ns", 10**9, 1500, 8, 1, "mpi", 5000)
+    assert there == metric_limit("latency_ns", 10**9, 1500, 8, 1, "tcp", 5000)
     assert there is not None
     assert back == there + 5000
     assert untold is None

@@ -72,8 +72,8 @@ def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured_and_who_le
 def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_over_either() -> None:
     said = {"benchmark": "ping_pong", "placement": "inter", "text": "is undecided"}
     found = [
-        {**said, "kind": "fabric", "where": "ping-pong, TCP, between hosts"},
-        {**said, "kind": "fabric", "where": "ping-pong, MPI (mpich), between hosts"},
+        {**said, "kind": "fabric", "layer": "tcp", "where": "ping-pong, TCP, between hosts"},
+        {**said, "kind": "fabric", "layer": "mpi", "where": "ping-pong, MPI (mpich), between hosts"},
         {**said, "kind": "transport", "where": "ping-pong, soft-roce, between hosts"},
     ]
     nothing = {"placement": [None], "latency_ns": [None], "bandwidth_bytes_per_s": [None]}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary, run
-from fabriscope.model import libfabric, native
+from fabriscope.model import native
 from fabriscope.model.errors import LaunchError, PlanError
+from fabriscope.model.layers import layers_over
 from fabriscope.plan import Plan, load
 
 REAL = "fabrics: {g: {interface: eth0, rdma: ib}}"
@@ -65,7 +66,7 @@ def test_a_library_that_is_missing_here_matters_where_the_hosts_are_this_machine
 def test_what_is_built_in_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _engine(tmp_path, monkeypatch, _listing({"name": "libfabric", "available": True}))
     words = run.vocabulary()
-    assert words.layers == {"mpi", "shm", "tcp", *libfabric.LAYERS}
+    assert words.layers == {"mpi", "shm", "tcp", *layers_over("libfabric")}
     assert set(words.left_out) == {"verbs"}
 
 

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabriscope.model import libfabric
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import PlanError
+from fabriscope.model.layers import layers_over
 from fabriscope.plan import Vocabulary, expand, expected_ns, load
 from fabriscope.plan.schema import json_schema
 from fabriscope.plan.sizes import parse_sizes
@@ -25,7 +25,7 @@ MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistak
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
-    frozenset({"tcp", "mpi", "shm", "verbs", *libfabric.LAYERS}),
+    frozenset({"tcp", "mpi", "shm", "verbs", *layers_over("libfabric")}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
     instrument_layers={"netpipe": frozenset({"tcp", "mpi"}), "iperf3": frozenset({"tcp"})},
 )

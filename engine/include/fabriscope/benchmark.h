@@ -52,6 +52,14 @@ inline std::string parameter_or(const Parameters& parameters, const std::string&
   return found == parameters.end() ? otherwise : found->second;
 }
 
+// What a benchmark gives in place of the time of an operation.
+struct OwnMetric {
+  // Ends in its unit: `matrix_product_flop_per_s`, `key_lookup_op_per_s`, `half_step_ns`.
+  std::string id;
+  // Of a rate: how much of what it counts one operation is. Of a time: how many of them it lasts.
+  std::int64_t amount_per_operation = 1;
+};
+
 class Benchmark {
  public:
   virtual ~Benchmark() = default;
@@ -70,6 +78,12 @@ class Benchmark {
   // cannot tell (a library decides who sends what to whom).
   virtual std::optional<PairTraffic> operation_traffic(std::size_t /*message_size_bytes*/,
                                                        std::size_t /*window_size*/) const {
+    return std::nullopt;
+  }
+  // For benchmarks that src/fabriscope/model/benchmarks.py does not know, which are times
+  // otherwise.
+  virtual std::optional<OwnMetric> metric(std::size_t /*message_size_bytes*/,
+                                          std::size_t /*window_size*/) const {
     return std::nullopt;
   }
   // What each of the two buffers has to hold.

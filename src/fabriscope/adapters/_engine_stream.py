@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
-from fabriscope.model.measurement import RANK_OPERATION, RANK_START, SampleBlock
+from fabriscope.model.measurement import OPERATION, RANK_OPERATION, RANK_START, SampleBlock
+from fabriscope.model.metrics import unit_of
+from fabriscope.model.quantity import Kind
 
 FORMAT = "fabriscope-engine"
 NEWEST_VERSION = 1
@@ -66,12 +69,32 @@ class GroupAccount:
         }
 
 
+@dataclass(frozen=True)
+class OwnMetric:
+    """What a benchmark of a plug-in gives: a rate, or a time that is not that of its operation."""
+
+    metric_id: str
+    amount_per_operation: int
+    """Of a rate how much of what it counts one operation is, of a time how many of them it lasts."""
+
+    def block(self, of: SampleBlock) -> SampleBlock:
+        """Return the values of a block of operations; that of a rate of no time is NaN."""
+        amount = self.amount_per_operation * of.operations_per_sample
+        if unit_of(self.metric_id).kind is Kind.TIME:
+            values = [value / amount for value in of.values]
+        else:
+            values = [amount * 1e9 / value if value > 0 else math.nan for value in of.values]
+        return replace(of, quantity=self.metric_id, values=values, operations_per_sample=1)
+
+
 @dataclass
 class Stream:
     """What rank 0 wrote, line by line."""
 
     header: Mapping[str, Any] | None = None
     footer: Mapping[str, Any] | None = None
+    metrics: dict[str, OwnMetric] = field(default_factory=dict)
+    """Case id to what its benchmark gives in place of the time of an operation."""
     endpoints: list[Mapping[str, Any]] = field(default_factory=list)
     blocks: list[SampleBlock] = field(default_factory=list)
     bursts: set[tuple[object, ...]] = field(default_factory=set)
@@ -112,6 +135,12 @@ def read_stream(stdout: bytes, case_ids: set[str]) -> Stream:
     stream = Stream()
     for record in _records(stdout, stream):
         _take(record, stream, case_ids)
+    stream.blocks = [
+        stream.metrics[block.case_id].block(block)
+        if block.case_id in stream.metrics and block.quantity == OPERATION
+        else block
+        for block in stream.blocks
+    ]
     return stream
 
 
@@ -171,10 +200,19 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
             reason = record.get("reason")
             why = reason.text() if reason else "what arrived is not what was sent"
             _take_failure(stream, case_id, f"payload verification failed: {why}")
+    elif kind == "metric":
+        stream.metrics[_case_of(record.at("case"), case_ids)] = _own_metric(record)
     elif kind == "endpoint":
         stream.endpoints.append(record.mapping())
     elif kind == "footer":
         _take_footer(record, stream)
+
+
+def _own_metric(record: Foreign) -> OwnMetric:
+    metric_id = record.at("metric_id").text()
+    if unit_of(metric_id).kind not in (Kind.TIME, Kind.RATE):
+        raise ParseError(f"the metric {shown(metric_id)} is neither a rate nor a time", where=record.where)
+    return OwnMetric(metric_id, record.at("amount_per_operation").whole(least=1))
 
 
 def _take_header(record: Foreign, stream: Stream) -> None:

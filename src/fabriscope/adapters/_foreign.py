@@ -67,7 +67,7 @@ class Readings:
 
     def take(self, case: Case, metric_id: str, value: float) -> None:
         """Keep a value, in the metric's unit; raises ParseError for what no measurement can give."""
-        if not math.isfinite(value) or value < 0 or (value == 0 and unit_of(metric_id) != "percent"):
+        if not math.isfinite(value) or value < 0 or (value == 0 and not unit_of(metric_id).can_be_zero):
             instrument = self.launch.entry.instrument
             raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
         self.values[case.case_id, metric_id] = value

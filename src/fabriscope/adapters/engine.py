@@ -19,11 +19,11 @@ from itertools import groupby
 
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
-from fabriscope.model import libfabric
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 SPEC_VERSION = 1
@@ -51,13 +51,13 @@ class EngineAdapter:
         """Return one command for null and mpi, and otherwise one for each rank."""
         entry = launch.entry
         spec = spec_text(launch, context).encode()
-        if entry.layer == "mpi":
+        layer, rank_count = layer_of(entry.layer), str(len(entry.hosts))
+        words = ("--transport", layer.transport, "--rendezvous", layer.rendezvous, "--rank-count", rank_count)
+        if layer.rendezvous == "mpi":
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
-            words = (program, "--transport", "mpi", "--rendezvous", "mpi", "--rank-count", str(len(entry.hosts)))
-            job = (*words, "--spec", "-")
             return (
                 Command(
-                    job,
+                    (program, *words, "--spec", "-"),
                     entry.hosts[0],
                     stdin=spec,
                     rank_hosts=entry.hosts,
@@ -66,11 +66,10 @@ class EngineAdapter:
                 ),
             )
         program = _required(context.engine, "fabriscope-engine")
-        if entry.layer == "null":
-            argv = (program, "--transport", "null", "--rendezvous", "threads", "--rank-count", str(len(entry.hosts)))
+        if layer.rendezvous == "threads":
             return (
                 Command(
-                    (*argv, "--die-with-parent", "--spec", "-"),
+                    (program, *words, "--die-with-parent", "--spec", "-"),
                     entry.hosts[0],
                     stdin=spec,
                     most_output_bytes=MOST_STREAM_BYTES,
@@ -106,18 +105,17 @@ def _required(program: str | None, what: str) -> str:
 
 
 def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: bytes) -> tuple[Command, ...]:
-    entry = launch.entry
+    entry, layer = launch.entry, layer_of(launch.entry.layer)
     is_inter = entry.placement == "inter"
     listen = context.rendezvous_address(entry.hosts[0]) if is_inter else LOOPBACK_ADDRESS
     commands = []
     for rank, host in enumerate(entry.hosts):
-        transport = libfabric.TRANSPORT if libfabric.provider_of(entry.layer) else entry.layer
-        argv = [program, "--transport", transport, "--rendezvous", "tcp"]
+        argv = [program, "--transport", layer.transport, "--rendezvous", "tcp"]
         argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts))]
         argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
-        if entry.layer not in ("shm", "libfabric-shm"):
+        if layer.takes_address:
             argv += ["--data-address", context.data_address(host)]
-        if entry.layer == "verbs":
+        if layer.takes_rdma_port:
             argv += _rdma_words(context.fabric, host)
         if is_inter and context.fabric is not None:
             # Inside a host the same address is reached through loopback, which binding would cut off.
@@ -187,11 +185,12 @@ def _series_lines(cases: Sequence[Case], fabric: Fabric | None) -> Iterator[str]
 def _alike(case: Case, fabric: Fabric | None) -> dict[str, object]:
     """Return what the engine is told of a case beside its size and its window."""
     words: dict[str, object] = {"benchmark": case.benchmark, **case.parameter_map}
-    if provider := libfabric.provider_of(case.entry.layer):
-        words["provider"] = provider
-    if case.entry.layer == "tcp":
+    layer = layer_of(case.entry.layer)
+    if layer.provider:
+        words["provider"] = layer.provider
+    if layer.takes_socket_options:
         words |= _socket_words(case.socket)
-    if case.entry.layer == "verbs" and fabric is not None:
+    if layer.takes_queue_options and fabric is not None:
         of_fabric = {"service_level": fabric.service_level, "traffic_class": fabric.traffic_class}
         words |= {key: value for key, value in of_fabric.items() if value and key not in words}
     for key, value in words.items():

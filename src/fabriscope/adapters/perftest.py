@@ -18,6 +18,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.model.metrics import unit_of
 from fabriscope.readers.base import Row
 from fabriscope.readers.perftest import BANDWIDTH, LATENCY, READER, SIZE
 
@@ -190,7 +191,7 @@ def _read(case: Case, row: Row, readings: Readings) -> None:
     finite = {column: row.number(column) for column in row.values if math.isfinite(row.number(column))}
     readings.details[case.case_id] = finite
     if test.rate:
-        readings.take(case, test.rate, value / size if test.rate.endswith("rate_per_s") else value)
+        readings.take(case, test.rate, value / size if unit_of(test.rate).name == "per_s" else value)
         return
     readings.take(case, test.median, value)
     if test.mean and "latency_ns_mean" in row.values:

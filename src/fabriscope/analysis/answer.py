@@ -92,7 +92,7 @@ def _verbs(found: list[dict[str, Any]]) -> Iterator[str]:
 def _fabrics(found: list[dict[str, Any]], speaks_verbs: bool) -> Iterator[str]:
     """Yield fabric against fabric at the layer that tells most: TCP, but where one speaks verbs what goes by them."""
     pairs = [one for one in found if one["kind"] == "fabric" and one["benchmark"] == "ping_pong"]
-    telling = [one for one in pairs if ("MPI" if speaks_verbs else "TCP") in one["where"]] or pairs
+    telling = [one for one in pairs if one["layer"] == ("mpi" if speaks_verbs else "tcp")] or pairs
     for one in telling[:MOST_PAIRS]:
         yield _sentence(one)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.layers import Headers, layer_of
+from fabriscope.model.metrics import PAIRS, SENDERS, metric_of
+from fabriscope.model.quantity import Direction, Kind
 from fabriscope.model.ranks import Layout
 
 ETHERNET_HEADER_BYTES = 14
@@ -18,55 +21,36 @@ TOLERANCE = 0.01
 
 FRAME_OVERHEAD_BYTES = ETHERNET_HEADER_BYTES + ETHERNET_FCS_BYTES + ETHERNET_PREAMBLE_BYTES + ETHERNET_GAP_BYTES
 PACKET_OVERHEAD_BYTES = IPV4_HEADER_BYTES + TCP_HEADER_BYTES
-ROCE = "roce"
+TCP, ROCE = "tcp", "roce"
 ROCE_OVERHEAD_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
 """RoCE v2: UDP's header, the base transport header, the invariant CRC. What some packets have beside is not counted."""
-CARRIERS = ("tcp", "mpi", ROCE)
-"""Layers whose headers are known; of the layer verbs it depends on the fabric (`carrier_of`)."""
-DIRECTIONS = {
-    "ping_pong_bandwidth_bytes_per_s": 1,
-    "bandwidth_bytes_per_s": 1,
-    "bidirectional_bandwidth_bytes_per_s": 2,
-    "multi_pair_bandwidth_bytes_per_s": 1,
-    "goodput_bytes_per_s": 1,
-    "put_bandwidth_bytes_per_s": 1,
-    "get_bandwidth_bytes_per_s": 1,
-    "put_bidirectional_bandwidth_bytes_per_s": 2,
-}
-"""Local completions have no bound: the data may still be on their way."""
-ONE_WAY_LATENCIES = ("latency_ns", "multi_pair_latency_ns", "put_latency_ns", "accumulate_latency_ns")
-FETCH_LATENCIES = (
-    "get_latency_ns",
-    "get_accumulate_latency_ns",
-    "fetch_and_op_latency_ns",
-    "compare_and_swap_latency_ns",
-)
-"""A request goes there and the message comes back: twice the propagation."""
+CARRIERS = (TCP, ROCE)
+"""What has known headers."""
 TWO_RANKS = Layout(2, 1)
 
 
 def carrier_of(layer: str, fabric: Fabric) -> tuple[str, int | None]:
-    """Return what carries a layer over a fabric, and its MTU: the payload of a packet for RoCE.
+    """Return whose headers a layer has over a fabric, and its MTU: the payload of a packet for RoCE.
 
-    iWARP and libfabric's tcp go over TCP, whose bound is generous for them. Of InfiniBand no headers are known here.
+    One of CARRIERS, or empty where they are not known. iWARP goes over TCP, whose bound is generous for it. Of
+    InfiniBand no headers are known here.
     """
-    if layer == "libfabric-tcp":
-        return "tcp", fabric.mtu_bytes
-    if layer not in ("verbs", "libfabric-verbs"):
-        return layer, fabric.mtu_bytes
+    headers = layer_of(layer).headers
+    if headers is not Headers.RDMA:
+        return (TCP if headers is Headers.TCP else ""), fabric.mtu_bytes
     payloads = [port.mtu_bytes for port in fabric.rdma_ports.values()]
     if fabric.transport == ROCE:
         return ROCE, min((payload for payload in payloads if payload), default=None)
-    return {"iwarp": "tcp"}.get(fabric.transport, layer), fabric.mtu_bytes
+    return {"iwarp": TCP}.get(fabric.transport or "", ""), fabric.mtu_bytes
 
 
-def wire_bytes(payload_bytes: int, mtu_bytes: int, layer: str = "tcp") -> int:
+def wire_bytes(payload_bytes: int, mtu_bytes: int, carrier: str = TCP) -> int:
     """Return the bytes that a payload takes on the wire, in as few segments as the MTU allows.
 
     Ethernet 14 + FCS 4 + preamble 8 + gap 12, IPv4 20, TCP 20 + 12 for each segment (IEEE 802.3, RFC 791, 9293, 7323).
     Over RoCE v2 instead of TCP's UDP 8, base header 12, CRC 4 for each packet (InfiniBand specification, annex 17).
     """
-    if layer == ROCE:
+    if carrier == ROCE:
         return payload_bytes + math.ceil(payload_bytes / mtu_bytes) * (ROCE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES)
     segment_bytes = mtu_bytes - PACKET_OVERHEAD_BYTES
     if segment_bytes <= 0:
@@ -75,26 +59,26 @@ def wire_bytes(payload_bytes: int, mtu_bytes: int, layer: str = "tcp") -> int:
 
 
 def bound_bytes_per_s(
-    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, layer: str
+    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, carrier: str
 ) -> float | None:
     """Return the largest rate of payload in one direction; None where there is no wire or it is unknown.
 
     `message_size_bytes` is what is sent at a stretch: for windows, all messages in flight, since TCP may put small
     ones into one segment. What MPI adds of its own is not known and not subtracted.
     """
-    if not line_rate_bits_per_s or not mtu_bytes or message_size_bytes <= 0 or layer not in CARRIERS:
+    if not line_rate_bits_per_s or not mtu_bytes or message_size_bytes <= 0 or carrier not in CARRIERS:
         return None
-    return line_rate_bits_per_s / 8 * message_size_bytes / wire_bytes(message_size_bytes, mtu_bytes, layer)
+    return line_rate_bits_per_s / 8 * message_size_bytes / wire_bytes(message_size_bytes, mtu_bytes, carrier)
 
 
 def least_latency_ns(
-    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, layer: str, delay_ns: int = 0
+    line_rate_bits_per_s: int | None, mtu_bytes: int | None, message_size_bytes: int, carrier: str, delay_ns: int = 0
 ) -> float | None:
     """Return the time that the message's bits and the propagation take one way; None where there is no bound.
 
     Where the line rate or the headers are not known, the propagation remains.
     """
-    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer)
+    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, message_size_bytes, carrier)
     if rate is None:
         return delay_ns or None
     return message_size_bytes * 1e9 / rate + delay_ns
@@ -106,7 +90,7 @@ def metric_limit(
     mtu_bytes: int | None,
     message_size_bytes: int,
     window_size: int,
-    layer: str,
+    carrier: str,
     delay_ns: int = 0,
     ranks: Layout = TWO_RANKS,
 ) -> float | None:
@@ -114,28 +98,31 @@ def metric_limit(
 
     Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need no wire.
     """
-    if metric_id in FETCH_LATENCIES:
-        delay_ns *= 2
-    if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
-        return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
-    if metric_id not in DIRECTIONS:
+    metric = metric_of(metric_id)
+    quantity, moves = metric.quantity, metric.moves
+    if not quantity.is_bounded:
         return None
-    if metric_id == "ping_pong_bandwidth_bytes_per_s":
-        least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, layer, delay_ns)
+    if quantity.unit.kind is Kind.TIME:
+        delay_ns *= 2 if quantity.direction is Direction.THERE_AND_BACK else 1
+        return least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, carrier, delay_ns)
+    if moves is None:
+        return None
+    if not moves.is_window:
+        least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, carrier, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
     flow_count, share_of_all = 1, 1.0
-    if metric_id == "multi_pair_bandwidth_bytes_per_s":
+    if moves.flows == PAIRS:
         flow_count = ranks.rank_count // 2
-    elif metric_id == "goodput_bytes_per_s":
+    elif moves.flows == SENDERS:
         flow_count = ranks.rank_count - ranks.ranks_per_host
         if flow_count == 0:
             return None
         share_of_all = flow_count / (ranks.rank_count - 1)
     in_flight_bytes = message_size_bytes * window_size * flow_count
-    if layer == ROCE:  # every message has packets of its own
+    if carrier == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
-    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, layer)
-    return None if rate is None else DIRECTIONS[metric_id] * rate / share_of_all
+    rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, carrier)
+    return None if rate is None else quantity.directions * rate / share_of_all
 
 
 def is_impossible(value: float, limit: float | None, larger_is_better: bool) -> bool:

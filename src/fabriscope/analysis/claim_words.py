@@ -9,7 +9,6 @@ from typing import Any
 from fabriscope.analysis.selections import SIZE, Blocks, Curve, geometric_mean
 from fabriscope.analysis.statements import FAILS, HOLDS, Claim, Point, Statement
 from fabriscope.analysis.words import interval_text, percent, ratio_text, significant, size_text, value_text
-from fabriscope.model.metrics import METRICS
 
 MOST_PLACES = 3
 
@@ -30,11 +29,6 @@ def places_text(along: str, places: Sequence[float]) -> str:
         first, last = place_text(along, places[0]), place_text(along, places[-1])
         return f"{len(places)} points from {first} to {last}"
     return ", ".join(place_text(along, place) for place in places)
-
-
-def better_sign(metric_id: str) -> int:
-    """Return 1 for metrics whose larger values are better, else -1."""
-    return 1 if metric_id not in METRICS or METRICS[metric_id].larger_is_better else -1
 
 
 def evidence(claim: Claim, points: Sequence[Point], verdict: str, problems: Sequence[str]) -> str:

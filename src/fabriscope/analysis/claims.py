@@ -29,6 +29,7 @@ from fabriscope.analysis.statements import (
     below,
     inside,
 )
+from fabriscope.model.metrics import metric_of
 
 SAME = "both are one and the same measurement here"
 
@@ -236,7 +237,7 @@ def _dip(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | No
 
 def _best(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Nowhere else is it better by more than the margin."""
-    at, sign = claim["expect"]["at"], words.better_sign(claim["metric_id"])
+    at, sign = claim["expect"]["at"], metric_of(claim["metric_id"]).sign
     edge = math.log1p(_margin(claim))
     if at not in curve.points:
         part.problems.append(f"not measured at {words.places_text(claim.get('along') or SIZE, [at])}")

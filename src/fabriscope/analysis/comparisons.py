@@ -17,7 +17,7 @@ from fabriscope.analysis.frames import AGAIN, series_label
 from fabriscope.analysis.intervals import LogRatio, blocks_to_decide, false_discovery, judge
 from fabriscope.analysis.stopping import ERROR_RATE, Rules
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.metrics import METRICS
+from fabriscope.model.metrics import metric_of
 from fabriscope.model.ranks import layout_from
 
 VERDICTS = ("faster", "slower", "equivalent", "undecided")
@@ -277,7 +277,7 @@ def _known(value: float) -> float | None:
 
 def sign_of(metric_id: str) -> int:
     """Return 1 where more is faster, -1 where less is."""
-    return 1 if metric_id not in METRICS or METRICS[metric_id].larger_is_better else -1
+    return metric_of(metric_id).sign
 
 
 def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from fabriscope.analysis.words import (
     size_text,
 )  # fmt: skip
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.case import LAYER_LABELS
+from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
 
 BENCHMARK_NAMES = {name: kind.title for name, kind in BENCHMARKS.items()}
@@ -38,6 +38,7 @@ def findings(all_ranges: pl.DataFrame) -> list[dict[str, Any]]:
             "kind": rows[0]["kind"],
             "benchmark": rows[0]["left_benchmark"],
             "placement": rows[0]["left_placement"],
+            "layer": rows[0]["left_layer"],
             "where": where_text(rows[0]),
             "text": pair_text(rows),
             "has_lead": any(row["verdict"] in ("faster", "slower") for row in rows),
@@ -54,7 +55,7 @@ def where_text(row: dict[str, Any]) -> str:
         return ", ".join([*parts, *_shared(row)])
     if row["kind"] in ("fabric", "placement", "series", "mpi", "ranks"):
         stack = f" ({row['left_mpi']})" if row["left_mpi"] and row["kind"] != "mpi" else ""
-        parts.append(LAYER_LABELS.get(row["left_layer"], row["left_layer"] or "") + stack)
+        parts.append(layer_of(row["left_layer"] or "").label + stack)
     if row["kind"] in ("layer", "transport", "series", "mpi", "instrument", "ranks") and row["left_fabric"]:
         parts.append(str(row["left_fabric"]))
     if row["kind"] != "placement":
@@ -73,7 +74,7 @@ def _shared(row: dict[str, Any]) -> list[str]:
     same = {name: row[f"left_{name}"] for name in IDENTITY if row[f"left_{name}"] == row[f"right_{name}"]}
     parts = [str(same.get("fabric") or "")]
     if "layer" in same:
-        parts.append(LAYER_LABELS.get(same["layer"], same["layer"]) + (f" ({same['mpi']})" if same.get("mpi") else ""))
+        parts.append(layer_of(same["layer"]).label + (f" ({same['mpi']})" if same.get("mpi") else ""))
     if same.get("instrument", "engine") != "engine":
         parts.append(f"by {same['instrument']}")
     parts += [PLACEMENT_NAMES.get(same.get("placement", ""), ""), str(same.get("series") or "")]

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.case import LAYER_LABELS, Case
+from fabriscope.model.case import Case
+from fabriscope.model.layers import LAYERS, layer_of
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.record import GroupAccount, Result
@@ -86,7 +87,7 @@ class _Order:
         self._known: dict[str, list[str | None]] = {
             "placement": ["inter", "intra"],
             "fabric": [None, *manifest.fabrics],
-            "layer": list(LAYER_LABELS),
+            "layer": list(LAYERS),
             "mpi": [None, *manifest.mpi],
             "instrument": ["engine"],
             "benchmark": list(BENCHMARKS),
@@ -180,7 +181,7 @@ def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
 def layer_label(row: Mapping[str, Any]) -> str:
     """Return how a report calls a row's layer: `TCP`, `MPI (mpich) by osu`, `MPI (mpich) (in truth shared memory)`."""
     layer, *truth = str(row["layer"]).partition(IN_TRUTH)
-    name = LAYER_LABELS.get(layer, layer)
+    name = layer_of(layer).label
     name = f"{name} ({row['mpi']})" if row["mpi"] else name
     name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
     return "".join((name, *truth))

@@ -11,7 +11,7 @@ from fabriscope.analysis.findings import PLACEMENT_NAMES
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import size_text, time_text, value_text
 from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, kind_of
-from fabriscope.model.metrics import METRICS, base_of
+from fabriscope.model.metrics import base_of, metric_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 
 MOST_SENTENCES = 4
@@ -43,7 +43,7 @@ def ranks_text(benchmark: str, ranks: str) -> str:
 
 def name_of(benchmark: str, metric_id: str) -> str:
     """Return what is measured, in words: `Message rate`, `Allreduce: collective latency after a barrier`."""
-    title = METRICS[metric_id].title if metric_id in METRICS else metric_id
+    title = metric_of(metric_id).title
     kind = kind_of(benchmark)
     is_named = title.lower().startswith((kind.title, "multi-pair"))
     text = title if is_named else f"{kind.title}: {title.lower()}"
@@ -52,7 +52,7 @@ def name_of(benchmark: str, metric_id: str) -> str:
 
 def _sentence(rows: list[dict[str, Any]]) -> str:
     metric_id = rows[0]["metric_id"]
-    larger_is_better = metric_id in METRICS and METRICS[metric_id].larger_is_better
+    larger_is_better = metric_of(metric_id).larger_is_better
     best = (max if larger_is_better else min)(rows, key=lambda row: row["first_value"])
     others = [row for row in rows if row is not best]
     text = f"{name_of(best['benchmark'], metric_id)} {PLACEMENT_NAMES[best['placement']]}, "

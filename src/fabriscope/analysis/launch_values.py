@@ -13,13 +13,13 @@ from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, g
 from fabriscope.analysis.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.transport import without_refuted
 from fabriscope.model.manifest import Manifest
-from fabriscope.model.measurement import PARTIAL
-from fabriscope.model.metrics import MEAN_METRICS, METRICS, metric_value, metrics_of, overlap_percent
+from fabriscope.model.measurement import OPERATION, PARTIAL
+from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of
+from fabriscope.model.quantity import Operations
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
-OPERATION = "operation_ns"
 BATCHES = 24
 VALUE_SCHEMA = {
     "launch_id": pl.Int32,
@@ -70,7 +70,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
         account = accounts.get((line["launch_id"], line["case_id"]), GroupAccount())
         for metric_id, value in _metrics(line, case, parameters[line["case_id"]], account):
             limit = limits.of(metric_id, case)
-            better = METRICS[metric_id].larger_is_better if metric_id in METRICS else True
+            better = metric_of(metric_id).larger_is_better
             rows.append(
                 {
                     **{name: line[name] for name in ("launch_id", "block", "sample_count", "burst_count")},
@@ -149,15 +149,14 @@ def _metrics(
     `account` is what the engine said of this case in this launch, beside its samples.
     """
     if line["quantity"] != OPERATION:
-        metric = METRICS.get(line["quantity"])
-        is_rate = metric is not None and metric.unit.endswith("_per_s")
-        value = line["harmonic_mean"] if is_rate else line["median"]
+        value = line["harmonic_mean"] if unit_of(line["quantity"]).is_rate else line["median"]
         if math.isfinite(value):
             yield line["quantity"], value
         return
     for metric_id in metrics_of(case["benchmark"], parameters):
-        operation_ns = line["mean"] if metric_id in MEAN_METRICS else line["median"]
-        if metric_id.startswith("overlap_percent"):
+        quantity = metric_of(metric_id).quantity
+        operation_ns = line["mean"] if quantity.operations is Operations.ALL else line["median"]
+        if quantity.what == "overlap":
             value = overlap_percent(operation_ns, _or_nan(account.compute_ns), _or_nan(account.pure_ns))
         else:
             counts = {"pair_count": case["rank_count"] // 2, "sender_count": case["rank_count"] - 1}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from fabriscope.analysis.bounds import DIRECTIONS, FETCH_LATENCIES, ONE_WAY_LATENCIES, TWO_RANKS
+from fabriscope.analysis.bounds import TWO_RANKS
 from fabriscope.model.host import COPY_RATE
+from fabriscope.model.layers import layer_of
 from fabriscope.model.manifest import Manifest
+from fabriscope.model.metrics import PAIRS, SENDERS, metric_of
+from fabriscope.model.quantity import Kind
 from fabriscope.model.ranks import Layout
 
-COPYING_THREADS = {"tcp": 1, "shm": 1, "mpi": 2}
-"""How many threads copy different parts of one message at the same time, at most, by layer.
-
-TCP copies it whole at either end, and so does our shared memory. Of MPI one end may copy straight out of the other's
-memory, and each end half of it. What other layers move a network card or a kernel's own threads may copy.
-"""
 MARGIN = 2.0
 """How many times as fast as it was measured a thread may copy in truth: another that shared its core, or a clock that
 had not risen yet, may have taken half of it all the time."""
@@ -33,20 +30,16 @@ def copy_limit(
     placement: str,
     ranks: Layout = TWO_RANKS,
 ) -> float | None:
-    """Return the most of a rate, the least of a time that copying allows, in the metric's unit; None for no limit.
-
-    MPI between hosts has none: it may go past the processors.
-    """
-    threads = COPYING_THREADS.get(layer)
-    if not rate_bytes_per_s or threads is None or message_size_bytes <= 0 or (layer, placement) == ("mpi", "inter"):
+    """Return the most of a rate, the least of a time that copying allows, in the metric's unit; None for no limit."""
+    threads = layer_of(layer).copying_threads(placement)
+    if not rate_bytes_per_s or not threads or message_size_bytes <= 0:
         return None
     most = MARGIN * threads * rate_bytes_per_s
-    if metric_id in (*ONE_WAY_LATENCIES, *FETCH_LATENCIES):
-        return message_size_bytes * 1e9 / most
-    if metric_id not in DIRECTIONS:
+    metric = metric_of(metric_id)
+    if not metric.quantity.is_bounded:
         return None
-    flow_count = {
-        "multi_pair_bandwidth_bytes_per_s": ranks.rank_count // 2,
-        "goodput_bytes_per_s": ranks.rank_count - 1,
-    }.get(metric_id, 1)
-    return most * DIRECTIONS[metric_id] * flow_count
+    if metric.unit.kind is Kind.TIME:
+        return message_size_bytes * 1e9 / most
+    flows = metric.moves.flows if metric.moves else ""
+    flow_count = {PAIRS: ranks.rank_count // 2, SENDERS: ranks.rank_count - 1}.get(flows, 1)
+    return most * metric.quantity.directions * flow_count

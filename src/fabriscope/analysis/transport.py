@@ -11,10 +11,9 @@ import polars as pl
 from fabriscope.analysis.books import balance
 from fabriscope.analysis.books_flows import LOOPBACK
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame
-from fabriscope.model import libfabric
-from fabriscope.model.case import LAYER_LABELS, Entry
+from fabriscope.model.case import Entry
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation
-from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
+from fabriscope.model.layers import Carrier, layer_of
 from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
 
@@ -79,12 +78,13 @@ def expectation(run: RunData, record: LaunchRecord) -> Expectation | None:
     How many is what the program said itself; other programs than our engine say nothing, nor does it for collectives.
     """
     entry = run.manifest.entries.get(record.entry_id)
-    if entry is None or entry.layer == "null":
+    layer = layer_of(entry.layer if entry else "null")
+    if entry is None or layer.carrier is Carrier.NOTHING:
         return None
     fabric = run.manifest.fabrics.get(entry.fabric or "")
     hosts = [record.stand_ins.get(host, host) for host in entry.hosts]
     is_inter = entry.placement == "inter"
-    transport = _transport(entry.layer, fabric, is_inter=is_inter)
+    transport = layer.carried_by(None if fabric is None else fabric.transport or "tcp", is_inter=is_inter)
     interfaces = {host: name for host, name in (fabric.interfaces if fabric else {}).items() if host in hosts}
     if not is_inter and transport == "tcp":
         interfaces = dict.fromkeys(hosts, LOOPBACK)  # to the host's own address on the fabric: no cable is used
@@ -97,25 +97,6 @@ def expectation(run: RunData, record: LaunchRecord) -> Expectation | None:
     return Expectation(
         transport, entry.fabric or "", interfaces, ports, _payload(details, hosts), details.sent_messages
     )
-
-
-def _transport(layer: str, fabric: Fabric | None, *, is_inter: bool) -> str:
-    """Return what must carry a layer's bytes; `ib` stands for the ports of any card that libfabric drives.
-
-    Nothing in particular must carry those of a layer that a plug-in adds, over a fabric that speaks RDMA: it may use
-    that or sockets.
-    """
-    provider = libfabric.provider_of(layer)
-    if "shm" in (layer, provider) or (layer == "mpi" and fabric is None):
-        return "shm"
-    if layer == "tcp" or provider == "tcp" or fabric is None or not is_inter:
-        return "tcp"
-    of_fabric = fabric.transport or "tcp"
-    if provider is not None:
-        return of_fabric if of_fabric in RDMA_TRANSPORTS else "ib"
-    if layer not in LAYER_LABELS and of_fabric in RDMA_TRANSPORTS:
-        return ""
-    return of_fabric if layer in ("mpi", "verbs") else "tcp"
 
 
 def _payload(details: Details, hosts: list[str]) -> dict[tuple[str, str], int] | None:

@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable
 
 from fabriscope.model.metrics import unit_of
+from fabriscope.model.quantity import UNITS, Unit
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_COUNT_RATES = ((1e6, "million/s"), (1e3, "thousand/s"), (1.0, "/s"))
-_RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
 UNKNOWN = "–"
 MOST_OF_A_UNIT = 10_000
 A_LOT = 1.995
@@ -70,28 +68,26 @@ def significant(value: float, digits: int = 3) -> str:
 
 def time_text(value_ns: float | None) -> str:
     """Return `12.3 µs`."""
-    return _scaled(value_ns, _TIMES)
+    return unit_text(value_ns, UNITS["ns"])
 
 
 def rate_text(bytes_per_s: float | None) -> str:
     """Return a rate in bits, as networks are named: `941 Mb/s`."""
-    return _scaled(None if bytes_per_s is None else bytes_per_s * 8, _RATES)
-
-
-def count_rate_text(per_s: float | None) -> str:
-    """Return a rate of things: `1.23 million/s`."""
-    return _scaled(per_s, _COUNT_RATES).replace(" /s", "/s")
-
-
-def percent_text(percent_value: float | None) -> str:
-    """Return `87.5 %`."""
-    return UNKNOWN if percent_value is None or not math.isfinite(percent_value) else f"{significant(percent_value)} %"
+    return unit_text(bytes_per_s, UNITS["bytes_per_s"])
 
 
 def value_text(value: float | None, metric_id: str) -> str:
     """Return a metric's value with its unit."""
-    texts = {"bytes_per_s": rate_text, "per_s": count_rate_text, "percent": percent_text}
-    return texts.get(unit_of(metric_id), time_text)(value)
+    return unit_text(value, unit_of(metric_id))
+
+
+def unit_text(value: float | None, unit: Unit) -> str:
+    """Return a stored value as people read it: `1.23 million/s`, `87.5 %`."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    printed = value * unit.printed_per_stored
+    factor, text = next((scale for scale in unit.scales if abs(printed) >= scale[0]), unit.scales[-1])
+    return f"{significant(printed / factor)}{text}"
 
 
 def ratio_text(ratio: float) -> str:
@@ -128,12 +124,3 @@ def percent(ratio: float) -> str:
     """Return how many percent a ratio lies above 1."""
     share = (ratio - 1) * 100
     return f"{share:.0f}" if share >= 10 else f"{share:.1f}"
-
-
-def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
-    if value is None or not math.isfinite(value):
-        return UNKNOWN
-    for factor, unit in units:
-        if abs(value) >= factor or factor == units[-1][0]:
-            return f"{significant(value / factor)} {unit}"
-    raise AssertionError("the last unit takes everything")

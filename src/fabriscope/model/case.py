@@ -8,13 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
-from fabriscope.model import libfabric
+from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_of
-
-LAYER_LABELS = {
-    "tcp": "TCP", "mpi": "MPI", "shm": "shared memory", "verbs": "verbs", "null": "null", **libfabric.LABELS,
-}  # fmt: skip
-"""What layers are called, in the order in which reports show them; a plug-in's has its own name."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ class Entry:
 
     def label(self) -> str:
         """Return how reports call it: `gige · MPI (mpich)`, `gige · MPI (mpich), 8 ranks, 2 on each host`."""
-        layer = LAYER_LABELS.get(self.layer, self.layer)
+        layer = layer_of(self.layer).label
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
         name = name if self.instrument == "engine" else f"{name} by {self.instrument}"

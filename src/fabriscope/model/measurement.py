@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from fabriscope.model.case import Case, Entry
 
+OPERATION = "operation_ns"
+"""Quantity: how long one operation of a benchmark of our engine took, as metrics.py says what one is."""
 RANK_OPERATION = "rank_operation_ns"
 """Quantity: how long one rank was inside the operation."""
 RANK_START = "rank_start_offset_ns"
@@ -39,9 +41,9 @@ class SampleBlock:
     case_id: str
     values: Sequence[int] | Sequence[float]
     """In the unit that the quantity's name ends in."""
-    quantity: str = "operation_ns"
-    """`operation_ns` for our engine (metrics.py says what an operation is), RANK_OPERATION and RANK_START for the share
-    of one rank, or a metric id for other tools."""
+    quantity: str = OPERATION
+    """OPERATION for our engine, RANK_OPERATION and RANK_START for the share of one rank, or a metric id: of other
+    tools, and of benchmarks with a metric of their own."""
     operations_per_sample: int = 1
     """How many operations each value of operation_ns covers; the value is their sum."""
     phase: str = "measure"

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriscope.model.layers import layer_of
 from fabriscope.plan.schema import PlanSection
-
-SPEAK_VERBS = ("verbs", "libfabric-verbs")
-"""Layers that need a fabric with RDMA."""
-ADDRESSED = ("tcp", "mpi", "libfabric-tcp")
-"""Layers that can go to the host's own address on a fabric."""
 
 
 def carriers(section: PlanSection, placement: str, layer: str) -> Iterator[tuple[str | None, str | None]]:
@@ -29,6 +25,6 @@ def carriers(section: PlanSection, placement: str, layer: str) -> Iterator[tuple
 
 def _fabrics(section: PlanSection, placement: str, layer: str) -> list[str | None]:
     if placement == "inter":
-        return [name for name, fabric in section.fabrics.items() if layer not in SPEAK_VERBS or fabric.rdma]
-    addressed: list[str | None] = list(section.intra_fabrics) if layer in ADDRESSED else []
+        return [name for name, fabric in section.fabrics.items() if fabric.rdma or not layer_of(layer).needs_rdma]
+    addressed: list[str | None] = list(section.intra_fabrics) if layer_of(layer).reaches_itself else []
     return [None, *addressed] if layer == "mpi" or not addressed else addressed

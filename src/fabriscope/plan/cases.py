@@ -17,6 +17,7 @@ from fabriscope.model.benchmarks import (
 )
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import CYCLIC, layout_of
 from fabriscope.plan.schema import BenchmarkSection, SocketSection, VerbsSection
 
@@ -42,10 +43,10 @@ def cases(
 def _cases(
     section: BenchmarkSection, kind: BenchmarkKind, entry: Entry, fabrics: Mapping[str, Fabric]
 ) -> Iterator[Case]:
-    has_sockets = entry.layer == "tcp" and entry.placement in section.socket.placements
+    has_sockets = layer_of(entry.layer).takes_socket_options and entry.placement in section.socket.placements
     sockets = list(_sockets(section.socket, entry, fabrics)) if has_sockets else [SocketOptions()]
     windows = _windows(section, kind)
-    queues = _queues(section.verbs) if entry.layer == "verbs" else [()]
+    queues = _queues(section.verbs) if layer_of(entry.layer).takes_queue_options else [()]
     swept = {name for name, values in section.parameters().items() if len(values) > 1} - set(TOLD_BY_METRIC)
     swept |= {name for name, values in section.verbs if len(values) > 1}
     sets = [own + queue for own, queue in itertools.product(parameter_sets(section, kind, entry), queues)]

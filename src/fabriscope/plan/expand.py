@@ -11,7 +11,7 @@ from fabriscope.model.benchmarks import PAIRS, kind_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.libfabric import placements_of
+from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
 from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
@@ -118,7 +118,7 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
     """Yield every entry but the floor with its cases, which may be none."""
     section = plan.section
     for placement, layer, instrument in itertools.product(section.placements, section.layers, section.instruments):
-        if placement not in placements_of(layer) or layer not in plan.instrument_layers.get(instrument, {layer}):
+        if placement not in layer_of(layer).placements or layer not in plan.instrument_layers.get(instrument, {layer}):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
         for layout, patterns in _layouts(plan, placement, len(hosts), cores).items():

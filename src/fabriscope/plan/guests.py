@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fabriscope.model.errors import HostError
 from fabriscope.model.host_lists import FORM, unfolded
 from fabriscope.model.lab import RDMA_DRIVERS
-from fabriscope.plan.carriers import SPEAK_VERBS
+from fabriscope.model.layers import LAYERS
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import GuestSection, PlanSection
 
@@ -40,7 +40,7 @@ def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contra
             yield place, f"the lab has no {fabric.rdma}", f"choose {' or '.join(RDMA_DRIVERS)}"
         elif fabric.lab is not None and guests != set(hosts):
             yield place, "in the lab, only guests speak verbs", "add `guests: all`"
-    for layer in SPEAK_VERBS:
-        if layer in plan.layers and not speaking:
+    for layer, known in LAYERS.items():
+        if known.needs_rdma and layer in plan.layers and not speaking:
             what = f"the layer {layer} needs a fabric that speaks {'it' if layer == 'verbs' else 'verbs'}"
             yield ("layers",), what, "add for example `rdma: soft-roce` to one"

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
-from fabriscope.model.libfabric import placements_of
+from fabriscope.model.layers import layer_of
 from fabriscope.plan import guests, paper_names, ranks, schema, values
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.paper import PaperSection
@@ -212,7 +212,7 @@ def _contradictions(
 
 def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
     for layer in plan.layers:
-        possible = placements_of(layer)
+        possible = layer_of(layer).placements
         if set(possible) & set(plan.placements):
             continue
         if possible == ("intra",):

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from fabriscope.model.metrics import unit_of
+from fabriscope.model.metrics import metric_of
 from fabriscope.reports import _rows
 from fabriscope.reports._axes import axis_title, log_scale, size_axis
 from fabriscope.reports._channels import PARAMETERS, PICKED, Channels, channels_of
@@ -79,10 +79,15 @@ def _curve_layers(figure: Figure, channels: Channels, data: dict[str, list[dict[
     rows = data["marks"] + data["impossible"]
     x = size_axis([row["x"] for row in rows], figure.axis)
     drawn = [row["y"] for row in (*rows, *data["bounds"], *data["launches"])]
-    scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
-    if unit_of(figure.metric_id) == "percent":
-        scale, axis = alt.Scale(domain=[0, 100]), alt.Axis(values=list(range(0, 101, 20)))
-    y = alt.Y("y:Q", title=_rows.axis_unit(figure.metric_id), scale=scale, axis=axis)
+    metric = metric_of(figure.metric_id)
+    unit = metric.unit
+    if unit.most:
+        scale, axis = alt.Scale(domain=[0, unit.most]), alt.Axis(values=list(range(0, unit.most + 1, unit.most // 5)))
+    elif unit.can_be_zero:
+        scale, axis = alt.Scale(zero=True), alt.Axis()
+    else:
+        scale, axis = log_scale(drawn, [row[name] for row in rows for name in ("lo", "hi")])
+    y = alt.Y("y:Q", title=metric.axis_title, scale=scale, axis=axis)
     layers = []
     if data["bounds"]:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)

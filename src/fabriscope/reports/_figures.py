@@ -11,7 +11,7 @@ import polars as pl
 from fabriscope.analysis.findings import PLACEMENT_NAMES
 from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.model.benchmarks import PAIR, kind_of
-from fabriscope.model.metrics import METRICS, base_of
+from fabriscope.model.metrics import METRICS, base_of, metric_of
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._group_figures import along, is_of_group, over_ranks, shown_layouts
@@ -44,8 +44,7 @@ def curve_figures(essence: Essence) -> Iterator[Figure]:
     of_group = shown.select(is_of_group().alias("is"))["is"] if shown.height else pl.Series([], dtype=pl.Boolean)
     for part in shown.filter(~of_group).partition_by("placement", "metric_id", maintain_order=True):
         first = part.row(0, named=True)
-        metric = METRICS.get(first["metric_id"])
-        title = f"{metric.title if metric else first['metric_id']} {PLACEMENT_NAMES[first['placement']]}"
+        title = f"{metric_of(first['metric_id']).title} {PLACEMENT_NAMES[first['placement']]}"
         yield from _part_figures(essence, f"{first['placement']}-{_short(first['metric_id'])}", title, part)
     for part in shown.filter(of_group).partition_by("placement", "benchmark", "metric_id", maintain_order=True):
         yield from _group_figures(essence, part)
@@ -107,8 +106,7 @@ def ratio_figures(essence: Essence) -> Iterator[Figure]:
     for part in _ratio_parts(known):
         first = part.row(0, named=True)
         title = RATIO_FIGURES[first["kind"]][0]
-        metric = METRICS.get(first["metric_id"])
-        what = (metric.title if metric else first["metric_id"]).lower()
+        what = metric_of(first["metric_id"]).title.lower()
         which = ""
         if kind_of(first["left_benchmark"]).pattern != PAIR:
             what = name_of(first["left_benchmark"], first["metric_id"])

@@ -20,25 +20,6 @@ PAIRS_BY_COLOUR = ("fabric", "mpi", "instrument", "ranks", "series")
 Row = Mapping[str, Any]
 
 
-AXES = {
-    "bytes_per_s": (8e-6, "Mb/s"),
-    "per_s": (1e-3, "thousand messages/s"),
-    "percent": (1.0, "%"),
-    "ns": (1e-3, "µs"),
-}
-"""Stored unit to the axis's: what turns one into the other, and its name."""
-
-
-def axis_factor(metric_id: str) -> float:
-    """Return what turns a stored value into the axis's unit: bytes per second into Mb/s, ns into microseconds."""
-    return AXES[unit_of(metric_id)][0]
-
-
-def axis_unit(metric_id: str) -> str:
-    """Return the name of that unit."""
-    return AXES[unit_of(metric_id)][1]
-
-
 def curve_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
     """Return one row for each estimate of a figure of curves."""
     return [_curve_row(row, figure, style) for row in figure.rows.iter_rows(named=True) if _is_drawn(row)]
@@ -48,7 +29,7 @@ def launch_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
     """Return one row for each launch value of a figure of curves."""
     if figure.values is None:
         return []
-    factor = axis_factor(figure.metric_id)
+    factor = unit_of(figure.metric_id).axis_factor
     return [
         {**_point(row, figure, style), "y": rounded(row["value"] * factor)}
         for row in figure.values.iter_rows(named=True)
@@ -58,7 +39,7 @@ def launch_rows(figure: Figure, style: Style) -> list[dict[str, Any]]:
 
 def _is_drawn(row: Row) -> bool:
     """Return whether the scale has a place for the value: a logarithmic one has none for zero."""
-    return bool(row["value"] > 0 or unit_of(row["metric_id"]) == "percent")
+    return bool(row["value"] > 0 or unit_of(row["metric_id"]).can_be_zero)
 
 
 def bound_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -91,7 +72,7 @@ def _curve_label(row: Row, figure: Figure) -> str:
 
 
 def _curve_row(row: Row, figure: Figure, style: Style) -> dict[str, Any]:
-    metric_id, factor = row["metric_id"], axis_factor(row["metric_id"])
+    metric_id, factor = row["metric_id"], unit_of(row["metric_id"]).axis_factor
     ends = ("low", "high", "limit")
     low, high, limit = (None if row[name] is None else rounded(row[name] * factor) for name in ends)
     interval = interval_text(row["low"], row["high"], lambda value: value_text(value, metric_id))

@@ -28,7 +28,7 @@ from fabriscope.analysis.words import (
     value_text,
 )
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.metrics import METRICS
+from fabriscope.model.metrics import metric_of
 from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
 from fabriscope.reports._verdicts import verdict_rows
@@ -110,7 +110,7 @@ def trust_table(essence: Essence) -> list[dict[str, str]]:
         {
             "what": series_label(row),
             "placement": PLACEMENT_NAMES[row["placement"]],
-            "metric": METRICS[row["metric_id"]].title if row["metric_id"] in METRICS else row["metric_id"],
+            "metric": metric_of(row["metric_id"]).title,
             "grades": ", ".join(f"{count} {grade}" for grade, count in row["counts"].items() if count),
             "worst": f"{row['grade']} at {size_text(row['message_size_bytes'])}",
             "reasons": row["reasons"],
