@@ -119,6 +119,7 @@ def _table(part: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return the sizes that all of these launches measured, and the logs of their times."""
     table = (
         part.group_by("launch_id", "message_size_bytes").agg(pl.col("value").log().mean())
+        .sort("launch_id", "message_size_bytes")  # the order of sums decides their last digits
         .pivot("launch_id", index="message_size_bytes", values="value").sort("message_size_bytes").drop_nulls()
     )  # fmt: skip
     return table["message_size_bytes"].to_numpy().astype(np.float64), table.drop("message_size_bytes").to_numpy().T
