@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pwd
 import shlex
 import signal
 import subprocess
@@ -110,10 +111,11 @@ def _name_of(stack: MpiStack) -> str | None:
     return known.get(stack.kind)
 
 
-def run(case: Case, known: Mapping[str, Library], standing: Lab | None = None) -> tuple[Seen, int]:
+def run(case: Case, known: Mapping[str, Library], standing: Lab | None = None, user: str = "") -> tuple[Seen, int]:
     """Run a case and return what there is to judge it by, and how often its job hung before; nothing of it is left.
 
-    It runs in a lab of its own, or in the guests of one that is `standing`.
+    It runs in a lab of its own, or in the guests of one that is `standing`. Its programs and what watches them are
+    root's, or those of `user`, to whom its files in the hosts' /dev/shm are given; its servers stay root's.
 
     Debian's MPICH 4 hangs after its results now and then: such a job is made again. Raises ToolMissing where its
     library is not here, LaunchError where the job did not end well.
@@ -122,17 +124,19 @@ def run(case: Case, known: Mapping[str, Library], standing: Lab | None = None) -
         raise ToolMissing(f"{case.job.library} is not on this machine")
     for hung_count in range(MAX_HANGS):
         with contextlib.suppress(_Hung):
-            return _run_once(case, known, standing), hung_count
+            return _run_once(case, known, standing, user), hung_count
     raise LaunchError(f"the job hung {MAX_HANGS} times")
 
 
-def _run_once(case: Case, known: Mapping[str, Library], standing: Lab | None) -> Seen:
+def _run_once(case: Case, known: Mapping[str, Library], standing: Lab | None, user: str) -> Seen:
     built = standing or lab.up(LabSpec(case.hosts, case.fabrics))
     try:
         for host, script in case.prepare:
             _on_host(built, host, ["sh", "-ec", script])
+        for host in case.hosts if user else ():
+            _on_host(built, host, ["chown", "-R", user, "/dev/shm"])  # noqa: S108 - of a lab's host
         with _beside(case, built):
-            return _watched(case, built, known)
+            return _watched(case, built, known, _as(user))
     finally:
         if standing is None:
             built.down()
@@ -166,12 +170,19 @@ def _beside(case: Case, built: Lab) -> Iterator[None]:
             one.wait()
 
 
-def _watched(case: Case, built: Lab, known: Mapping[str, Library]) -> Seen:
+def _as(user: str) -> tuple[str, ...]:
+    if not user:
+        return ()
+    account = pwd.getpwnam(user)
+    return ("setpriv", "--reuid", str(account.pw_uid), "--regid", str(account.pw_gid), "--clear-groups")
+
+
+def _watched(case: Case, built: Lab, known: Mapping[str, Library], prefix: tuple[str, ...]) -> Seen:
     hosts = {host.name: host for host in built.hosts}
-    watching = counters.commands(built.hosts, INTERVAL_S)
+    watching = [replace(one, argv=(*prefix, *one.argv)) for one in counters.commands(built.hosts, INTERVAL_S)]
     pause = Command(("sleep", f"{IDLE_S:g}"), case.hosts[0])
     idle = processes.run_commands([pause], hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
-    job = _commands(case, built, known)
+    job = [one if one.is_server else replace(one, argv=(*prefix, *one.argv)) for one in _commands(case, built, known)]
     outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
     done = outcomes[len(watching) :]
     started = [one for one in done if one.timed_out or one.exit_status is not None or one.command.is_server]

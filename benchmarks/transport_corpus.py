@@ -5,6 +5,7 @@
     python -m benchmarks.transport_corpus -o corpus.json --only 'MPICH 5' --again
     python -m benchmarks.transport_corpus -o corpus.json --document       # also writes docs/transport-corpus.md
     python -m benchmarks.transport_corpus --guests -o guests.json         # those over software RDMA, in two guests
+    python -m benchmarks.transport_corpus --user nobody -o user.json --only 'ordinary programs'       # without root
 
 Every case has a lab of its own; its label follows from how it was made (`_corpus_mpi_cases.py` and its neighbours). The
 MPI libraries are those of `fabriscope mpi list`; FABRISCOPE_MPI_PATH names others. Needs root, iperf3, NPtcp, curl,
@@ -67,7 +68,7 @@ def main() -> int:
             libraries = libraries if libraries is not None else place.libraries(folder)
             if arguments.guests and standing is None:
                 standing = stack.enter_context(_corpus_rdma_place.standing())
-            results[case.name] = record = measured(case, libraries, arguments.keep, standing)
+            results[case.name] = record = measured(case, libraries, arguments.keep, standing, arguments.user)
             _write(arguments.output, sorted(results.values(), key=lambda one: order[one["name"]]))
             print(f"{number:3}/{len(wanted)} {_line(record)}", flush=True)
     current = [results[case.name] for case in known_cases if case.name in results]
@@ -79,7 +80,11 @@ def main() -> int:
 
 
 def measured(
-    case: Case, libraries: Mapping[str, place.Library], keep: Path | None = None, standing: Lab | None = None
+    case: Case,
+    libraries: Mapping[str, place.Library],
+    keep: Path | None = None,
+    standing: Lab | None = None,
+    user: str = "",
 ) -> dict[str, Any]:
     """Return what came of a case, ready for JSON."""
     started_s = time.monotonic()
@@ -94,7 +99,7 @@ def measured(
         "knows_payload": case.knows_payload,
     }
     try:
-        seen, hung_count = place.run(case, libraries, standing)
+        seen, hung_count = place.run(case, libraries, standing, user)
     except FabriscopeError as error:
         return {**record, "error": error.sentence(), "elapsed_s": round(time.monotonic() - started_s, 1)}
     if keep is not None:
@@ -180,6 +185,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, default=Path("corpus.json"))
     parser.add_argument("--only", nargs="+", default=[], metavar="WORDS", help="cases whose family or name holds these")
     parser.add_argument("--guests", action="store_true", help="the cases over software RDMA, between two guests")
+    parser.add_argument("--user", default="", metavar="NAME", help="programs and watchers are this user's, not root's")
     parser.add_argument("--again", action="store_true", help="run cases that the output already has")
     parser.add_argument("--list", action="store_true", help="name the cases, run none")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what jobs and counters said")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fabriscope.analysis.books_carriers import carriers, closure_error
 from fabriscope.analysis.books_doubts import (
     ELSEWHERE_SHARE,
     WIRE_UP_BYTES,
@@ -64,8 +65,9 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = replace(judged, because=f"{judged.because}; {again}")
     if judged.verdict == UNDECIDED and not (spoilt or doubt) and (datagrams := datagrams_because(judged, evidence)):
         judged = replace(judged, because=f"{judged.because}; {datagrams}")
+    error = closure_error(evidence, is_refuted=judged.verdict == REFUTED)
     return Books(
-        judged.verdict, judged.because, judged.carried_by, evidence.carriers(), evidence.closure_error,
+        judged.verdict, judged.because, judged.carried_by, carriers(evidence), error,
         judged.payload_share, evidence.found_share, evidence.ownerless_lines(),
     )  # fmt: skip
 
@@ -266,7 +268,7 @@ def _memory(evidence: Evidence) -> Books:
 
 def _anything(evidence: Evidence) -> Books:
     """Say what carried the bytes where nothing was asked for; proved means that the books close."""
-    found, error = evidence.found, evidence.closure_error
+    found, error = evidence.found, closure_error(evidence)
     every = {**found.unclear, **found.elsewhere}
     if not every:
         text = (

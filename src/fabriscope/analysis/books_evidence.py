@@ -38,7 +38,7 @@ from fabriscope.analysis.books_wire import (
 )
 from fabriscope.analysis.expected import port_kind
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Carrier, Expectation, Ownerless, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 MEMORY = "shared memory"
@@ -48,8 +48,8 @@ FOUND_SHARE = 0.98
 """So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
-USED_SHARE = 0.1
 FILE_BYTES = 1 << 20
+FILE_SHARE = 0.1
 """What programs write and read besides, logs and libraries, is less, or it makes no difference."""
 MOST_NAMED = 2
 FEW_BYTES = 128 << 10
@@ -161,31 +161,9 @@ class Evidence:
         return bool(one.space) and "" in (one.out_interface, one.in_interface)
 
     @cached_property
-    def closure_error(self) -> float | None:
-        """Return the worst error of the interfaces that carried what is judged; of all of them where none did."""
-        used = self._used()
-        carried = [one.error for one in self.lines if (one.host, one.interface, one.direction) in used]
-        return max((error for error in carried if error is not None), default=self.worst_error)
-
-    @cached_property
     def worst_error(self) -> float | None:
         """Return the worst error of any interface."""
         return max((one.error for one in self.lines if one.error is not None), default=None)
-
-    def _used(self) -> set[tuple[str, str, str]]:
-        """Return host, interface and direction of what carried a tenth or more of what is judged."""
-        moved: dict[tuple[str, str, str], int] = {}
-        for one in self.transfers:
-            if self._is_judged(one):
-                for key in ((one.source, one.out_interface, "out"), (one.target, one.in_interface, "in")):
-                    if key[1]:
-                        moved[key[0], key[1], key[2]] = moved.get((key[0], key[1], key[2]), 0) + one.size_bytes
-        for port in self.ports:
-            if port.is_software and self.have_verbs:
-                for way, size in (("out", port.sent_bytes), ("in", port.received_bytes)):
-                    moved[port.host, port.interface, way] = moved.get((port.host, port.interface, way), 0) + size
-        most = max(moved.values(), default=0)
-        return {key for key, size in moved.items() if size and size >= USED_SHARE * most}
 
     @cached_property
     def is_between_hosts(self) -> bool:
@@ -251,7 +229,7 @@ class Evidence:
     @cached_property
     def parties(self) -> str:
         """Return between whom the judged bytes went, in words."""
-        judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
+        judged = [one for one in self.transfers if self.is_judged(one) and one.size_bytes]
         unseen = {host for one in judged for host in (one.source, one.target)} - {*self.ranks.hosts}
         if self.ranks.all and not self.ranks.is_parallel:  # of some ends nobody saw the holder
             ends = [(one, host) for one in judged for host in {one.source, one.target} & unseen if not one.with_whom]
@@ -281,14 +259,14 @@ class Evidence:
         if asked.transport == "shm":
             return MEMORY
         ends = asked.rdma_ports if asked.transport in RDMA_TRANSPORTS else asked.interfaces
-        judged = [one for one in self.transfers if self._is_judged(one) and one.size_bytes]
+        judged = [one for one in self.transfers if self.is_judged(one) and one.size_bytes]
         if not ends and asked.transport in ("tcp", books_datagrams.UDP):  # over any interface: what it was
             every = [one.out_interface or one.in_interface for one in judged if one.carrier == asked.transport]
             names = list(dict.fromkeys(name for name in every if name))
             return f"{asked.transport} over {' and '.join(names)}" if names else asked.transport
         hosts = {host for pair in asked.payload_bytes or () for host in pair} or set(self.watches)
         if not ends and asked.transport in RDMA_TRANSPORTS:  # any device: what it was
-            moving = [one for one in self.ports if self._is_asked_port(one) and self.moved_by(one) >= LEAST_PORT_BYTES]
+            moving = [one for one in self.ports if self.is_asked_port(one) and self.moved_by(one) >= LEAST_PORT_BYTES]
             ends = {f"{one.host} {one.name}": one.name for one in moving}
             hosts = {*ends}
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
@@ -303,7 +281,7 @@ class Evidence:
         """Return where the bytes between the judged hosts are."""
         found = Found()
         for one in self.transfers:
-            if self._is_judged(one):
+            if self.is_judged(one):
                 self._take(found, one)
         for port in self.ports:
             self._take_port(found, port)
@@ -324,9 +302,8 @@ class Evidence:
         return sum(max(0, one.counted_bytes - one.tcp_bytes) for one in lines) / FOUND_SHARE
 
     def _take(self, found: Found, one: Transfer) -> None:
-        asked, is_kernels = self.expected.transport, one.kind == UNCLEAR
-        is_asked = one.carrier == asked or (one.carrier == books_datagrams.UDP and self.expected.takes_datagrams)
-        if is_asked and self._is_on_fabric(one) and not (is_kernels and self.expected.payload_bytes is None):
+        is_asked, is_kernels = self._is_asked_carrier(one), one.kind == UNCLEAR
+        if self.is_asked(one) and not (is_kernels and self.expected.payload_bytes is None):
             found.asked[one.source, one.target] = found.asked.get((one.source, one.target), 0) + one.size_bytes
             return
         name, is_unplaced = carrier_name(one), is_asked and self._is_unplaced(one)
@@ -337,10 +314,18 @@ class Evidence:
         into = found.unclear if is_kernels or is_unplaced else found.elsewhere
         into[name] = into.get(name, 0) + one.size_bytes
 
+    def _is_asked_carrier(self, one: Transfer) -> bool:
+        is_datagrams = one.carrier == books_datagrams.UDP and self.expected.takes_datagrams
+        return one.carrier == self.expected.transport or is_datagrams
+
+    def is_asked(self, one: Transfer) -> bool:
+        """Return whether a transfer went by what was asked for."""
+        return self._is_asked_carrier(one) and self._is_on_fabric(one)
+
     def _take_port(self, found: Found, port: Port) -> None:
         if not self.have_verbs or port.is_connections or self._is_others(port):
             return
-        if self._is_asked_port(port):
+        if self.is_asked_port(port):
             found.asked_out[port.host] = found.asked_out.get(port.host, 0) + port.sent_bytes
             found.asked_in[port.host] = found.asked_in.get(port.host, 0) + port.received_bytes
         elif max(port.sent_bytes, port.received_bytes) >= self._least_port_bytes:
@@ -358,7 +343,7 @@ class Evidence:
         mine = [one.name for one in self.ports if one.host == port.host and (one.jobs_count or one.file in opened)]
         return bool(mine) and port.name not in mine and port.others_count + port.old_count > 0
 
-    def _is_asked_port(self, port: Port) -> bool:
+    def is_asked_port(self, port: Port) -> bool:
         """Return whether a port is what was asked for: by its name, or because it speaks that."""
         if self.expected.transport not in RDMA_TRANSPORTS:
             return False
@@ -368,7 +353,7 @@ class Evidence:
     @cached_property
     def again_bytes(self) -> int:
         """Return as much as was perhaps sent twice or more, of what went over the Soft RoCE that was asked for."""
-        ports = [one for one in self.ports if one.is_software and self._is_asked_port(one) and self.have_verbs]
+        ports = [one for one in self.ports if one.is_software and self.is_asked_port(one) and self.have_verbs]
         lost = sum(one.sent_bytes for one in ports) - sum(one.received_bytes for one in ports)
         again = sum(min(one.received_bytes, one.again_bytes) for one in ports)
         return again + max(0, lost) if again else 0
@@ -385,7 +370,8 @@ class Evidence:
         payload = self.expected.payload_bytes
         return LEAST_PORT_BYTES if payload is None else max(1, min(LEAST_PORT_BYTES, sum(payload.values()) // 50))
 
-    def _is_judged(self, one: Transfer) -> bool:
+    def is_judged(self, one: Transfer) -> bool:
+        """Return whether a transfer went between hosts that are judged, or inside the one that is."""
         if (one.source != one.target) != self.is_between_hosts and (
             self.expected.transport or len(self.ranks.hosts) > 1 or one.kind == UNCLEAR
         ):
@@ -515,7 +501,7 @@ class Evidence:
 
         They may have told each other so much: a file is closed again before anybody sees it.
         """
-        least = max(FILE_BYTES, USED_SHARE * (self.found.asked_bytes + self.found.elsewhere_bytes))
+        least = max(FILE_BYTES, FILE_SHARE * (self.found.asked_bytes + self.found.elsewhere_bytes))
         for host in self.ranks.hosts:
             here = [one for name, one in self.ranks.all if name == host]
             sent = sum(one.size_bytes for one in self.transfers if one.source == host)
@@ -557,33 +543,6 @@ class Evidence:
             total += rest if limit is None else min(rest, limit)
         return total
 
-    def carriers(self) -> tuple[Carrier, ...]:
-        """Return what each way out of each host carried between ranks."""
-        moved: dict[tuple[str, str, str], list[int]] = {}
-        for one in self.transfers:
-            if one.kind == UNCLEAR and self.expected.payload_bytes is None:
-                continue
-            for host, name, place in ((one.source, one.out_interface, 0), (one.target, one.in_interface, 1)):
-                if name is not None and host in self.watches:
-                    by = self._port_over(host, name) if one.carrier == "iwarp" else name
-                    moved.setdefault((host, one.carrier, by), [0, 0])[place] += one.size_bytes
-        for line in self.lines:  # of datagrams a host's own account tells what came in
-            if line.datagram_bytes and line.direction == "in":
-                moved.setdefault((line.host, books_datagrams.UDP, line.interface), [0, 0])[1] = line.datagram_bytes
-        found = [Carrier(*key, *both) for key, both in sorted(moved.items()) if any(both)]
-        if self.have_verbs:
-            found += [
-                Carrier(one.host, self._spoken(one), one.name, one.sent_bytes, one.received_bytes)
-                for one in self.ports
-                if max(one.sent_bytes, one.received_bytes) >= LEAST_PORT_BYTES
-            ]
-        shared = ", ".join(self.shared)
-        return (*found, *(Carrier(host, "shm", shared, None, None) for host in self.ranks.hosts if shared))
-
-    def _spoken(self, port: Port) -> str:
-        asked = self.expected.transport
-        return asked if self._is_asked_port(port) else port_kind(port.name, self.watches[port.host])
-
     def moved_by(self, port: Port) -> int:
         """Return what a port moved in the direction that has more of it; of siw, the kernel's connections tell."""
         if not port.is_connections:
@@ -594,11 +553,6 @@ class Evidence:
                 if one.carrier == "iwarp" and host == port.host and name == (port.interface or name):
                     ways[way] += one.size_bytes
         return max(ways)
-
-    def _port_over(self, host: str, interface: str) -> str:
-        """Return the port of siw that is over an interface."""
-        ports = [one for one in self.ports if one.host == host and one.is_connections]
-        return next((one.name for one in ports if one.interface in (interface, "")), interface)
 
 
 def _account(meter: Meter, flows: Sequence[Flow], again: int) -> tuple[list[Line], list[Port]]:
