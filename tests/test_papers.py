@@ -14,12 +14,12 @@ from tests import needs
 
 from fabriscope import run as runs
 from fabriscope import store
+from fabriscope.analysis.results import results_of
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
 from fabriscope.plan import load
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
 from fabriscope.plan.yaml_places import read
-from fabriscope.reports._essence import essence_of
 from fabriscope.reports._paper_figures import paper_figures
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
@@ -82,7 +82,7 @@ def _run(plan: Path, folder: Path) -> Any:
     )  # fmt: skip
     assert reported.returncode == 0, reported.stderr
     assert "The paper, re-run" in (folder / "report" / "report.html").read_text()
-    return essence_of(store.open_run(folder).read())
+    return results_of(store.open_run(folder).read())
 
 
 @pytest.fixture
@@ -93,17 +93,17 @@ def lab() -> None:
 @pytest.mark.usefixtures("lab")
 def test_e325_runs_without_mpi(tmp_path: Path) -> None:
     plan = _shortened("e325-netpipe", tmp_path, {"layers": ["tcp"], "mpi": []}, {"": [1, 1024, 65536]})
-    essence = _run(plan, tmp_path / "run")
-    findings = {finding.claim["say"]: finding for _, finding in essence.paper.all_findings()}
+    results = _run(plan, tmp_path / "run")
+    findings = {finding.claim["say"]: finding for _, finding in results.paper.all_findings()}
     assert len(findings) == 18
     assert {finding.verdict for finding in findings.values()} <= {HOLDS, FAILS, OPEN}
     assert "no interval" not in findings["raw TCP is nearly the same on every card"].evidence
     no_mpi = findings["no MPI overhead on Myrinet"]
     assert (no_mpi.verdict, no_mpi.evidence) == (OPEN, "myrinet MPI: not measured here")
-    ids = [figure.figure_id for figure in paper_figures(essence)]
+    ids = [figure.figure_id for figure in paper_figures(results)]
     assert ids == ["paper-fig1", "paper-fig2", "paper-fig3", "paper-fig4", "paper-socket-buffer",
                    "paper-interrupt-coalescing"]  # fmt: skip
-    (table,) = essence.paper.tables
+    (table,) = results.paper.tables
     measured = [names for names, cells in table.rows if cells[0].value is not None]
     assert measured == [names for names, _ in table.rows if names[2] == "TCP"]
     assert (tmp_path / "run" / "e325-netpipe.paper.yaml").read_text() == (
@@ -123,13 +123,13 @@ def test_softroce_runs(tmp_path: Path) -> None:
     needs.mpi_library("mpich", DEBIAN_MPICH)
     needs.cpu_shares()
     sizes = {"": [16, 64], "bcast": [256, 512, 1024]}
-    essence = _run(_shortened("softroce-osu", tmp_path, {"launches": 1}, sizes), tmp_path / "run")
-    findings = [finding for _, finding in essence.paper.all_findings()]
+    results = _run(_shortened("softroce-osu", tmp_path, {"launches": 1}, sizes), tmp_path / "run")
+    findings = [finding for _, finding in results.paper.all_findings()]
     assert len(findings) == 10
     assert {finding.verdict for finding in findings} <= {HOLDS, FAILS, OPEN}
     dips = next(finding for finding in findings if "dips" in finding.claim["say"])
     assert len(dips.points) == 1
-    figures = list(paper_figures(essence))
+    figures = list(paper_figures(results))
     assert [figure.figure_id for figure in figures] == [f"paper-fig{number}" for number in range(2, 10)]
     assert set(figures[3].rows["series"]) == {
         "ethernet 1-pair", "ethernet 2-pairs", "soft-roce 1-pair", "soft-roce 2-pairs",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from fabriscope.analysis.results import Results
     from fabriscope.model.run_data import RunData
 
 __version__ = "0.1.0"
@@ -59,75 +60,53 @@ class Run:
 
         return cases_frame(self.data)
 
-    @cached_property
+    @property
     def launches(self) -> pl.DataFrame:
         """Return one row for each launch of the schedule, with how it ended."""
-        from fabriscope.analysis.frames import launches_frame
+        return self._results.launches
 
-        return launches_frame(self.data)
-
-    @cached_property
+    @property
     def failures(self) -> pl.DataFrame:
         """Return one row for each measurement that failed or was skipped, with the reason."""
-        from fabriscope.analysis.frames import failures_frame
-
-        return failures_frame(self.data)
+        return self._results.failures
 
     @cached_property
-    def _launch_values(self) -> pl.DataFrame:
-        from fabriscope.analysis.launch_values import launch_values
+    def _results(self) -> Results:
+        from fabriscope.analysis.results import results_of
 
-        return launch_values(self.data)
+        return results_of(self.data)
 
     def launch_values(self) -> pl.DataFrame:
         """Return one value for each launch, case and metric: what statistics are taken over.
 
         Launches whose transport was refuted are left out (docs/transport.md).
         """
-        return self._launch_values
+        return self._results.launch_values
 
     def estimates(self) -> pl.DataFrame:
-        """Return one row for each case and metric: value, 95 % interval, spread, counts, trust grade and reasons."""
-        from fabriscope.analysis.control import control_of
-        from fabriscope.analysis.estimates import estimates_of
-        from fabriscope.analysis.stopping import rules_of
-        from fabriscope.analysis.transport import verdicts
-        from fabriscope.analysis.trust import Outside, with_trust
+        """Return one row for each case and metric: value, 95 % interval, spread, counts, trust grade and reasons.
 
-        found = estimates_of(self._launch_values, rules_of(self.data).method)
-        control = control_of(self.comparisons())
-        failed = "it failed" if control and control.is_failed else None
-        return with_trust(self.data, found, Outside(verdicts(self.data), failed))
+        It is the table `estimates.csv` of a report: without the A/A control, and with refuted launches under a layer's
+        name that says what carried them.
+        """
+        return self._results.estimates
 
     def transport(self) -> pl.DataFrame:
         """Return one row for each launch that was watched: what carried its bytes, the verdict, and why."""
-        from fabriscope.analysis.transport import transport_frame
-
-        return transport_frame(self.data)
+        return self._results.transport
 
     def fits(self) -> pl.DataFrame:
         """Return time over size in pieces: one row for each piece of each ping-pong curve."""
-        from fabriscope.analysis.fits import fits
-        from fabriscope.analysis.launch_values import launch_values
-
-        return fits(launch_values(self.data, anchors=True))
+        return self._results.fits
 
     def summary(self) -> pl.DataFrame:
         """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""
-        from fabriscope.analysis.stopping import rules_of
-        from fabriscope.analysis.summary import summary
-
-        return summary(self._launch_values, rules_of(self.data).method)
+        return self._results.summary
 
     def groups(self) -> pl.DataFrame:
         """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
-        from fabriscope.analysis.groups import groups
-
-        return groups(self.data, self._launch_values)
+        return self._results.groups
 
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
-        from fabriscope.analysis.comparisons import compare_all
-        from fabriscope.analysis.stopping import rules_of
-
-        return compare_all(self._launch_values, rules_of(self.data))
+        return self._results.comparisons

@@ -13,12 +13,11 @@ import polars as pl
 
 from fabriscope import store
 from fabriscope.analysis import choices, conditions
-from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, KINDS, Family, compare, families
+from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, KINDS, Family, families
 from fabriscope.analysis.conditions import MET, OPEN, Condition
-from fabriscope.analysis.control import CONTROL, Control, control_of
 from fabriscope.analysis.findings import findings
-from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.ranges import ranges
+from fabriscope.analysis.results import results_of
 from fabriscope.analysis.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.transport import refuted_sentences
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
@@ -138,8 +137,8 @@ def of(
     with contextlib.ExitStack() as borders:
         for path in paths:
             borders.enter_context(evaluating(path))
-        values = [launch_values(run) for run in runs]
-        controls = [_control(run, of_run) for run, of_run in zip(runs, values, strict=True)]
+        values = [results_of(run).launch_values for run in runs]
+        controls = [results_of(run).control for run in runs]
         found = _compared(paths, runs, values, left, right, wanted, margin)
     if wanted and not found.pairs:
         text = "nothing can be compared, so that no condition can be judged"
@@ -149,10 +148,6 @@ def of(
     notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
-
-
-def _control(run: RunData, values: pl.DataFrame) -> Control | None:
-    return control_of(compare(values, KINDS[CONTROL], rules_of(run)))
 
 
 def _compared(

@@ -10,9 +10,9 @@ from tests.analysis.small_run import HOSTS, TCP, run_of
 from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.control import control_of
 from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.results import results_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._essence import essence_of
 from fabriscope.reports.markdown_page import page_text
 
 SLOW = Entry("tcp", "ethernet-100", "inter", HOSTS)
@@ -47,29 +47,29 @@ def test_a_control_that_holds() -> None:
     control = control_of(compare_all(launch_values(run)))
     assert control is not None
     assert (control.is_failed, control.equivalent_count, control.size_count) == (False, 2, 2)
-    essence = essence_of(run)
-    assert essence.answer[-1] == control.sentence()
-    assert "entered twice, is shown equivalent to itself at 2 of 2" in essence.answer[-1]
-    assert essence.estimates["entry_id"].unique().sort().to_list() == ["ethernet-100.tcp.inter", "gige.tcp.inter"]
-    assert essence.comparisons["kind"].unique(maintain_order=True).to_list() == ["fabric", "control"]
+    results = results_of(run)
+    assert results.answer[-1] == control.sentence()
+    assert "entered twice, is shown equivalent to itself at 2 of 2" in results.answer[-1]
+    assert results.estimates["entry_id"].unique().sort().to_list() == ["ethernet-100.tcp.inter", "gige.tcp.inter"]
+    assert results.comparisons["kind"].unique(maintain_order=True).to_list() == ["fabric", "control"]
 
 
 def test_a_control_that_fails_is_told_first() -> None:
     run = run_with(1.1)
-    essence = essence_of(run)
-    assert essence.control is not None
-    assert essence.control.is_failed
-    assert essence.answer[0].startswith(
+    results = results_of(run)
+    assert results.control is not None
+    assert results.control.is_failed
+    assert results.answer[0].startswith(
         "The A/A control failed: gige · TCP, entered twice, differs from itself at 2 of 2"
     )
-    assert "by 10" in essence.answer[0]
-    assert "no verdict of this run can be trusted" in page_text(essence).split("##")[0]
+    assert "by 10" in results.answer[0]
+    assert "no verdict of this run can be trusted" in page_text(results).split("##")[0]
 
 
 def test_without_a_control_nothing_is_said() -> None:
     run = run_of({Case(TCP, "ping_pong", 8): [[[1e6]], [[1e6]]]})
     assert control_of(compare_all(launch_values(run))) is None
-    assert not any("control" in sentence for sentence in essence_of(run).answer)
+    assert not any("control" in sentence for sentence in results_of(run).answer)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.1])

@@ -11,11 +11,11 @@ from tests.analysis import made_up_groups as made_up
 
 from fabriscope.analysis.groups import groups
 from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.metrics import metric_value, overlap_percent
 from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover
 from fabriscope.reports._charts import draw
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
 from fabriscope.reports.base import Options
@@ -27,8 +27,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunData:
 
 
 @pytest.fixture(scope="module")
-def essence(run: RunData) -> Essence:
-    return essence_of(run)
+def results(run: RunData) -> Results:
+    return results_of(run)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_values_rest_on_whole_operations_and_not_on_a_rank_s_share(run: RunData)
     assert gige.to_list() == pytest.approx([3 * (25_000 + 64)] * 3, rel=0.1)
 
 
-def test_the_table_names_the_slowest_rank_the_late_rounds_and_the_clock(essence: Essence) -> None:
-    row = essence.groups.row(
+def test_the_table_names_the_slowest_rank_the_late_rounds_and_the_clock(results: Results) -> None:
+    row = results.groups.row(
         by_predicate=(pl.col("benchmark") == "allreduce")
         & (pl.col("fabric") == "gige")
         & (pl.col("ranks") == "8x2")
@@ -80,31 +80,31 @@ def test_the_table_names_the_slowest_rank_the_late_rounds_and_the_clock(essence:
     assert row["slowest_share"] == pytest.approx(5 / 6)
     assert (row["operation_count"], row["late_operation_count"]) == (3 * 4 * 6, 3 * 4 * 2)
     assert row["clock_error_ns"] == made_up.CLOCK_ERROR_NS
-    barrier = essence.groups.filter(pl.col("metric_id") == "collective_latency_ns_barrier")
+    barrier = results.groups.filter(pl.col("metric_id") == "collective_latency_ns_barrier")
     assert barrier["clock_error_ns"].null_count() == barrier.height > 0
 
 
-def test_overlap_is_a_share_and_compared_with_nothing(essence: Essence) -> None:
-    overlap = essence.estimates.filter(pl.col("metric_id") == "overlap_percent")
+def test_overlap_is_a_share_and_compared_with_nothing(results: Results) -> None:
+    overlap = results.estimates.filter(pl.col("metric_id") == "overlap_percent")
     assert overlap["value"].to_list() == pytest.approx([100 * made_up.OVERLAP] * overlap.height, abs=8)
-    assert not essence.comparisons["metric_id"].str.starts_with("overlap").any()
+    assert not results.comparisons["metric_id"].str.starts_with("overlap").any()
 
 
-def test_what_is_compared_has_one_definition_and_as_many_ranks(essence: Essence) -> None:
-    pairs = essence.comparisons.filter(pl.col("left_benchmark") == "allreduce")
+def test_what_is_compared_has_one_definition_and_as_many_ranks(results: Results) -> None:
+    pairs = results.comparisons.filter(pl.col("left_benchmark") == "allreduce")
     assert set(pairs["kind"]) == {"fabric", "ranks"}
     assert {"collective_latency_ns", "collective_latency_ns_barrier"} == set(pairs["metric_id"])
     counts = {ranks.split("x")[0] for ranks in pairs.filter(pl.col("kind") == "ranks")["left_ranks"]}
     assert counts == {"8"}
-    assert any("2 on each host leads 2 on each host, cyclic" in one["text"] for one in essence.findings)
+    assert any("2 on each host leads 2 on each host, cyclic" in one["text"] for one in results.findings)
     assert any(one["where"] == "allreduce, MPI (mpich), between hosts, 4 ranks, 1 on each host"
-               for one in essence.findings)  # fmt: skip
+               for one in results.findings)  # fmt: skip
 
 
-def test_every_figure_draws_its_rows_over_sizes_or_ranks(essence: Essence) -> None:
-    style = style_of(essence.cases.to_dicts(), for_page=True)
-    found = {figure.figure_id: figure for figure in figures(essence)}
-    assert len(found) == len(figures(essence))
+def test_every_figure_draws_its_rows_over_sizes_or_ranks(results: Results) -> None:
+    style = style_of(results.cases.to_dicts(), for_page=True)
+    found = {figure.figure_id: figure for figure in figures(results)}
+    assert len(found) == len(figures(results))
     for figure in found.values():
         spec = draw(figure, style, for_page=True).spec
         assert len(spec["datasets"]["marks"]) == figure.rows.height
@@ -131,12 +131,12 @@ def test_only_launches_that_count_tell_of_ranks_and_rounds(run: RunData) -> None
     assert 0 < counted[1] < counted[len(launches)]
 
 
-def test_the_answer_says_who_and_how_sure_the_clock_is(essence: Essence) -> None:
-    (barrier,) = [sentence for sentence in essence.answer if sentence.startswith("Barrier: collective latency between")]
+def test_the_answer_says_who_and_how_sure_the_clock_is(results: Results) -> None:
+    (barrier,) = [sentence for sentence in results.answer if sentence.startswith("Barrier: collective latency between")]
     assert "gige · MPI (mpich), 8 ranks" in barrier
     assert "rank 3 (node2) finished last in 83% of the operations" in barrier
     assert "the common clock is right to 1.20 µs; 25.0% of the rounds were late" in barrier
-    assert not any("after a barrier" in sentence for sentence in essence.answer)
+    assert not any("after a barrier" in sentence for sentence in results.answer)
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "csv"])

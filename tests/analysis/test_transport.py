@@ -12,6 +12,7 @@ from tests.analysis.made_up import Shape, write_run
 
 from fabriscope.analysis.comparisons import compare_all
 from fabriscope.analysis.launch_values import all_launch_values, launch_values
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.summary import summary
 from fabriscope.analysis.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
@@ -19,7 +20,6 @@ from fabriscope.model.fabric import RdmaPort
 from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import terminal
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports.csv_tables import table_texts
 from fabriscope.reports.html_page import page_text as html_text
 from fabriscope.reports.markdown_page import page_text
@@ -79,8 +79,8 @@ def watched(run: RunData, happened: Callable[[LaunchRecord], Scene]) -> RunData:
 
 
 @pytest.fixture(scope="module")
-def refuted(bare: RunData) -> Essence:
-    return essence_of(watched(bare, in_memory))
+def refuted(bare: RunData) -> Results:
+    return results_of(watched(bare, in_memory))
 
 
 def test_what_went_as_asked_is_proved_and_changes_nothing(bare: RunData) -> None:
@@ -89,19 +89,19 @@ def test_what_went_as_asked_is_proved_and_changes_nothing(bare: RunData) -> None
     assert frame.height == sum("null" not in record.entry_id for record in run.journal)
     assert set(frame["verdict"]) == {PROVED}, frame.filter(pl.col("verdict") != PROVED).to_dicts()
     assert launch_values(run).equals(launch_values(bare))
-    graded = essence_of(run).estimates
+    graded = results_of(run).estimates
     assert set(graded.filter(pl.col("layer") != "null")["transport"]) == {PROVED}
-    assert graded.drop("transport").equals(essence_of(bare).estimates.drop("transport"))
+    assert graded.drop("transport").equals(results_of(bare).estimates.drop("transport"))
 
 
 def test_a_run_that_nobody_watched_has_no_verdict(bare: RunData) -> None:
-    essence = essence_of(bare)
-    assert essence.transport.height == 0
-    assert essence.estimates["transport"].null_count() == essence.estimates.height
-    assert "What carried the bytes" not in page_text(essence)
+    results = results_of(bare)
+    assert results.transport.height == 0
+    assert results.estimates["transport"].null_count() == results.estimates.height
+    assert "What carried the bytes" not in page_text(results)
 
 
-def test_refuted_launches_enter_nothing_under_the_name_that_they_asked_for(refuted: Essence) -> None:
+def test_refuted_launches_enter_nothing_under_the_name_that_they_asked_for(refuted: Results) -> None:
     values = launch_values(refuted.run)
     assert MPI not in set(values["entry_id"])
     assert MPI in set(all_launch_values(refuted.run)["entry_id"])
@@ -118,7 +118,7 @@ def test_refuted_launches_enter_nothing_under_the_name_that_they_asked_for(refut
     assert refuted.summary.filter(fabric="gige", layer="tcp").height == 1
 
 
-def test_refuted_launches_are_shown_with_what_carried_them(refuted: Essence) -> None:
+def test_refuted_launches_are_shown_with_what_carried_them(refuted: Results) -> None:
     drawn = refuted.estimates.filter(pl.col("entry_id") == MPI)
     assert set(drawn["layer"]) == {"mpi (in truth shared memory)"}
     assert set(drawn["grade"]) == {"D"}
@@ -154,10 +154,10 @@ def test_a_run_of_which_every_launch_is_refuted_is_reported(bare: RunData, capsy
     run = watched(bare, elsewhere)
     frame = transport_frame(run)
     assert set(frame["verdict"]) == {REFUTED}, frame.filter(pl.col("verdict") != REFUTED).to_dicts()
-    essence = essence_of(run)
-    assert not essence.comparisons.height
-    assert not any("fast" in sentence for sentence in essence.answer if not sentence.startswith("Refuted"))
-    for text in (page_text(essence), html_text(essence, "")):
+    results = results_of(run)
+    assert not results.comparisons.height
+    assert not any("fast" in sentence for sentence in results.answer if not sentence.startswith("Refuted"))
+    for text in (page_text(results), html_text(results, "")):
         assert "Refuted: gige" in text
     terminal.show(run)
     assert "Refuted: gige" in " ".join(capsys.readouterr().out.split())
@@ -185,7 +185,7 @@ def test_a_refuted_launch_grades_itself_alone(bare: RunData) -> None:
         return (in_memory if record.launch_id == first else as_asked)(record)
 
     run = watched(replace(bare, samples=slowing), happened)
-    rows = essence_of(run).estimates.filter(pl.col("entry_id") == MPI)
+    rows = results_of(run).estimates.filter(pl.col("entry_id") == MPI)
     in_truth = pl.col("layer").str.contains("in truth")
     sound, slowed = (rows.filter(some)["effective_sample_count"].to_list() for some in (~in_truth, in_truth))
     assert min(slowed) < 3 < min(sound)
@@ -197,11 +197,11 @@ def test_undecided_launches_stay_with_their_badge(bare: RunData) -> None:
 
     run = watched(bare, nowhere)
     assert launch_values(run).equals(launch_values(bare))
-    essence = essence_of(run)
-    row = essence.estimates.filter(pl.col("entry_id") == MPI).row(0, named=True)
+    results = results_of(run)
+    row = results.estimates.filter(pl.col("entry_id") == MPI).row(0, named=True)
     assert row["transport"] == UNDECIDED
     assert "the transport is undecided" in row["reasons"]
-    assert "? undecided" in page_text(essence)
+    assert "? undecided" in page_text(results)
 
 
 def test_what_is_asked_for_follows_from_the_entry(bare: RunData) -> None:
@@ -272,7 +272,7 @@ def test_libfabric_is_asked_for_what_its_provider_uses(
         assert set(one.interfaces.values()) == {"lo"}
 
 
-def test_the_page_draws_what_was_refuted_under_its_true_name(refuted: Essence) -> None:
+def test_the_page_draws_what_was_refuted_under_its_true_name(refuted: Results) -> None:
     text = html_text(refuted, "")
     assert 'id="transport"' in text
     name = "gige \\u00b7 MPI (mpich-5.0.2)"

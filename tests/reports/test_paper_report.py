@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.run_data import RunData
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import resolve
@@ -15,7 +16,6 @@ from fabriscope.plan.schema import StandInSection
 from fabriscope.plan.yaml_places import PlacedYaml
 from fabriscope.registry import discover
 from fabriscope.reports._charts import draw
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures, place_name
 from fabriscope.reports._style import style_of
@@ -89,19 +89,19 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> RunData:
 
 
 @pytest.fixture(scope="module")
-def essence(plain: RunData) -> Essence:
-    return essence_of(_with_paper(plain))
+def results(plain: RunData) -> Results:
+    return results_of(_with_paper(plain))
 
 
-def test_claims_are_judged(essence: Essence) -> None:
-    assert essence.paper is not None
-    verdicts = [finding.verdict for _, finding in essence.paper.all_findings()]
+def test_claims_are_judged(results: Results) -> None:
+    assert results.paper is not None
+    verdicts = [finding.verdict for _, finding in results.paper.all_findings()]
     assert verdicts == ["holds", "holds not", "not decided"]
-    assert essence.answer[0] == "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 was not decided."
+    assert results.answer[0] == "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 was not decided."
 
 
-def test_figures_are_the_papers(essence: Essence) -> None:
-    first, second = paper_figures(essence)
+def test_figures_are_the_papers(results: Results) -> None:
+    first, second = paper_figures(results)
     assert first.figure_id == "paper-fig1"
     assert first.title == "Figure 1. throughput"
     curves = set(first.rows.select("fabric", "layer", "series").iter_rows())
@@ -109,18 +109,18 @@ def test_figures_are_the_papers(essence: Essence) -> None:
     assert first.rows["message_size_bytes"].unique().to_list() == [1, 32, 1024, 65536]
     assert second.axis == "send_buffer_bytes"
     assert set(second.rows["message_size_bytes"]) == {16384, 65536}
-    style = style_of(essence.cases.to_dicts(), for_page=False)
+    style = style_of(results.cases.to_dicts(), for_page=False)
     text = str(draw(second, style, for_page=False).spec)
     assert "send buffer" in text
     assert "'title': 'message size'" not in text
 
 
-def test_the_table_is_the_summary(essence: Essence) -> None:
-    view = paper_view(essence)
+def test_the_table_is_the_summary(results: Results) -> None:
+    view = paper_view(results)
     assert view is not None
     (table,) = view["tables"]
     fast, slow, rdma = table["rows"]
-    ours = essence.summary.filter(essence.summary["layer"] == "tcp", essence.summary["series"] == "").to_dicts()
+    ours = results.summary.filter(results.summary["layer"] == "tcp", results.summary["series"] == "").to_dicts()
     for row, fabric in ((fast, "gige"), (slow, "ethernet-100")):
         (line,) = [one for one in ours if one["fabric"] == fabric]
         bandwidth, size, latency = row["cells"]
@@ -133,8 +133,8 @@ def test_the_table_is_the_summary(essence: Essence) -> None:
     assert rdma["cells"][0]["problem"] == "nothing here stands for rdma"
 
 
-def test_setup_stands_beside_setup(essence: Essence) -> None:
-    view = paper_view(essence)
+def test_setup_stands_beside_setup(results: Results) -> None:
+    view = paper_view(results)
     assert view is not None
     rows = {name: (theirs, ours) for name, theirs, ours in view["setup"]}
     assert rows["CPU"] == ("an old one", "AMD Opteron 246")
@@ -148,29 +148,29 @@ def test_setup_stands_beside_setup(essence: Essence) -> None:
     ]
 
 
-def test_the_pages(essence: Essence) -> None:
-    page = page_text(essence, "BUNDLE")
+def test_the_pages(results: Results) -> None:
+    page = page_text(results, "BUNDLE")
     assert page.index("The paper, re-run") < page.index("Experimental set-up")
     assert "A &lt;made-up&gt; paper" in page
     assert "A <made-up> paper" not in page
     assert 'data-figure="paper-fig1"' in page
     assert "Figure 3. a photograph: nothing of it was measured here" in page
     assert "rdma TCP: nothing here stands for rdma" in page
-    text = markdown_text(essence)
+    text = markdown_text(results)
     assert "| Figure 1 | fast is faster | holds |" in text
     assert "### Table 1. numbers" in text
 
 
-def test_files_of_figures(essence: Essence, tmp_path: Path) -> None:
-    written = discover("reports", "REPORT").get("figures").render(essence.run, tmp_path, Options(("svg",)))
+def test_files_of_figures(results: Results, tmp_path: Path) -> None:
+    written = discover("reports", "REPORT").get("figures").render(results.run, tmp_path, Options(("svg",)))
     assert [path.name for path in written][:2] == ["paper-fig1.svg", "paper-buffers.svg"]
 
 
 def test_a_run_without_a_paper_has_no_such_section(plain: RunData) -> None:
-    essence = essence_of(plain)
-    assert essence.paper is None
-    assert "The paper, re-run" not in page_text(essence, "BUNDLE")
-    assert "The paper, re-run" not in markdown_text(essence)
+    results = results_of(plain)
+    assert results.paper is None
+    assert "The paper, re-run" not in page_text(results, "BUNDLE")
+    assert "The paper, re-run" not in markdown_text(results)
 
 
 def test_names_of_places() -> None:

@@ -17,6 +17,7 @@ from tests.analysis.made_up import Shape, write_run
 import fabriscope
 from fabriscope import store
 from fabriscope.analysis.comparisons import IDENTITY
+from fabriscope.analysis.results import results_of
 from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND
 from fabriscope.cli.show import COMMAND as SHOW_COMMAND
@@ -26,7 +27,6 @@ from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover
 from fabriscope.reports import html_page
 from fabriscope.reports._charts import draw
-from fabriscope.reports._essence import essence_of
 from fabriscope.reports._facts import run_table
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
@@ -83,22 +83,22 @@ class Outline(HTMLParser):
 
 
 def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
-    essence = essence_of(write_run(tmp_path / "run", SWEPT).read())
-    groups = {group["kind"]: group for group in range_groups(essence)}
+    results = results_of(write_run(tmp_path / "run", SWEPT).read())
+    groups = {group["kind"]: group for group in range_groups(results)}
     assert groups["fabric"]["verdicts"] == [], "five pairs are read as sentences"
     assert len(groups["series"]["findings"]) == 20
     of_series = groups["series"]["verdicts"]
     assert 0 < len(of_series) < 5
     names = {name for row in of_series for name in re.findall(r"default|send buffer \d+ B", row["pair"])}
     assert names == {"default", *(f"send buffer {size} B" for size in (16384, 32768, 65536, 131072))}
-    (row,) = verdict_rows(essence.ranges.filter(pl.col("kind") == "fabric"))
+    (row,) = verdict_rows(results.ranges.filter(pl.col("kind") == "fabric"))
     assert row["where"] == "ping-pong, TCP, between hosts, in all 5 circumstances"
     assert row["pair"] == "ethernet-100 / gige"
     ((verdict, name, text),) = (tuple(one.values()) for one in row["said"])
-    ratios = essence.comparisons.filter(pl.col("kind") == "fabric")["ratio"].to_list()
+    ratios = results.comparisons.filter(pl.col("kind") == "fabric")["ratio"].to_list()
     assert (verdict, name) == ("slower", "gige")
     assert text == f"at every size, {advantage_range_text(1 / max(ratios), 1 / min(ratios))}"
-    page = re.sub(r"<[^>]+>", " ", html_page.page_text(essence, ""))
+    page = re.sub(r"<[^>]+>", " ", html_page.page_text(results, ""))
     assert all(row["where"] in page for row in of_series)
 
 
@@ -172,9 +172,9 @@ def test_jobs_that_hung_after_their_results_are_told_of(run: RunData) -> None:
     for number, transport in ((1, "mpi"), (2, "tcp")):
         details = Details(transport=transport, is_whole=True, exit_statuses=(None,))
         journal[number] = dataclasses.replace(journal[number], details=details)
-    table = dict(run_table(essence_of(dataclasses.replace(run, journal=tuple(journal)))))
+    table = dict(run_table(results_of(dataclasses.replace(run, journal=tuple(journal)))))
     assert table["MPI_Finalize did not return"].endswith(f"in the launches {journal[1].launch_id}")
-    assert "MPI_Finalize did not return" not in dict(run_table(essence_of(run)))
+    assert "MPI_Finalize did not return" not in dict(run_table(results_of(run)))
 
 
 def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
 
 
 def test_every_figure_draws_its_own_rows(run: RunData) -> None:
-    essence = essence_of(run)
-    style = style_of(essence.cases.to_dicts(), for_page=True)
-    all_figures = figures(essence)
+    results = results_of(run)
+    style = style_of(results.cases.to_dicts(), for_page=True)
+    all_figures = figures(results)
     assert len({figure.figure_id for figure in all_figures}) == len(all_figures)
     for figure in all_figures:
         drawing = draw(figure, style, for_page=True)
@@ -204,10 +204,10 @@ def test_every_figure_draws_its_own_rows(run: RunData) -> None:
 
 
 def test_colours_are_the_same_in_all_figures(run: RunData) -> None:
-    essence = essence_of(run)
-    style = style_of(essence.cases.to_dicts(), for_page=True)
+    results = results_of(run)
+    style = style_of(results.cases.to_dicts(), for_page=True)
     colours: dict[str, set[str]] = {}
-    for figure in figures(essence):
+    for figure in figures(results):
         for key in draw(figure, style, for_page=True).legend:
             if key["colour"] != "currentColor" and " / " not in key["name"]:
                 colours.setdefault(key["name"], set()).add(key["colour"])
@@ -216,17 +216,17 @@ def test_colours_are_the_same_in_all_figures(run: RunData) -> None:
 
 
 def test_swept_settings_have_figures(tmp_path: Path) -> None:
-    essence = essence_of(write_run(tmp_path / "swept", SWEPT).read())
-    ids = [figure.figure_id for figure in figures(essence)]
+    results = results_of(write_run(tmp_path / "swept", SWEPT).read())
+    ids = [figure.figure_id for figure in figures(results)]
     assert "inter-latency-settings-gige-tcp" in ids
-    assert any(one["kind"] == "series" for one in essence.findings)
+    assert any(one["kind"] == "series" for one in results.findings)
 
 
 def test_csv_gives_the_stored_units(run: RunData, tmp_path: Path) -> None:
     written = discover("reports", "REPORT").get("csv").render(run, tmp_path, Options())
     assert [one.name for one in written][:2] == ["summary.csv", "estimates.csv"]
     estimates = pl.read_csv(tmp_path / "estimates.csv")
-    assert estimates.height == essence_of(run).estimates.height
+    assert estimates.height == results_of(run).estimates.height
     assert estimates.filter((pl.col("metric_id") == "latency_ns") & (pl.col("value") > 1e6)).height > 0
 
 
@@ -297,7 +297,7 @@ def test_a_run_in_python(path: Path) -> None:
     assert isinstance(loaded.samples, pl.LazyFrame)
     assert loaded.cases.height == len(loaded.manifest["cases"])
     assert loaded.launches["status"].unique().to_list() == ["ok"]
-    assert loaded.estimates().equals(essence_of(store.open_run(path).read()).estimates)
+    assert loaded.estimates().equals(results_of(store.open_run(path).read()).estimates)
     assert loaded.summary().height == 7
     assert loaded.comparisons().height > 0
     assert loaded.failures.height == 2

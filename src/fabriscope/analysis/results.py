@@ -1,15 +1,15 @@
-"""Everything that reports show, computed once for a run."""
+"""Everything that is computed of one run: what shows a run, in Python, in a terminal or on a page, is from here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from fabriscope.analysis.answer import answer
-from fabriscope.analysis.comparisons import compare_all
-from fabriscope.analysis.control import Control, control_of
+from fabriscope.analysis.comparisons import KINDS, compare, compare_all
+from fabriscope.analysis.control import CONTROL, Control, control_of
 from fabriscope.analysis.decisions import state_of
 from fabriscope.analysis.estimates import estimates_of
 from fabriscope.analysis.findings import findings
@@ -36,34 +36,131 @@ from fabriscope.analysis.trust import Outside, with_trust
 from fabriscope.model.run_data import RunData
 
 
-@dataclass(frozen=True)
-class Essence:
-    """The frames of one run, and what they say in words."""
+class Results:
+    """The frames of one run, and what they say in words; each is computed when it is first asked for."""
 
-    run: RunData
-    rules: Rules
-    cases: pl.DataFrame
-    launches: pl.DataFrame
-    failures: pl.DataFrame
-    values: pl.DataFrame
-    """With those of refuted launches, under a layer's name that says what carried them; nothing compares these."""
-    estimates: pl.DataFrame
-    comparisons: pl.DataFrame
-    ranges: pl.DataFrame
-    summary: pl.DataFrame
-    groups: pl.DataFrame
-    pairs: list[PairMatrix]
-    """Every rank against every other."""
-    fits: pl.DataFrame
-    """Time over size in pieces."""
-    findings: list[dict[str, Any]]
-    answer: list[str]
-    transport: pl.DataFrame
-    """The verdict on what carried the bytes of each launch that was watched."""
-    control: Control | None = None
-    """What came of the A/A control, where the plan has one."""
-    paper: Paper | None = None
-    """What came of the paper that the plan re-ran."""
+    def __init__(self, run: RunData) -> None:
+        self.run = run
+        self.rules: Rules = rules_of(run)
+
+    @cached_property
+    def cases(self) -> pl.DataFrame:
+        """Return one row for each case of the plan, without what was entered twice as a control."""
+        return _without_twins(cases_frame(self.run))
+
+    @cached_property
+    def launches(self) -> pl.DataFrame:
+        """Return one row for each launch of the schedule, with how it ended."""
+        return launches_frame(self.run)
+
+    @cached_property
+    def failures(self) -> pl.DataFrame:
+        """Return one row for each measurement that failed or was skipped, with the reason."""
+        return failures_frame(self.run)
+
+    @cached_property
+    def transport(self) -> pl.DataFrame:
+        """Return the verdict on what carried the bytes of each launch that was watched."""
+        return transport_frame(self.run)
+
+    @cached_property
+    def _every_value(self) -> pl.DataFrame:
+        return all_launch_values(self.run)
+
+    @cached_property
+    def _with_anchors(self) -> pl.DataFrame:
+        return without_refuted(self.run, self._every_value)
+
+    @cached_property
+    def launch_values(self) -> pl.DataFrame:
+        """Return what statistics are taken over: one value for each launch, case and metric; refuted launches are left
+        out (docs/transport.md), the control is among them."""
+        return without_anchors(self._with_anchors)
+
+    @cached_property
+    def _sound_values(self) -> pl.DataFrame:
+        return _without_twins(self.launch_values)  # the control is there to be compared, and for nothing else
+
+    @cached_property
+    def _refuted_values(self) -> pl.DataFrame:
+        return _without_twins(without_anchors(refuted_values(self.run, self._every_value)))
+
+    @cached_property
+    def values(self) -> pl.DataFrame:
+        """Return the values that are shown: without the control, and with those of refuted launches, under a layer's
+        name that says what carried them; nothing compares these."""
+        return pl.concat([self._sound_values, self._refuted_values])
+
+    @cached_property
+    def estimates(self) -> pl.DataFrame:
+        """Return one row for each case and metric of `values`: centre, interval, spread, counts, grade and reasons."""
+        failed = self.control.sentence() if self.control and self.control.is_failed else None
+        return pl.concat(
+            with_trust(part, estimates_of(values, self.rules.method), Outside(transport, failed))
+            for part, values, transport in (
+                (sound_run(self.run), self._sound_values, verdicts(self.run)),
+                (refuted_run(self.run), self._refuted_values, verdicts(self.run, of_refuted=True)),
+            )
+        )
+
+    @cached_property
+    def comparisons(self) -> pl.DataFrame:
+        """Return one row for each pair of curves and size: ratio, interval, verdict."""
+        return compare_all(self.launch_values, self.rules)
+
+    @cached_property
+    def control(self) -> Control | None:
+        """Return what came of the A/A control, where the plan has one."""
+        return control_of(compare(self.launch_values, KINDS[CONTROL], self.rules))
+
+    @cached_property
+    def ranges(self) -> pl.DataFrame:
+        """Return the comparisons, neighbouring sizes of one verdict as one row."""
+        return ranges(self.comparisons)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Return one row for each curve: largest ping-pong bandwidth, where it is reached, latency."""
+        return summary(self._sound_values, self.rules.method)
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
+        return groups(self.run, self._sound_values)
+
+    @cached_property
+    def pairs(self) -> list[PairMatrix]:
+        """Return every rank against every other."""
+        return pair_matrices(sound_run(self.run), cases_frame(self.run))
+
+    @cached_property
+    def fits(self) -> pl.DataFrame:
+        """Return time over size in pieces: one row for each piece of each ping-pong curve."""
+        return fits(_without_twins(self._with_anchors))
+
+    @cached_property
+    def paper(self) -> Paper | None:
+        """Return what came of the paper that the plan re-ran."""
+        return paper_of(self.run, self._sound_values)
+
+    @cached_property
+    def findings(self) -> list[dict[str, Any]]:
+        """Return the verdicts in words, range by range."""
+        return [*refuted_findings(self.run), *findings(self.ranges)]
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """Return what a reader should take away, in sentences."""
+        control = [self.control.sentence()] if self.control else []
+        is_failed = self.control is not None and self.control.is_failed
+        return [
+            *(control if is_failed else []),
+            *([self.paper.sentence()] if self.paper else []),
+            *answer(self.summary, self.findings, self.failures, self.estimates, self.groups),
+            *refuted_sentences(self.run),
+            *_more_time(self.run),
+            *([] if is_failed else control),
+        ]
 
     def looks(self) -> list[dict[str, Any]]:
         """Return rows that have every look that a curve may have: the cases, and what was carried by something else."""
@@ -72,9 +169,13 @@ class Essence:
         return [*self.cases.to_dicts(), *refuted.select(names).unique(maintain_order=True).to_dicts()]
 
 
-def essence_of(run: RunData) -> Essence:
-    """Return the essence of a run; it is kept with the run, since one command may write several formats."""
-    return run.once(_essence)
+def results_of(run: RunData) -> Results:
+    """Return the results of a run; they are kept with it, since one command may write several formats."""
+    return run.once(Results)
+
+
+def _without_twins(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("twin") == "")
 
 
 def _more_time(run: RunData) -> list[str]:
@@ -84,56 +185,3 @@ def _more_time(run: RunData) -> list[str]:
         return []
     sentence = state_of(run, plan.compare or ()).sentence()
     return [f"{sentence[0].upper()}{sentence[1:]}."]
-
-
-def _essence(run: RunData) -> Essence:
-    of_all, rules = all_launch_values(run), rules_of(run)
-    with_anchors = without_refuted(run, of_all)
-    everything = without_anchors(with_anchors)
-    comparisons = compare_all(everything, rules)
-    control = control_of(comparisons)
-    values = everything.filter(pl.col("twin") == "")  # the control is there to be compared, and for nothing else
-    all_ranges = ranges(comparisons)
-    table = summary(values, rules.method)
-    shared = groups(run, values)
-    failures, sound = failures_frame(run), sound_run(run)
-    refuted = without_anchors(refuted_values(run, of_all)).filter(pl.col("twin") == "")
-    failed_control = control.sentence() if control and control.is_failed else None
-    estimates = pl.concat(
-        with_trust(part, estimates_of(one, rules.method), Outside(transport, failed_control))
-        for part, one, transport in (
-            (sound, values, verdicts(run)),
-            (refuted_run(run), refuted, verdicts(run, of_refuted=True)),
-        )
-    )
-    found = [*refuted_findings(run), *findings(all_ranges)]
-    failed = [control.sentence()] if control and control.is_failed else []
-    passed = [control.sentence()] if control and not control.is_failed else []
-    paper = paper_of(run, values)
-    return Essence(
-        run=run,
-        rules=rules,
-        cases=cases_frame(run).filter(pl.col("twin") == ""),
-        launches=launches_frame(run),
-        failures=failures,
-        values=pl.concat([values, refuted]),
-        estimates=estimates,
-        comparisons=comparisons,
-        ranges=all_ranges,
-        summary=table,
-        groups=shared,
-        pairs=pair_matrices(sound, cases_frame(run)),
-        fits=fits(with_anchors.filter(pl.col("twin") == "")),
-        findings=found,
-        answer=[
-            *failed,
-            *([paper.sentence()] if paper else []),
-            *answer(table, found, failures, estimates, shared),
-            *refuted_sentences(run),
-            *_more_time(run),
-            *passed,
-        ],
-        control=control,
-        transport=transport_frame(run),
-        paper=paper,
-    )

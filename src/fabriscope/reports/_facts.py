@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from fabriscope.analysis.results import Results
 from fabriscope.analysis.sharpening import words_of
 from fabriscope.analysis.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
@@ -16,7 +17,6 @@ from fabriscope.model.lab import SwitchSpec, fault_words
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._essence import Essence
 
 MAIN_FACTS = {
     "cpu.model": "CPU",
@@ -144,17 +144,17 @@ def _coalescing(switch: SwitchSpec | None) -> str:
     return f"{time_text(switch.rx_coalesce_ns)} or {switch.rx_coalesce_frames} frames"
 
 
-def run_table(essence: Essence) -> list[tuple[str, str]]:
+def run_table(results: Results) -> list[tuple[str, str]]:
     """Return what the run was: name and value, in the order of reading."""
-    manifest = essence.run.manifest
+    manifest = results.run.manifest
     created = datetime.fromtimestamp((manifest.created_unix_ns or 0) / 1e9, tz=UTC)
     ids = [line.launch_id for line in manifest.planned]
-    launches = essence.launches.filter(essence.launches["launch_id"].is_in(ids))
+    launches = results.launches.filter(results.launches["launch_id"].is_in(ids))
     blocks = launches["block"].n_unique()
     ended = launches.filter(launches["status"] != "open").height
-    elapsed_ns = int(essence.launches["elapsed_ns"].sum() or 0)
+    elapsed_ns = int(results.launches["elapsed_ns"].sum() or 0)
     versions = {"fabriscope": manifest.fabriscope_version, **manifest.versions}
-    samples = essence.estimates.unique(["case_id", "layer"])["sample_count"].sum()
+    samples = results.estimates.unique(["case_id", "layer"])["sample_count"].sum()
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
@@ -164,14 +164,14 @@ def run_table(essence: Essence) -> list[tuple[str, str]]:
             else f"{ended} of {launches.height}: every entry once in each of {blocks} blocks, in random order",
         ),
         *_added(manifest),
-        ("Cases", f"{essence.cases.height}"),
+        ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
-        ("Intervals and verdicts", essence.rules.words),
+        ("Intervals and verdicts", results.rules.words),
         ("Seed", str(manifest.seed)),
         ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
         ("Run", str(manifest.run_id)),
-        *_mishaps(essence.run),
+        *_mishaps(results.run),
     ]
 
 
@@ -185,19 +185,19 @@ def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield f"Sizes added after looking, round {added.round}", f"{head}: {where}"
 
 
-def floor_table(essence: Essence) -> list[tuple[str, str, str]]:
+def floor_table(results: Results) -> list[tuple[str, str, str]]:
     """Return what the instrument itself costs: name, value, what it means."""
     rows = []
-    for row in essence.estimates.filter(essence.estimates["layer"] == "null").iter_rows(named=True):
+    for row in results.estimates.filter(results.estimates["layer"] == "null").iter_rows(named=True):
         interval = interval_text(row["low"], row["high"], time_text)
         value = f"{time_text(row['value'])}{f' ({interval})' if interval else ''}"
         if row["metric_id"] == "floor_ns":
             rows.append(("Recording an operation that does nothing", value, "benchmark empty"))
         elif row["metric_id"] == "latency_ns":
             rows.append(("Half a round trip over the null transport", value, "ping-pong without any bytes moved"))
-    costs = sorted(cost for record in essence.run.journal if (cost := record.details.clock_cost_ns) is not None)
+    costs = sorted(cost for record in results.run.journal if (cost := record.details.clock_cost_ns) is not None)
     if costs:
-        middle, name = costs[len(costs) // 2], _clock_name(essence.run)
+        middle, name = costs[len(costs) // 2], _clock_name(results.run)
         rows.append(("Reading the clock once", time_text(middle), f"{name}, median over {len(costs)} launches"))
     return rows
 

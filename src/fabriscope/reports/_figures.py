@@ -10,9 +10,9 @@ import polars as pl
 
 from fabriscope.analysis.findings import PLACEMENT_NAMES
 from fabriscope.analysis.group_words import name_of, ranks_text
+from fabriscope.analysis.results import Results
 from fabriscope.model.benchmarks import PAIR, kind_of
 from fabriscope.model.metrics import METRICS, base_of, metric_of
-from fabriscope.reports._essence import Essence
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._group_figures import along, is_of_group, over_ranks, shown_layouts
 from fabriscope.reports._paper_figures import paper_figures
@@ -33,24 +33,24 @@ RATIO_FIGURES = {
 }
 
 
-def figures(essence: Essence) -> list[Figure]:
+def figures(results: Results) -> list[Figure]:
     """Return the figures of a run in the order in which a report shows them."""
-    return [*paper_figures(essence), *curve_figures(essence), *ratio_figures(essence)]
+    return [*paper_figures(results), *curve_figures(results), *ratio_figures(results)]
 
 
-def curve_figures(essence: Essence) -> Iterator[Figure]:
+def curve_figures(results: Results) -> Iterator[Figure]:
     """Yield a figure for each placement and metric (and setting, where few are swept), of groups for each benchmark."""
-    shown = essence.estimates.filter(pl.col("layer") != "null", ~pl.col("metric_id").is_in(UNDRAWN_METRICS))
+    shown = results.estimates.filter(pl.col("layer") != "null", ~pl.col("metric_id").is_in(UNDRAWN_METRICS))
     of_group = shown.select(is_of_group().alias("is"))["is"] if shown.height else pl.Series([], dtype=pl.Boolean)
     for part in shown.filter(~of_group).partition_by("placement", "metric_id", maintain_order=True):
         first = part.row(0, named=True)
         title = f"{metric_of(first['metric_id']).title} {PLACEMENT_NAMES[first['placement']]}"
-        yield from _part_figures(essence, f"{first['placement']}-{_short(first['metric_id'])}", title, part)
+        yield from _part_figures(results, f"{first['placement']}-{_short(first['metric_id'])}", title, part)
     for part in shown.filter(of_group).partition_by("placement", "benchmark", "metric_id", maintain_order=True):
-        yield from _group_figures(essence, part)
+        yield from _group_figures(results, part)
 
 
-def _group_figures(essence: Essence, part: pl.DataFrame) -> Iterator[Figure]:
+def _group_figures(results: Results, part: pl.DataFrame) -> Iterator[Figure]:
     first = part.row(0, named=True)
     benchmark, place = first["benchmark"], PLACEMENT_NAMES[first["placement"]]
     name = f"{first['placement']}-{_slug(benchmark)[1:]}-{_short(first['metric_id'])}"
@@ -58,46 +58,46 @@ def _group_figures(essence: Essence, part: pl.DataFrame) -> Iterator[Figure]:
         for ranks in shown_layouts(part):
             rows = part.filter(pl.col("ranks") == ranks)
             title = f"{name_of(benchmark, first['metric_id'])}, {ranks_text(benchmark, ranks)}, {place}"
-            yield from _part_figures(essence, f"{name}{_slug(ranks)}", title, rows)
+            yield from _part_figures(results, f"{name}{_slug(ranks)}", title, rows)
     if base_of(first["metric_id"]) in kind_of(benchmark).metrics[1:]:
         return  # follows from the same time
     for of_series in part.partition_by("series", maintain_order=True):
         series = of_series["series"][0]
         for axis, end, title, rows in over_ranks(of_series):
             figure_id = f"{name}-{end}{_slug(series)}"
-            figure = _curves(essence, figure_id, f"{title}{f', {series}' if series else ''}", rows)
+            figure = _curves(results, figure_id, f"{title}{f', {series}' if series else ''}", rows)
             values = None if figure.values is None else along(figure.values, axis)
             yield replace(figure, rows=along(rows, axis), values=values, axis=axis, by_series="hue" in rows.columns)
 
 
-def _part_figures(essence: Essence, name: str, title: str, part: pl.DataFrame) -> Iterator[Figure]:
+def _part_figures(results: Results, name: str, title: str, part: pl.DataFrame) -> Iterator[Figure]:
     all_series = [series for series in part["series"].unique(maintain_order=True).to_list() if series]
     for series in ["", *(all_series if len(all_series) <= MOST_SERIES else all_series[:1])]:
         rows = part.filter(pl.col("series") == series)
         if rows.height:
-            yield _curves(essence, f"{name}{_slug(series)}", f"{title}{f', {series}' if series else ''}", rows)
+            yield _curves(results, f"{name}{_slug(series)}", f"{title}{f', {series}' if series else ''}", rows)
     if len(all_series) > 1:
-        yield from _settings_figures(essence, name, title, part)
+        yield from _settings_figures(results, name, title, part)
 
 
-def _settings_figures(essence: Essence, name: str, title: str, part: pl.DataFrame) -> Iterator[Figure]:
+def _settings_figures(results: Results, name: str, title: str, part: pl.DataFrame) -> Iterator[Figure]:
     for rows in part.filter(pl.col("series") != "").partition_by("fabric", "layer", "mpi", maintain_order=True):
         first = rows.row(0, named=True)
         parts = [first["fabric"], first["layer"].upper(), first["mpi"]]
         which = " · ".join(part for part in parts if part)
-        yield _curves(essence, f"{name}-settings{_slug(which)}", f"{title}: settings of {which}", rows, by_series=True)
+        yield _curves(results, f"{name}-settings{_slug(which)}", f"{title}: settings of {which}", rows, by_series=True)
 
 
-def _curves(essence: Essence, figure_id: str, title: str, rows: pl.DataFrame, *, by_series: bool = False) -> Figure:
+def _curves(results: Results, figure_id: str, title: str, rows: pl.DataFrame, *, by_series: bool = False) -> Figure:
     keys = ["case_id", "layer", "metric_id"]
     kept = rows.select(*keys, *(["hue"] if "hue" in rows.columns else []))
-    values = essence.values.join(kept, on=keys, how="inner", maintain_order="left")
+    values = results.values.join(kept, on=keys, how="inner", maintain_order="left")
     return Figure(figure_id, title, "curves", str(rows["metric_id"][0]), rows, values, by_series)
 
 
-def ratio_figures(essence: Essence) -> Iterator[Figure]:
+def ratio_figures(results: Results) -> Iterator[Figure]:
     """Yield a figure for each kind of comparison, benchmark, and (for most kinds) placement and setting."""
-    known = essence.comparisons.filter(pl.col("kind").is_in(list(RATIO_FIGURES)))
+    known = results.comparisons.filter(pl.col("kind").is_in(list(RATIO_FIGURES)))
     # Settings stand against each other in one figure, and in figures of their own where other things are compared.
     known = known.with_columns(
         pl.when(pl.col("kind") == "series").then(pl.lit("")).otherwise(pl.col("left_series")).alias("_series")

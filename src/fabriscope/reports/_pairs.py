@@ -9,17 +9,17 @@ import polars as pl
 
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.pairs import QUANTILES, PairMatrix
+from fabriscope.analysis.results import Results
 from fabriscope.analysis.words import UNKNOWN, size_text, time_text
-from fabriscope.reports._essence import Essence
 
 CELL = 8
 STEPS = ((1.05, "#e8eef4"), (1.25, "#b7cfe3"), (1.5, "#7fa9cc"), (2.0, "#d98b4a"), (np.inf, "#b34700"))
 """Up to this many times the median of all pairs: its colour."""
 
 
-def pair_rows(essence: Essence) -> list[dict[str, Any]]:
+def pair_rows(results: Results) -> list[dict[str, Any]]:
     """Return one row for each case: what it is, quantiles over pairs, the slowest pairs and hosts, its picture."""
-    return [_row(one) for one in essence.pairs]
+    return [_row(one) for one in results.pairs]
 
 
 def _row(one: PairMatrix) -> dict[str, Any]:
@@ -38,12 +38,12 @@ def _row(one: PairMatrix) -> dict[str, Any]:
     }
 
 
-def worst_pairs(essence: Essence) -> pl.DataFrame:
+def worst_pairs(results: Results) -> pl.DataFrame:
     """Return the slowest pairs of each case, in stored units."""
     rows = [
         {"case_id": one.case["case_id"], "message_size_bytes": one.case["message_size_bytes"], "host": left,
          "peer_host": right, "latency_ns": value, "between_launch_spread": spread}
-        for one in essence.pairs
+        for one in results.pairs
         for left, right, value, spread in one.worst
     ]  # fmt: skip
     kinds = {"case_id": pl.String, "message_size_bytes": pl.Int64, "host": pl.String, "peer_host": pl.String,

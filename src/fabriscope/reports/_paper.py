@@ -7,11 +7,11 @@ from typing import Any
 
 from fabriscope.analysis.claims import Finding
 from fabriscope.analysis.paper import Cell, Paper, PaperFigure, PaperTable
+from fabriscope.analysis.results import Results
 from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.words import UNKNOWN, interval_text, significant
 from fabriscope.model.manifest import LabFacts
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._essence import Essence
 from fabriscope.reports._paper_figures import figure_id_of, place_name
 
 MARKS = {HOLDS: "holds", FAILS: "fails", OPEN: "undecided"}
@@ -21,9 +21,9 @@ UNIT_NAMES = {"us": "µs"}
 View = dict[str, Any]
 
 
-def paper_view(essence: Essence) -> View | None:
+def paper_view(results: Results) -> View | None:
     """Return everything that a report tells of the run's paper; None where the run has none."""
-    paper = essence.paper
+    paper = results.paper
     if paper is None:
         return None
     return {
@@ -31,7 +31,7 @@ def paper_view(essence: Essence) -> View | None:
         "citation": paper.about.get("citation") or "",
         "question": paper.about.get("question") or "",
         "names": _names(paper),
-        "setup": _setup(paper, essence.run),
+        "setup": _setup(paper, results.run),
         "claims": _claims(paper),
         "figures": [_figure(one) for one in paper.figures],
         "tables": [_table(one) for one in paper.tables],

@@ -11,18 +11,18 @@ import polars as pl
 
 from fabriscope.analysis.frames import IN_TRUTH
 from fabriscope.analysis.paper import PaperFigure
+from fabriscope.analysis.results import Results
 from fabriscope.analysis.selections import SIZE
-from fabriscope.reports._essence import Essence
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._style import layer_of
 
 LABEL, PLACE = "_label", "_place"
 
 
-def paper_figures(essence: Essence) -> Iterator[Figure]:
+def paper_figures(results: Results) -> Iterator[Figure]:
     """Yield every figure of the run's paper that has something to draw, in the paper's order."""
-    for one in essence.paper.figures if essence.paper else ():
-        figure = _figure(essence, one)
+    for one in results.paper.figures if results.paper else ():
+        figure = _figure(results, one)
         if figure is not None:
             yield figure
 
@@ -41,7 +41,7 @@ def place_name(name: str) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _figure(essence: Essence, one: PaperFigure) -> Figure | None:
+def _figure(results: Results, one: PaperFigure) -> Figure | None:
     picks = _picks(one)
     if one.draw is None or not picks:
         return None
@@ -50,7 +50,7 @@ def _figure(essence: Essence, one: PaperFigure) -> Figure | None:
     frame = pl.DataFrame(picks, schema={"case_id": pl.String, PLACE: pl.Int64, LABEL: pl.String})
     rows, values = (
         _placed(of_all.filter(pl.col("metric_id") == metric_id, is_asked), frame)
-        for of_all in (essence.estimates, essence.values)
+        for of_all in (results.estimates, results.values)
     )
     if not rows.height:
         return None

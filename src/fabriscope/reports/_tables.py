@@ -11,6 +11,7 @@ from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.analysis.groups import CURVE as GROUP_CURVE
+from fabriscope.analysis.results import Results
 from fabriscope.analysis.summary import CURVE as SUMMARY_CURVE
 from fabriscope.analysis.summary import RATE, SMALL_MESSAGE_BYTES
 from fabriscope.analysis.transport import BADGES, entry_verdicts
@@ -29,7 +30,6 @@ from fabriscope.analysis.words import (
 )
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
-from fabriscope.reports._essence import Essence
 from fabriscope.reports._style import layer_of
 from fabriscope.reports._verdicts import verdict_rows
 
@@ -37,10 +37,10 @@ MOST_SENTENCES = 12
 """Of more pairs than this a table of verdicts is read faster than sentences."""
 
 
-def summary_rows(essence: Essence) -> list[dict[str, str]]:
+def summary_rows(results: Results) -> list[dict[str, str]]:
     """Return the summary table: placement, network, layer, largest bandwidth, where, latency, launches."""
     rows = []
-    for row in essence.summary.iter_rows(named=True):
+    for row in results.summary.iter_rows(named=True):
         size = row["bandwidth_message_size_bytes"]
         layer = layer_of(row)
         rows.append(
@@ -56,16 +56,16 @@ def summary_rows(essence: Essence) -> list[dict[str, str]]:
                 "latency": _number(row["latency_ns"], 1e-3),
                 "latency_interval": _interval(row, "latency_ns", 1e-3),
                 "launches": str(row["launch_count"] or 0),
-                "transport": _badge(essence, row, SUMMARY_CURVE),
-                "trust": _summary_grades(essence, row),
+                "transport": _badge(results, row, SUMMARY_CURVE),
+                "trust": _summary_grades(results, row),
             }
         )
     return rows
 
 
-def _summary_grades(essence: Essence, row: dict[str, Any]) -> str:
+def _summary_grades(results: Results, row: dict[str, Any]) -> str:
     """Return the grades of the two numbers of a row of the summary: of the bandwidth, and the worst of the latency."""
-    of_curve = essence.estimates.filter(
+    of_curve = results.estimates.filter(
         pl.col("benchmark") == "ping_pong", *(pl.col(name).eq_missing(pl.lit(row[name])) for name in SUMMARY_CURVE)
     )
     size = pl.col("message_size_bytes")
@@ -75,17 +75,17 @@ def _summary_grades(essence: Essence, row: dict[str, Any]) -> str:
     return ", ".join(str(grade) if grade else UNKNOWN for grade in grades)
 
 
-def _badge(essence: Essence, row: dict[str, Any], names: tuple[str, ...]) -> str:
+def _badge(results: Results, row: dict[str, Any], names: tuple[str, ...]) -> str:
     """Return the worst verdict on what carried the bytes of a curve; nothing where nobody watched."""
-    of_curve = essence.estimates.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in names))
+    of_curve = results.estimates.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in names))
     found = set(of_curve["transport"].drop_nulls())
     return next((badge for verdict, badge in reversed(BADGES.items()) if verdict in found), "")
 
 
-def transport_table(essence: Essence) -> list[dict[str, str]]:
+def transport_table(results: Results) -> list[dict[str, str]]:
     """Return what carried the bytes of each entry that was watched: what was asked for, what was found, the verdict."""
     rows = []
-    for row in entry_verdicts(essence.run):
+    for row in entry_verdicts(results.run):
         some = [f"{count} {name}" for name, count in row.counts.items() if count]
         rows.append(
             {
@@ -104,7 +104,7 @@ def transport_table(essence: Essence) -> list[dict[str, str]]:
     return rows
 
 
-def trust_table(essence: Essence) -> list[dict[str, str]]:
+def trust_table(results: Results) -> list[dict[str, str]]:
     """Return how far the numbers of each curve can be trusted, and what speaks most against them."""
     return [
         {
@@ -115,14 +115,14 @@ def trust_table(essence: Essence) -> list[dict[str, str]]:
             "worst": f"{row['grade']} at {size_text(row['message_size_bytes'])}",
             "reasons": row["reasons"],
         }
-        for row in trust_rows(essence.estimates)
+        for row in trust_rows(results.estimates)
     ]
 
 
-def fit_rows(essence: Essence) -> list[dict[str, str]]:
+def fit_rows(results: Results) -> list[dict[str, str]]:
     """Return the pieces of the models of time over size."""
     rows = []
-    for row in essence.fits.iter_rows(named=True):
+    for row in results.fits.iter_rows(named=True):
         is_first, slope = row["piece"] == 1, row["ns_per_byte"]
         errors = (row["held_out_error"], row["noise_floor"]) if is_first else (None, None)
         rows.append(
@@ -150,13 +150,13 @@ def _interval(row: dict[str, Any], name: str, factor: float) -> str:
     return interval_text(low, high, lambda value: significant(value * factor))
 
 
-def range_groups(essence: Essence) -> list[dict[str, Any]]:
+def range_groups(results: Results) -> list[dict[str, Any]]:
     """Return for each kind of comparison its title, its sentences, its ranges, and of many pairs the verdicts."""
     groups = []
     for kind in KINDS.values():
-        rows = essence.ranges.filter(pl.col("kind") == kind.name)
+        rows = results.ranges.filter(pl.col("kind") == kind.name)
         if rows.height:
-            found = [one for one in essence.findings if one["kind"] == kind.name]
+            found = [one for one in results.findings if one["kind"] == kind.name]
             groups.append(
                 {
                     "kind": kind.name,
@@ -194,10 +194,10 @@ def _range_row(row: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def failure_rows(essence: Essence) -> list[dict[str, str]]:
+def failure_rows(results: Results) -> list[dict[str, str]]:
     """Return every measurement that did not succeed, with what it was and why; equal reasons are one row."""
     keys = ["launch_id", "block", "placement", "fabric", "layer", "mpi", "instrument", "ranks", "series", "benchmark"]
-    merged = essence.failures.group_by(*keys, "status", "reason", maintain_order=True).agg(pl.col("message_size_bytes"))
+    merged = results.failures.group_by(*keys, "status", "reason", maintain_order=True).agg(pl.col("message_size_bytes"))
     rows = []
     for row in merged.iter_rows(named=True):
         known = row["layer"] is not None
@@ -222,10 +222,10 @@ def _sizes(sizes: list[int]) -> str:
     return ", ".join(size_text(size) for size in sizes)
 
 
-def group_rows(essence: Essence) -> list[dict[str, str]]:
+def group_rows(results: Results) -> list[dict[str, str]]:
     """Return the table of what many ranks do at once: one row for each curve."""
     rows = []
-    for row in essence.groups.iter_rows(named=True):
+    for row in results.groups.iter_rows(named=True):
         metric_id = row["metric_id"]
         layer = layer_of(row)
         rows.append(
@@ -241,7 +241,7 @@ def group_rows(essence: Essence) -> list[dict[str, str]]:
                 "late": _late(row),
                 "clock_error": time_text(row["clock_error_ns"]),
                 "launches": str(row["launch_count"]),
-                "transport": _badge(essence, row, GROUP_CURVE),
+                "transport": _badge(results, row, GROUP_CURVE),
             }
         )
     return rows

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope import __version__
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import csv_tables, html_page, markdown_page
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import launches_meant, read_line
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -57,7 +57,7 @@ class _Checker:
         self._notes: list[str] = []
         self._line_count = 0
         self._names: list[str] = []
-        self._essences: dict[int, Essence] = {}
+        self._results: dict[int, Results] = {}
         self.figure_count = 0
 
     def account(self) -> Account:
@@ -84,19 +84,19 @@ class _Checker:
                 self._findings.append(Finding(self._name(path), place, what))
             text = f"{text[: library.start()]}{mark}{text[library.end() :]}"
         stated_digest, run_path = str(stated.get("library_sha256")), str(stated.get("run_path"))
-        essence = self._essence(path, stated)
-        again = html_page.page_text(essence, mark, stated_digest, run_path)
+        results = self._results_of(path, stated)
+        again = html_page.page_text(results, mark, stated_digest, run_path)
         self._compare(path, text, again, stated)
 
     def markdown(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8", errors="replace")
         stated = read_line(text)
-        self._compare(path, text, markdown_page.page_text(self._essence(path, stated)), stated)
+        self._compare(path, text, markdown_page.page_text(self._results_of(path, stated)), stated)
 
     def tables(self, paths: list[Path], *, is_all: bool) -> None:
         beside = self._folder / "made-of.csv"
         stated = _stated_beside(beside) if beside.is_file() else None
-        again = csv_tables.table_texts(self._essence(beside, stated))
+        again = csv_tables.table_texts(self._results_of(beside, stated))
         if is_all:
             for name in again:
                 if self._folder / f"{name}.csv" not in paths:
@@ -110,14 +110,14 @@ class _Checker:
     def _name(self, path: Path) -> str:
         return str(path)
 
-    def _essence(self, path: Path, stated: Mapping[str, Any] | None) -> Essence:
+    def _results_of(self, path: Path, stated: Mapping[str, Any] | None) -> Results:
         count = launches_meant(self._run, dict(stated) if stated is not None else None)
         total = len(self._run.lines)
         if count < total:
             self._notes.append(f"{self._name(path)} was made of the first {count} of now {total} launches")
-        if count not in self._essences:
-            self._essences[count] = essence_of(self._earlier(count))
-        return self._essences[count]
+        if count not in self._results:
+            self._results[count] = results_of(self._earlier(count))
+        return self._results[count]
 
     def _compare(self, path: Path, text: str, again: str, stated: Mapping[str, Any] | None) -> None:
         """Find the first line that differs, and say how many do."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of
 from fabriscope.reports._pairs import worst_pairs
 from fabriscope.reports.base import Options, Report, write_file
@@ -19,27 +19,27 @@ _FORMULA = r"^[=+\-@\t\r\n]"
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - tables have no options
     """Write estimates, launch values, the summary, comparisons, ranges, failures and transports; return the files."""
     paths = []
-    for name, text in table_texts(essence_of(run)).items():
+    for name, text in table_texts(results_of(run)).items():
         paths.append(out / f"{name}.csv")
         write_file(paths[-1], text.encode())
     return paths
 
 
-def table_texts(essence: Essence) -> dict[str, str]:
+def table_texts(results: Results) -> dict[str, str]:
     """Return every table as CSV, by its name."""
     tables = {
-        "summary": essence.summary,
-        "estimates": essence.estimates,
-        "groups": essence.groups,
-        "fits": essence.fits,
-        "worst-pairs": worst_pairs(essence),
-        "launch-values": essence.values,
-        "comparisons": essence.comparisons,
-        "ranges": essence.ranges,
-        "failures": essence.failures,
-        "transport": essence.transport,
+        "summary": results.summary,
+        "estimates": results.estimates,
+        "groups": results.groups,
+        "fits": results.fits,
+        "worst-pairs": worst_pairs(results),
+        "launch-values": results.values,
+        "comparisons": results.comparisons,
+        "ranges": results.ranges,
+        "failures": results.failures,
+        "transport": results.transport,
         "made-of": pl.DataFrame(
-            {"name": list(stated := made_of(essence.run)), "value": [str(value) for value in stated.values()]}
+            {"name": list(stated := made_of(results.run)), "value": [str(value) for value in stated.values()]}
         ),
     }
     return {name: _disarmed(frame).write_csv() for name, frame in tables.items()}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import vl_convert
 
+from fabriscope.analysis.results import results_of
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._charts import draw
-from fabriscope.reports._essence import essence_of
 from fabriscope.reports._figures import figures
 from fabriscope.reports._style import style_of
 from fabriscope.reports.base import Options, Report, write_file
@@ -19,10 +19,10 @@ PNG_SCALE = 2
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:
     """Write one file for each figure and format, and return them."""
-    essence = essence_of(run)
-    style = style_of(essence.looks(), for_page=False)
+    results = results_of(run)
+    style = style_of(results.looks(), for_page=False)
     paths = []
-    for figure in figures(essence):
+    for figure in figures(results):
         text = json.dumps(draw(figure, style, for_page=False).spec)
         for suffix in options.figure_formats:
             paths.append(out / f"{figure.figure_id}.{suffix}")

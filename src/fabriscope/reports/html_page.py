@@ -13,13 +13,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.trust import MEANINGS
 from fabriscope.model.errors import FabriscopeError, printable
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._charts import draw
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._figures import curve_figures, ratio_figures
 from fabriscope.reports._made_of import made_of_json
@@ -38,7 +38,7 @@ def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: AR
     """Write report.html and return it."""
     bundle = _start_bundle()
     mark = secrets.token_hex(16)  # nothing in a run can be mistaken for it
-    page = page_text(essence_of(run), mark, digest_mark(mark), str(Path(run.path).absolute()))
+    page = page_text(results_of(run), mark, digest_mark(mark), str(Path(run.path).absolute()))
     path = out / PAGE_NAME
     library = _bundle_of(bundle)
     page = page.replace(digest_mark(mark), hashlib.sha256(library.encode()).hexdigest())
@@ -51,38 +51,38 @@ def digest_mark(mark: str) -> str:
     return f"digest-of-{mark[::-1]}"
 
 
-def page_text(essence: Essence, bundle: str, bundle_sha256: str = "", run_path: str = "") -> str:
+def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: str = "") -> str:
     """Return the page, with `bundle` as its script library, of a run that lay in `run_path`."""
-    style = style_of(essence.looks(), for_page=True)
+    style = style_of(results.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    manifest = essence.run.manifest
+    manifest = results.run.manifest
     return environment.get_template("report.html.j2").render(
         title=printable(manifest.name),
         description=manifest.plan.description or "",
-        left_out=essence.run.notes,
-        answer=essence.answer,
-        paper=paper_view(essence),
-        paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(essence)},
-        hosts=_facts.host_table(essence.run),
-        fabrics=_facts.fabric_table(essence.run),
+        left_out=results.run.notes,
+        answer=results.answer,
+        paper=paper_view(results),
+        paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(results)},
+        hosts=_facts.host_table(results.run),
+        fabrics=_facts.fabric_table(results.run),
         stacks=list(manifest.mpi.values()),
-        about=_facts.run_table(essence),
-        floor=_facts.floor_table(essence),
-        summary=_tables.summary_rows(essence),
-        shared=_tables.group_rows(essence),
-        groups={group["kind"]: group for group in _tables.range_groups(essence)},
-        failures=_tables.failure_rows(essence),
-        pairs=_with_markup(pair_rows(essence)),
-        fits=_tables.fit_rows(essence),
-        trust=_tables.trust_table(essence),
+        about=_facts.run_table(results),
+        floor=_facts.floor_table(results),
+        summary=_tables.summary_rows(results),
+        shared=_tables.group_rows(results),
+        groups={group["kind"]: group for group in _tables.range_groups(results)},
+        failures=_tables.failure_rows(results),
+        pairs=_with_markup(pair_rows(results)),
+        fits=_tables.fit_rows(results),
+        trust=_tables.trust_table(results),
         grades=MEANINGS,
-        transport=_tables.transport_table(essence),
-        metrics=[metric for name, metric in METRICS.items() if name in set(essence.estimates["metric_id"])],
-        margin=f"{essence.rules.margin * 100:g} %",
-        rules=essence.rules,
-        curves=[_drawn(figure, style) for figure in curve_figures(essence)],
-        ratios=_by_kind(list(ratio_figures(essence)), style),
-        made_of=Markup(made_of_json(essence.run, run_path, bundle_sha256)),  # noqa: S704 - escaped there
+        transport=_tables.transport_table(results),
+        metrics=[metric for name, metric in METRICS.items() if name in set(results.estimates["metric_id"])],
+        margin=f"{results.rules.margin * 100:g} %",
+        rules=results.rules,
+        curves=[_drawn(figure, style) for figure in curve_figures(results)],
+        ratios=_by_kind(list(ratio_figures(results)), style),
+        made_of=Markup(made_of_json(results.run, run_path, bundle_sha256)),  # noqa: S704 - escaped there
         run_path=run_path,
         css=_inlined("style.css"),
         script=_inlined("script.js"),

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.trust import MEANINGS
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
-from fabriscope.reports._essence import Essence, essence_of
 from fabriscope.reports._made_of import made_of_line
 from fabriscope.reports._pairs import pair_rows
 from fabriscope.reports._paper import paper_view
@@ -57,51 +57,51 @@ FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reas
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
     """Write report.md and return it."""
     path = out / PAGE_NAME
-    write_file(path, page_text(essence_of(run)).encode())
+    write_file(path, page_text(results_of(run)).encode())
     return [path]
 
 
-def page_text(essence: Essence) -> str:
+def page_text(results: Results) -> str:
     """Return the page."""
-    manifest = essence.run.manifest
+    manifest = results.run.manifest
     parts = [f"# {_cell(manifest.name)}", _line(manifest.plan.description or "")]
-    paper = _paper_parts(paper_view(essence))
+    paper = _paper_parts(paper_view(results))
     besides = ["## What the run says besides"] if paper else []
-    left_out = "\n".join(f"- Left out: {_cell(note)}" for note in essence.run.notes)
-    sentences = [_line(sentence) for sentence in essence.answer]
+    left_out = "\n".join(f"- Left out: {_cell(note)}" for note in results.run.notes)
+    sentences = [_line(sentence) for sentence in results.answer]
     parts += [sentences[0], left_out, *paper, *besides, "\n".join(f"- {sentence}" for sentence in sentences[1:])]
-    parts += ["## Set-up", _table(("", ""), _facts.run_table(essence))]
-    fabrics = _facts.fabric_table(essence.run)
+    parts += ["## Set-up", _table(("", ""), _facts.run_table(results))]
+    fabrics = _facts.fabric_table(results.run)
     if fabrics:
         parts.append(_table(list(fabrics[0]), [list(row.values()) for row in fabrics]))
-    summary = _tables.summary_rows(essence)
+    summary = _tables.summary_rows(results)
     if summary:
-        parts += ["## Summary", _named_table(_watched(SUMMARY, essence), summary)]
-    shared = _tables.group_rows(essence)
+        parts += ["## Summary", _named_table(_watched(SUMMARY, results), summary)]
+    shared = _tables.group_rows(results)
     if shared:
-        parts += ["## Many ranks", _named_table(_watched(GROUPS, essence), shared)]
-    for group in _tables.range_groups(essence):
+        parts += ["## Many ranks", _named_table(_watched(GROUPS, results), shared)]
+    for group in _tables.range_groups(results):
         parts += [f"## {_cell(group['title'])}", _verdicts(group)]
-    floor = _facts.floor_table(essence)
+    floor = _facts.floor_table(results)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
-    pairs = [[row[name] for name in PAIRS] for row in pair_rows(essence)]
+    pairs = [[row[name] for name in PAIRS] for row in pair_rows(results)]
     if pairs:
         parts += ["## Every host against every other", _table(list(PAIRS.values()), pairs)]
-    fits = [[row[name] for name in FITS] for row in _tables.fit_rows(essence)]
+    fits = [[row[name] for name in FITS] for row in _tables.fit_rows(results)]
     if fits:
         parts += ["## Time over size in pieces", _table(list(FITS.values()), fits)]
-    transport = _tables.transport_table(essence)
+    transport = _tables.transport_table(results)
     if transport:
         parts += ["## What carried the bytes", _named_table(TRANSPORT, transport)]
-    trust = _tables.trust_table(essence)
+    trust = _tables.trust_table(results)
     if trust:
         meanings = "; ".join(f"{grade}: {meaning}" for grade, meaning in MEANINGS.items())
         rows = [[row[name] for name in TRUST] for row in trust]
         parts += ["## How far each number can be trusted", f"{meanings}.", _table(list(TRUST.values()), rows)]
-    failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(essence)]
+    failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(results)]
     parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
-    parts.append(_text(made_of_line(essence.run)))
+    parts.append(_text(made_of_line(results.run)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -137,9 +137,9 @@ def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
     return parts
 
 
-def _watched(columns: dict[str, str], essence: Essence) -> dict[str, str]:
+def _watched(columns: dict[str, str], results: Results) -> dict[str, str]:
     """Return the columns, without the transport's where nobody watched."""
-    return {key: name for key, name in columns.items() if key != "transport" or essence.transport.height}
+    return {key: name for key, name in columns.items() if key != "transport" or results.transport.height}
 
 
 def _named_table(columns: dict[str, str], rows: Iterable[dict[str, str]]) -> str:

@@ -10,11 +10,11 @@ from rich.table import Table
 
 from fabriscope.analysis.comparisons import IDENTITY
 from fabriscope.analysis.fits import fit_words
+from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.trust import MEANINGS
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
-from fabriscope.reports._essence import Essence, essence_of
 
 COLUMNS = {
     "network": "network", "layer": "layer", "bandwidth": "Mb/s", "size": "at size", "share": "of wire",
@@ -34,41 +34,41 @@ def escape(text: str) -> str:
 
 def as_json(run: RunData) -> dict[str, Any]:
     """Return the essentials in the stored units."""
-    essence = essence_of(run)
-    launches = essence.launches
+    results = results_of(run)
+    launches = results.launches
     return {
-        "name": essence.run.manifest.name,
-        "run_id": essence.run.manifest.run_id,
-        "path": essence.run.path,
+        "name": results.run.manifest.name,
+        "run_id": results.run.manifest.run_id,
+        "path": results.run.path,
         "launches": {"planned": launches.height, "ended": launches.filter(launches["status"] != "open").height},
-        "left_out": essence.run.notes,
-        "answer": essence.answer,
-        "control": None if essence.control is None else {"failed": essence.control.is_failed, **vars(essence.control)},
-        "summary": essence.summary.to_dicts(),
-        "groups": essence.groups.to_dicts(),
-        "findings": essence.findings,
-        "transport": essence.transport.to_dicts(),
-        "fits": essence.fits.to_dicts(),
-        "trust": essence.estimates.select(
+        "left_out": results.run.notes,
+        "answer": results.answer,
+        "control": None if results.control is None else {"failed": results.control.is_failed, **vars(results.control)},
+        "summary": results.summary.to_dicts(),
+        "groups": results.groups.to_dicts(),
+        "findings": results.findings,
+        "transport": results.transport.to_dicts(),
+        "fits": results.fits.to_dicts(),
+        "trust": results.estimates.select(
             "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
         ).to_dicts(),
-        "failures": essence.failures.to_dicts(),
+        "failures": results.failures.to_dicts(),
     }
 
 
 def show(run: RunData) -> None:
     """Print the essentials."""
-    essence = essence_of(run)
+    results = results_of(run)
     console = Console(highlight=False)
-    console.print(f"[bold]{escape(str(essence.run.manifest.name))}[/bold]  {escape(essence.run.path)}")
-    for name, value in _facts.run_table(essence):
+    console.print(f"[bold]{escape(str(results.run.manifest.name))}[/bold]  {escape(results.run.path)}")
+    for name, value in _facts.run_table(results):
         console.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
     console.print()
-    for note in essence.run.notes:
+    for note in results.run.notes:
         console.print(f"[bold]left out:[/bold] {escape(note)}")
-    for sentence in essence.answer:
+    for sentence in results.answer:
         console.print(f"- {escape(sentence)}")
-    rows = _tables.summary_rows(essence)
+    rows = _tables.summary_rows(results)
     for placement in dict.fromkeys(row["placement"] for row in rows):
         table = Table(box=None, pad_edge=False, header_style="dim", title=f"\n{placement}", title_justify="left")
         for index, head in enumerate(COLUMNS.values()):
@@ -77,11 +77,11 @@ def show(run: RunData) -> None:
             if row["placement"] == placement:
                 table.add_row(*(escape(row[key]) for key in COLUMNS))
         console.print(table)
-    _print_groups(console, _tables.group_rows(essence))
-    _print_fits(console, essence)
-    _print_transport(console, _tables.transport_table(essence))
-    _print_trust(console, _tables.trust_table(essence))
-    failures = _tables.failure_rows(essence)
+    _print_groups(console, _tables.group_rows(results))
+    _print_fits(console, results)
+    _print_transport(console, _tables.transport_table(results))
+    _print_trust(console, _tables.trust_table(results))
+    failures = _tables.failure_rows(results)
     if failures:
         console.print("\n[bold]Failures[/bold]")
     for row in failures:
@@ -89,9 +89,9 @@ def show(run: RunData) -> None:
         console.print(f"- {escape(what)}: {escape(row['status'])}: {escape(row['reason'])}")
 
 
-def _print_fits(console: Console, essence: Essence) -> None:
+def _print_fits(console: Console, results: Results) -> None:
     """Print time over size of each curve between hosts, in words."""
-    parts = essence.fits.filter(essence.fits["placement"] == "inter").partition_by(IDENTITY, maintain_order=True)
+    parts = results.fits.filter(results.fits["placement"] == "inter").partition_by(IDENTITY, maintain_order=True)
     if parts:
         console.print("\n[bold]Half a round trip over the message size, in pieces[/bold]")
     for part in parts:
