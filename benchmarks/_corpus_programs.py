@@ -119,16 +119,8 @@ def shares() -> Iterator[Case]:
             if share in (0.03, 0.015):
                 yield replace(made, name=f"{name}, payload known", knows_payload=True)
         if share in (0.4, 0.005):
-            yield Case(
-                f"{share:.1%} over eth1, any TCP asked",
-                "shares",
-                "tcp",
-                ("tcp",),
-                "all of it is TCP",
-                job,
-                fabrics=TWO,
-                knows_payload=False,
-            )
+            name = f"{share:.1%} over eth1, any TCP asked"
+            yield Case(name, "shares", "tcp", ("tcp",), "all of it is TCP", job, fabrics=TWO, knows_payload=False)
 
 
 def busy() -> Iterator[Case]:
@@ -158,16 +150,9 @@ def sizes() -> Iterator[Case]:
     none = tcp_job(0, ETH1)
     because = "a connection is made, and not a byte is sent over it"
     yield Case(
-        "a connection without a byte",
-        "lengths",
-        "tcp eth1",
-        (),
-        because,
-        none,
-        fabrics=TWO,
-        knows_payload=False,
+        "a connection without a byte", "lengths", "tcp eth1", (), because, none, fabrics=TWO, knows_payload=False,
         verdict=UNDECIDED,
-    )
+    )  # fmt: skip
     for count, options, name in (
         (1, "", "one byte"), (1_000, "", "1 kB"), (200_000, "", "200 kB, some milliseconds"),
         (200_000_000, "", "200 MB"), (6_000_000, "--pace 1000000", "6 s at 1 MB/s"),
