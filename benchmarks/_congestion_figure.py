@@ -12,7 +12,7 @@ import altair as alt
 import vl_convert
 from benchmarks._peers_report import MOST_LOAD
 
-from fabriscope.analysis.bounds import FRAME_OVERHEAD_BYTES, IPV4_HEADER_BYTES, wire_bytes
+from fabriscope.analysis.values.bounds import FRAME_OVERHEAD_BYTES, IPV4_HEADER_BYTES, wire_bytes
 from fabriscope.reports._style import PALETTE, Style, config
 
 PER_FRAMES = 1000

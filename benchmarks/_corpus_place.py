@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks._corpus_nouns import GUESTS, LIBRARIES, MPICH4, MPICH5, OPENMPI4, OPENMPI5, Case
 
 from fabriscope import engine_binary, lab
-from fabriscope.analysis.expected import meant
-from fabriscope.analysis.library_words import ASKED_BY
+from fabriscope.analysis.proof.expected import meant
+from fabriscope.analysis.proof.library_words import ASKED_BY
 from fabriscope.hosts import counters, mpi
 from fabriscope.lab import Lab
 from fabriscope.launch import processes

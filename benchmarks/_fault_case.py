@@ -21,7 +21,7 @@ from benchmarks import _fault_place as place
 from fabriscope import lab, store
 from fabriscope.lab import Lab
 from fabriscope.model.errors import FabriscopeError
-from fabriscope.verify import verify
+from fabriscope.running.verify import verify
 
 LAB_PLAN = """
 name: fault

@@ -13,7 +13,7 @@ from fabriscope import store
 from fabriscope.cli import main
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.registry import discover
-from fabriscope.verify import verify
+from fabriscope.running.verify import verify
 
 LOCAL_PLAN = """
 name: injected

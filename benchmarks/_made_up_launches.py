@@ -46,7 +46,7 @@ def launches(noise: np.random.Generator, count: int, effect: float = LAUNCH_EFFE
 
 
 def values(times: Floats) -> Floats:
-    """Return the value of each launch: the median over the medians of its bursts, as analysis/launch_values.py."""
+    """Return the value of each launch: the median over the medians of its bursts, as values/launch_values.py."""
     bursts = times.reshape(len(times), BURSTS, ITERATIONS // BURSTS)
     return np.asarray(np.median(np.median(bursts, axis=2), axis=1))
 

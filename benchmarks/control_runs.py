@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabriscope import store
-from fabriscope.analysis.comparisons import KINDS, compare
-from fabriscope.analysis.control import CONTROL
-from fabriscope.analysis.launch_values import launch_values
-from fabriscope.analysis.stopping import UNTIL_DECIDED, rules_of
+from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.stopping import UNTIL_DECIDED, rules_of
 
 PLAN = """
 name: control

@@ -13,10 +13,10 @@ from benchmarks import _made_up_launches as made_up
 from benchmarks._asked import asked
 
 from fabriscope import store
-from fabriscope.analysis.estimates import estimates_of
-from fabriscope.analysis.evidence import ANYTIME, FIXED
-from fabriscope.analysis.intervals import log_ratio
-from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.numbers.evidence import ANYTIME, FIXED
+from fabriscope.analysis.numbers.intervals import log_ratio
+from fabriscope.analysis.values.estimates import estimates_of
+from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord, Result

@@ -15,10 +15,10 @@ import numpy as np
 from benchmarks._asked import asked
 from numpy.typing import NDArray
 
-from fabriscope.analysis.comparisons import verdict
-from fabriscope.analysis.evidence import ANYTIME
-from fabriscope.analysis.intervals import false_discovery, log_ratio
-from fabriscope.analysis.stopping import ON_THE_WAY, Rules
+from fabriscope.analysis.comparing.comparisons import verdict
+from fabriscope.analysis.numbers.evidence import ANYTIME
+from fabriscope.analysis.numbers.intervals import false_discovery, log_ratio
+from fabriscope.analysis.values.stopping import ON_THE_WAY, Rules
 
 BLOCKS = 30
 FIXED_BLOCKS = 5

@@ -32,7 +32,7 @@ from tests.analysis.made_up import Shape, write_run  # noqa: E402
 from fabriscope import store  # noqa: E402
 from fabriscope.registry import discover  # noqa: E402
 from fabriscope.reports.base import Options  # noqa: E402
-from fabriscope.verify import verify  # noqa: E402
+from fabriscope.running.verify import verify  # noqa: E402
 
 SHAPE = Shape(
     sizes=(8, 1024, 65536), launch_count=2, samples_per_burst=6, stacks=("mpich-5.0.2",), benchmarks=("ping_pong",),

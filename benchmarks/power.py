@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks._asked import asked
 from scipy.stats import nct, t
 
-from fabriscope.analysis.evidence import ANYTIME, half_width
+from fabriscope.analysis.numbers.evidence import ANYTIME, half_width
 
 TRUE_RATIO, NOISE, ERROR, POWER = 1.05, 0.10, 0.05, 0.9
 SHARED = (0.0, 0.5, 0.8, 0.9, 0.95)

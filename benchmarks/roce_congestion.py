@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks import _congestion_figure
 from benchmarks._peers_report import MOST_LOAD, load
 
-from fabriscope import engine_binary, lab, rdma_ports
+from fabriscope import engine_binary, lab
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.lab.presets import PRESETS
 from fabriscope.launch import processes
@@ -42,6 +42,7 @@ from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.metrics import metric_value
 from fabriscope.model.units import parse_rate_bits_per_s, parse_size_bytes
 from fabriscope.registry import discover
+from fabriscope.running import rdma_ports
 
 BUSY_STATUS = 3
 SPARE_S = 60.0

@@ -18,12 +18,13 @@ import polars as pl
 from benchmarks._asked import asked
 from numpy.typing import NDArray
 
-from fabriscope.analysis.comparisons import COMPARISON_SCHEMA, IDENTITY, Family, Spot
-from fabriscope.analysis.crossovers import MOST_TOLD, Crossover, crossovers
-from fabriscope.analysis.evidence import Mean
-from fabriscope.analysis.ranges import ranges
-from fabriscope.analysis.sharpening import NARROW, PER_INTERVAL, Interval, level_of, sizes_inside
-from fabriscope.analysis.stopping import Rules
+from fabriscope.analysis.comparing.comparisons import COMPARISON_SCHEMA, Family, Spot
+from fabriscope.analysis.comparing.crossovers import MOST_TOLD, Crossover, crossovers
+from fabriscope.analysis.comparing.ranges import ranges
+from fabriscope.analysis.comparing.sharpening import NARROW, PER_INTERVAL, Interval, level_of, sizes_inside
+from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.numbers.evidence import Mean
+from fabriscope.analysis.values.stopping import Rules
 
 BLOCKS = 5
 ROUNDS = 2

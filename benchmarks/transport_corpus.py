@@ -32,8 +32,8 @@ from benchmarks import _corpus_table as table
 from benchmarks._corpus_cases import cases
 from benchmarks._corpus_nouns import Case
 
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.library_words import BETWEEN, INSIDE, Claim, Words, contradiction, read_words
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.library_words import BETWEEN, INSIDE, Claim, Words, contradiction, read_words
 from fabriscope.lab import Lab
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.fabric import RDMA_TRANSPORTS

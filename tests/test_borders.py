@@ -17,11 +17,11 @@ from tests.test_casualties import THERE, launch, site
 from fabriscope import bug_log
 from fabriscope import plan as plans
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.casualties import Casualties
-from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LabError, PlanError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.running.casualties import Casualties
+from fabriscope.running.launch_runner import LaunchRunner
 
 PLAN = """
 name: borders

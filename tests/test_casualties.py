@@ -12,9 +12,7 @@ import pytest
 
 from fabriscope import plan as plans
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.casualties import Casualties
 from fabriscope.launch.site import Site
-from fabriscope.launch_runner import LaunchRunner
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import HostError
@@ -22,6 +20,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 from fabriscope.progress import JsonProgress, QuietProgress, Unheard
+from fabriscope.running.casualties import Casualties
+from fabriscope.running.launch_runner import LaunchRunner
 
 THERE, GONE = ("env",), ("false",)
 """Words before a command: one runs it, the other never does."""

@@ -146,7 +146,8 @@ def test_folders_of_older_versions_can_be_compared(name: str) -> None:
 def test_a_control_that_failed_is_told_by_the_status(tmp_path: Path) -> None:
     from tests.analysis.test_control import run_with
 
-    from fabriscope import comparison, store
+    from fabriscope import store
+    from fabriscope.running import comparison
 
     folders = {}
     for name, factor in (("holds", 1.0), ("fails", 1.1)):

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fabriscope import copy_rates, engine_binary
+from fabriscope import engine_binary
 from fabriscope.launch.site import Site
 from fabriscope.model import native
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import COPY_RATE, Host
+from fabriscope.running import copy_rates
 
 
 def said(stdout: bytes, exit_status: int = 0, stderr: bytes = b"") -> Outcome:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.analysis.small_run import HOSTS, TCP, run_of
 
-from fabriscope.analysis.decisions import state_of
-from fabriscope.effort import Effort
+from fabriscope.analysis.comparing.decisions import state_of
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.manifest import PlanFacts
@@ -18,6 +17,7 @@ from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 from fabriscope.plan import Plan, Vocabulary, load
 from fabriscope.progress import QuietProgress
+from fabriscope.running.effort import Effort
 
 SLOW = Entry("tcp", "ethernet-100", "inter", HOSTS)
 OTHER = Entry("tcp", "other", "inter", HOSTS)

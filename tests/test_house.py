@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,13 @@ ROOMS: Mapping[str, set[str]] = {
 
 FOUNDATIONS = ("bug_log", "engine_binary", "progress", "registry")
 """Top-level files that import model alone."""
-WIRING = (
+ANALYSIS = ("words", "frames", "numbers", "proof", "values", "comparing", "papers", "group_words", "answer", "results")
+"""What is in analysis; each may import model and those before it."""
+RUNNING = (
     *("evaluation", "effort", "sharpen", "casualties", "copy_rates", "launch_counters", "rdma_ports", "fleet"),
     *("comparison", "resumption", "verify", "launch_runner", "real_site", "program_place", "site", "prove", "run"),
 )
-"""Top-level files that wire rooms together: each may import the rooms but cli, the foundations, and those before it."""
+"""What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 
 
 def counted(root: Path = ROOT) -> Any:
@@ -59,10 +61,19 @@ def house() -> Any:
 
 def allowed() -> dict[str, set[str]]:
     """Return what each unit may import."""
-    rules = {name: set(others) for name, others in ROOMS.items()}
+    analysis, running = (named("analysis", ANALYSIS), named("running", RUNNING))
+    rules = {name: {*others, *(analysis if "analysis" in others else ())} for name, others in ROOMS.items()}
     rules |= {name: {"model"} for name in FOUNDATIONS}
-    rules |= {name: {*ROOMS, *FOUNDATIONS, *WIRING[:place]} for place, name in enumerate(WIRING)}
-    return {**rules, "__init__": {"model", "store", "analysis"}, "__main__": {"cli"}, "cli": {*rules}}
+    rules |= {name: {"model", *analysis[:place]} for place, name in enumerate(analysis)}
+    rules |= {name: {*ROOMS, *analysis, *FOUNDATIONS, *running[:place]} for place, name in enumerate(running)}
+    return {
+        **rules, "running": set(), "__init__": {"model", "store", *analysis}, "__main__": {"cli"}, "cli": {*rules},
+    }  # fmt: skip
+
+
+def named(room: str, inside: Sequence[str]) -> list[str]:
+    """Return the units of a room whose own files and folders stand in an order."""
+    return [f"{room}/{name}" for name in inside]
 
 
 def forbidden(units: Mapping[str, list[str]]) -> dict[str, set[str]]:

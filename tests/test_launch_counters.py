@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fabriscope import plan as plans
-from fabriscope import run as runs
 from fabriscope import store
 from fabriscope.model.counters import RANK
 from fabriscope.model.run_data import RunData
 from fabriscope.progress import QuietProgress
+from fabriscope.running import run as runs
 
 PLAN = """
 name: watched

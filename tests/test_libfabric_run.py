@@ -8,11 +8,11 @@ from pathlib import Path
 from tests import needs
 
 from fabriscope import plan as plans
-from fabriscope import run as runs
 from fabriscope import store
-from fabriscope.analysis.transport import transport_frame
+from fabriscope.analysis.proof.transport import transport_frame
 from fabriscope.model.counters import PROVED
 from fabriscope.progress import QuietProgress
+from fabriscope.running import run as runs
 
 PLAN = """
 name: libfabric

@@ -12,15 +12,15 @@ import pytest
 import yaml
 from tests import needs
 
-from fabriscope import run as runs
 from fabriscope import store
+from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.results import results_of
-from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
 from fabriscope.plan import load
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
 from fabriscope.plan.yaml_places import read
 from fabriscope.reports._paper_figures import paper_figures
+from fabriscope.running import run as runs
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 DEBIAN_MPICH = "/usr/bin/mpiexec.mpich"

@@ -17,7 +17,7 @@ from tests import needs
 from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import __version__, lab
-from fabriscope.analysis import proof_words
+from fabriscope.analysis.proof import words as proof_words
 from fabriscope.hosts import mpi
 from fabriscope.lab import Lab
 from fabriscope.model.counters import PROVED, Books

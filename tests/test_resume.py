@@ -14,10 +14,11 @@ import pytest
 from tests import needs
 
 from fabriscope import plan as plans
-from fabriscope import run, store
+from fabriscope import store
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import StoreError
 from fabriscope.progress import QuietProgress
+from fabriscope.running import run
 from fabriscope.store import seal
 from fabriscope.store.differences import differences, plan_differences
 from fabriscope.store.files import to_json

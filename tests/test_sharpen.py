@@ -19,12 +19,12 @@ from tests.analysis.small_run import FAST, GIGE
 import fabriscope
 from fabriscope import plan as plans
 from fabriscope import store
-from fabriscope.analysis.comparisons import KINDS, compare
-from fabriscope.analysis.crossovers import crossovers
-from fabriscope.analysis.launch_values import launch_values
-from fabriscope.analysis.ranges import ranges
-from fabriscope.analysis.sharpening import Interval, intervals, sizes_inside
-from fabriscope.analysis.stopping import rules_of
+from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.crossovers import crossovers
+from fabriscope.analysis.comparing.ranges import ranges
+from fabriscope.analysis.comparing.sharpening import Interval, intervals, sizes_inside
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.case import Case
 from fabriscope.model.errors import StoreError
@@ -32,7 +32,7 @@ from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.plan import Plan, Vocabulary, load
 from fabriscope.plan.schema import BenchmarkSection
 from fabriscope.progress import QuietProgress
-from fabriscope.sharpen import Sharpening
+from fabriscope.running.sharpen import Sharpening
 from fabriscope.store.checks import check_folder
 
 CROSSING_BYTES = 3000

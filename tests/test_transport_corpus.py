@@ -14,7 +14,7 @@ from benchmarks._corpus_rdma_cases import cases as guest_cases
 from benchmarks._corpus_table import BEGIN, DOCUMENT, END, is_kept, totals, write
 from benchmarks.transport_corpus import log_alone, main
 
-from fabriscope.analysis.library_words import BETWEEN, Claim, Words
+from fabriscope.analysis.proof.library_words import BETWEEN, Claim, Words
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 
 

@@ -29,9 +29,9 @@ from fabriscope.cli.verify import COMMAND  # noqa: E402
 from fabriscope.registry import discover  # noqa: E402
 from fabriscope.reports._made_of import made_of  # noqa: E402
 from fabriscope.reports.base import Options  # noqa: E402
+from fabriscope.running.verify import verify  # noqa: E402
 from fabriscope.store import marks, samples  # noqa: E402
 from fabriscope.store.checks import check_folder  # noqa: E402
-from fabriscope.verify import verify  # noqa: E402
 
 STORED = ROOT / "tests" / "store" / "data"
 
@@ -294,7 +294,7 @@ def test_marks_name_the_line_that_changed(items: int) -> None:
 def test_raw_output_that_unpacks_without_end_is_not_unpacked(
     begun: store.RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabriscope.verify.MOST_RAW_BYTES", 4)
+    monkeypatch.setattr("fabriscope.running.verify.MOST_RAW_BYTES", 4)
     account = verify(begun.path)
     assert account.findings == ()
     assert any("of 2 launches unpacks to more than 4 bytes" in note for note in account.notes)

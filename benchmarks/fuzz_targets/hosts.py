@@ -10,10 +10,9 @@ from typing import Any
 
 from benchmarks.fuzz_targets import TEST_DATA, Target
 
-from fabriscope import fleet
-from fabriscope.analysis import library_words
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.expected import meant
+from fabriscope.analysis.proof import library_words
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.expected import meant
 from fabriscope.hosts import _mpi_identity, allocation, counters, facts, launcher_words, rdma
 from fabriscope.hosts.facts._reading import Reading
 from fabriscope.launch import tree
@@ -21,6 +20,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Expectation
 from fabriscope.model.errors import FabriscopeError, HostError
 from fabriscope.model.foreign import BEGIN
+from fabriscope.running import fleet
 
 _EMPTY: dict[str, Any] = {"files": {}, "links": {}, "problems": {}, "outputs": {}}
 

@@ -33,7 +33,7 @@ from fabriscope.lab.presets import PRESETS
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.layers import layers_over
-from fabriscope.site import planned_fabrics
+from fabriscope.running.site import planned_fabrics
 
 ROOT = Path(__file__).parents[2]
 MAX_SPECS = 3

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fabriscope import store
-from fabriscope.analysis.bounds import wire_bytes
+from fabriscope.analysis.values.bounds import wire_bytes
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.fabric import Fabric

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.analysis.book_cases import CASES, HARD_ROCE, MB, ROCE, SECOND, TCP, Case, hard, scene, sends, soft, tcp
 from tests.analysis.hand_watches import Scene
 
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.books_doubts import ELSEWHERE_SHARE
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.doubts import ELSEWHERE_SHARE
 from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 

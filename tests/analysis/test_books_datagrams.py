@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.book_cases import MB, SECOND, TCP, scene, tcp
 from tests.analysis.hand_watches import Scene
 
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.expected import meant
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.expected import meant
 from fabriscope.model.counters import PROVED, RANK, REFUTED, UNDECIDED, Carrier, Expectation, Process, Watch
 
 UDP = Expectation("udp", "")

@@ -22,8 +22,8 @@ from tests.analysis.book_cases import (
 )
 from tests.analysis.hand_watches import HARD, Scene
 
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.transport import BADGES
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.transport import BADGES
 from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 
 EFA = "efa_0/1"

@@ -10,7 +10,7 @@ from tests.analysis.book_cases import MB, SECOND, TCP, tcp
 from tests.analysis.hand_watches import HEADERS, SEGMENT
 from tests.analysis.test_books_outward import program
 
-from fabriscope.analysis.books import balance
+from fabriscope.analysis.proof.books import balance
 from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 INNER, SPACE = "10.40.0.2", "4026532201"

@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.book_cases import MB, MEMORY, SECOND, TCP, scene, sends, tcp
 from tests.analysis.hand_watches import Scene
 
-from fabriscope.analysis.books import balance
+from fabriscope.analysis.proof.books import balance
 from fabriscope.model.counters import (
     BESIDE,
     CONFIDANT,

@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.book_cases import MB, SECOND, TCP, Step, scene, sends, soft, tcp, wire_up
 from tests.analysis.hand_watches import SOFT, Scene
 
-from fabriscope.analysis.books import balance
-from fabriscope.analysis.books_wire import (
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.wire import (
     JOBS_QUEUE_PAIRS,
     MOST_UNACKNOWLEDGED,
     OLD_QUEUE_PAIRS,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fabriscope.analysis.bounds import (
+from fabriscope.analysis.values.bounds import (
     CARRIERS,
     bound_bytes_per_s,
     carrier_of,
@@ -15,7 +15,7 @@ from fabriscope.analysis.bounds import (
     metric_limit,
     wire_bytes,
 )
-from fabriscope.analysis.launch_values import limits_of
+from fabriscope.analysis.values.launch_values import limits_of
 from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import Layout

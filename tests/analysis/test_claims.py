@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from fabriscope.analysis.claims import KINDS, SAME, judge
-from fabriscope.analysis.launch_values import VALUE_SCHEMA
-from fabriscope.analysis.selections import Pool, attributes
-from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
+from fabriscope.analysis.papers.claims import KINDS, SAME, judge
+from fabriscope.analysis.papers.selections import Pool, attributes
+from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
+from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.plan.paper import parse_expectation

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from tests.analysis.small_run import HOSTS, LOCAL, TCP, run_of
 
-from fabriscope.analysis.comparisons import KINDS, compare, compare_all
-from fabriscope.analysis.findings import findings
-from fabriscope.analysis.launch_values import launch_values
-from fabriscope.analysis.ranges import ranges
-from fabriscope.analysis.summary import summary
+from fabriscope.analysis.comparing.comparisons import KINDS, compare, compare_all
+from fabriscope.analysis.comparing.findings import findings
+from fabriscope.analysis.comparing.ranges import ranges
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.summary import summary
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.run_data import RunData
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from tests.analysis.small_run import HOSTS, TCP, run_of
 
-from fabriscope.analysis.comparisons import compare_all
-from fabriscope.analysis.control import control_of
-from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.comparing.comparisons import compare_all
+from fabriscope.analysis.comparing.control import control_of
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.run_data import RunData
 from fabriscope.reports.markdown_page import page_text

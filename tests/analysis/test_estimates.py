@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from tests.analysis.small_run import HOSTS, LOCAL, TCP, run_of
 
-from fabriscope.analysis.estimates import estimates, estimates_of
-from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.values.estimates import estimates, estimates_of
+from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.run_data import RunData
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fabriscope.analysis.expected import meant
+from fabriscope.analysis.proof.expected import meant
 from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.errors import HostError
 

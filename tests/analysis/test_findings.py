@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabriscope.analysis.findings import where_text
+from fabriscope.analysis.comparing.findings import where_text
 
 
 @pytest.mark.parametrize(

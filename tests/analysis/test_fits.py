@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
-from fabriscope.analysis.fits import Floats, fit_words, fits, pieces_of, predicted
-from fabriscope.analysis.launch_values import launch_values
+from fabriscope.analysis.values.fits import Floats, fit_words, fits, pieces_of, predicted
+from fabriscope.analysis.values.launch_values import launch_values
 
 SIZES: Floats = np.exp2(np.arange(21, dtype=np.float64))
 

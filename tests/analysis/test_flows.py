@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabriscope.analysis.books_flows import flows_of
+from fabriscope.analysis.proof.flows import flows_of
 from fabriscope.model.counters import RANK, Connection, Reading, Watch
 
 ONE = Connection("10.0.0.1", 5000, "10.0.0.2", 6000, 0, 0, role=RANK, cookie=1)

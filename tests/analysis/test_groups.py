@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from tests.analysis import made_up_groups as made_up
 
-from fabriscope.analysis.groups import groups
-from fabriscope.analysis.launch_values import launch_values
 from fabriscope.analysis.results import Results, results_of
+from fabriscope.analysis.values.groups import groups
+from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.model.metrics import metric_value, overlap_percent
 from fabriscope.model.run_data import RunData
 from fabriscope.registry import discover

@@ -9,7 +9,7 @@ from tests.analysis.book_cases import MB, ROCE, Step, scene, sends, soft, tcp, w
 from tests.analysis.hand_watches import SOFT
 
 from fabriscope.adapters.engine import ADAPTER
-from fabriscope.analysis.books import balance
+from fabriscope.analysis.proof.books import balance
 from fabriscope.model.case import Entry
 from fabriscope.model.counters import PROVED
 from fabriscope.model.fabric import RDMA_TRANSPORTS

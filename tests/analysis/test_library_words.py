@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriscope.analysis.library_words import BETWEEN, INSIDE, contradiction, read_words
+from fabriscope.analysis.proof.library_words import BETWEEN, INSIDE, contradiction, read_words
 from fabriscope.model.counters import PROVED, REFUTED, Books, Carrier
 
 DATA = Path(__file__).with_name("data") / "library_words"

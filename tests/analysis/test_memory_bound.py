@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from tests.analysis.small_run import run_of
 
-from fabriscope.analysis.estimates import estimates
-from fabriscope.analysis.launch_values import launch_values
-from fabriscope.analysis.memory_bound import MARGIN, copy_limit, copy_rate
-from fabriscope.analysis.trust import trust
+from fabriscope.analysis.values.estimates import estimates
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.memory_bound import MARGIN, copy_limit, copy_rate
+from fabriscope.analysis.values.trust import trust
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriscope.analysis.comparisons import sign_of
+from fabriscope.analysis.comparing.comparisons import sign_of
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import METRICS, metric_of, metric_value
 from fabriscope.model.quantity import Operations, Quantity, Ranks, Timing, quantity_of

@@ -15,12 +15,12 @@ from benchmarks import scale
 
 from fabriscope import store
 from fabriscope.analysis.frames import cases_frame
-from fabriscope.analysis.pairs import pair_matrices
+from fabriscope.analysis.values.pairs import pair_matrices
 from fabriscope.model.measurement import PAIR_OPERATION, SampleBlock
 from fabriscope.registry import discover
 from fabriscope.reports._facts import host_table
 from fabriscope.reports.base import Options
-from fabriscope.verify import verify
+from fabriscope.running.verify import verify
 
 HOSTS = 30
 

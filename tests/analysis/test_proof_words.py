@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fabriscope.analysis import proof_words
+from fabriscope.analysis.proof import words as proof_words
 from fabriscope.model.counters import PROVED, Books, Carrier
 from fabriscope.model.proof import Observed, Proof
 

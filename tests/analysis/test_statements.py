@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fabriscope.analysis.statements import (
+from fabriscope.analysis.papers.statements import (
     FAILS,
     HOLDS,
     NOTHING,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tests.analysis.small_run import HOSTS, TCP, run_of
 
-from fabriscope.analysis.comparisons import compare_all
-from fabriscope.analysis.estimates import estimates
-from fabriscope.analysis.evidence import ANYTIME, FIXED
-from fabriscope.analysis.launch_values import launch_values
-from fabriscope.analysis.stopping import rules_of
+from fabriscope.analysis.comparing.comparisons import compare_all
+from fabriscope.analysis.numbers.evidence import ANYTIME, FIXED
+from fabriscope.analysis.values.estimates import estimates
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.manifest import PlanFacts
 from fabriscope.model.run_data import RunData

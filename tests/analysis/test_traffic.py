@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.traffic import COUNTED, MOST_SLICES, Flow, flows
+from fabriscope.analysis.proof.traffic import COUNTED, MOST_SLICES, Flow, flows
 from fabriscope.model.counters import PROVED, Books, Carrier, Reading, Watch
 
 

@@ -10,11 +10,11 @@ import pytest
 from tests.analysis.hand_watches import Scene
 from tests.analysis.made_up import Shape, write_run
 
-from fabriscope.analysis.comparisons import compare_all
-from fabriscope.analysis.launch_values import all_launch_values, launch_values
+from fabriscope.analysis.comparing.comparisons import compare_all
+from fabriscope.analysis.proof.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.summary import summary
-from fabriscope.analysis.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
+from fabriscope.analysis.values.launch_values import all_launch_values, launch_values
+from fabriscope.analysis.values.summary import summary
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 from fabriscope.model.fabric import RdmaPort
 from fabriscope.model.record import Details, LaunchRecord

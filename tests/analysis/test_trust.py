@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
-from fabriscope.analysis.bounds import least_latency_ns
-from fabriscope.analysis.bursts import bursts, changepoints, drifts, effective_samples
-from fabriscope.analysis.estimates import estimates
-from fabriscope.analysis.trust import GRADES, Outside, trust, trust_rows, with_trust
+from fabriscope.analysis.values.bounds import least_latency_ns
+from fabriscope.analysis.values.bursts import bursts, changepoints, drifts, effective_samples
+from fabriscope.analysis.values.estimates import estimates
+from fabriscope.analysis.values.trust import GRADES, Outside, trust, trust_rows, with_trust
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.run_data import RunData
 

@@ -27,7 +27,7 @@ PRELUDE = f"""
 import ctypes, os, subprocess, sys, tempfile
 import fabriscope.cli.lab, fabriscope.cli._lab_words, fabriscope.engine_binary, fabriscope.lab, fabriscope.lab.presets
 import fabriscope.lab.guest_kernel, fabriscope.launch._guard, fabriscope.launch.environment, fabriscope.launch.processes
-import fabriscope.hosts.mpi_wheels, fabriscope.model.host_lists, fabriscope.plan.schema, fabriscope.site
+import fabriscope.hosts.mpi_wheels, fabriscope.model.host_lists, fabriscope.plan.schema, fabriscope.running.site
 from click.testing import CliRunner
 from fabriscope.model.command import Command
 from fabriscope.model.errors import FabriscopeError

@@ -14,12 +14,13 @@ import pytest
 from tests.launch.stand_in import make_ssh
 from tests.launch.test_processes import is_gone
 
-from fabriscope import engine_binary, fleet, real_site
-from fabriscope.fleet import Fleet, Program
+from fabriscope import engine_binary
 from fabriscope.launch.on_host.sweep import MARK_VARIABLE, folder_prefix
 from fabriscope.launch.ssh import Ssh
 from fabriscope.model.errors import HostError
 from fabriscope.model.mpi import MpiStack
+from fabriscope.running import fleet, real_site
+from fabriscope.running.fleet import Fleet, Program
 
 HOSTS = ("n1", "n2")
 # A compiler's words in these tests: {compiler} SOURCE {output}.

@@ -16,7 +16,7 @@ from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host_lists import MAX_LISTED, most_hosts, unfolded
 from fabriscope.plan import Vocabulary, expand, expected_by_launch, load
 from fabriscope.plan.load import MAX_PROBLEMS
-from fabriscope.site import planned_fabrics
+from fabriscope.running.site import planned_fabrics
 
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),

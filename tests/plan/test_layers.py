@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fabriscope import engine_binary, run
+from fabriscope import engine_binary
 from fabriscope.model import native
 from fabriscope.model.errors import LaunchError, PlanError
 from fabriscope.model.layers import layers_over
 from fabriscope.plan import Plan, load
+from fabriscope.running import run
 
 REAL = "fabrics: {g: {interface: eth0, rdma: ib}}"
 LAB = "guests: all\nfabrics: {g: {lab: gige, rdma: soft-roce}}"

@@ -18,7 +18,7 @@ from fabriscope.model.layers import layers_over
 from fabriscope.plan import Vocabulary, expand, expected_ns, load
 from fabriscope.plan.schema import json_schema
 from fabriscope.plan.sizes import parse_sizes
-from fabriscope.site import planned_fabrics
+from fabriscope.running.site import planned_fabrics
 
 ROOT = Path(__file__).parents[2]
 MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistakes.yaml").read_text())

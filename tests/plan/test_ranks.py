@@ -13,8 +13,8 @@ from fabriscope.model.errors import PlanError
 from fabriscope.model.metrics import METRICS, metrics_of
 from fabriscope.model.ranks import Layout, layout_from, layout_of
 from fabriscope.plan import Schedule, Vocabulary, expand, expected_ns, load
-from fabriscope.run import check_specs
-from fabriscope.site import planned_fabrics
+from fabriscope.running.run import check_specs
+from fabriscope.running.site import planned_fabrics
 
 WORDS = Vocabulary(
     frozenset(BENCHMARKS), frozenset({"engine", "imb"}), frozenset({"tcp", "mpi", "shm"}), frozenset({"gige"})

@@ -16,7 +16,7 @@ from tests.analysis.made_up import Shape, write_run
 
 import fabriscope
 from fabriscope import store
-from fabriscope.analysis.comparisons import IDENTITY
+from fabriscope.analysis.frames import IDENTITY
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND

@@ -46,6 +46,8 @@ RESULT_SCHEMA = {
     "status": pl.String,
     "reason": pl.String,
 }
+IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "ranks", "twin", "series")
+"""What tells one curve from another; sizes and metrics are points of a curve."""
 
 
 def cases_frame(run: RunData) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.words import size_text, time_text, value_text
 from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, kind_of

@@ -8,21 +8,14 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.answer import answer
-from fabriscope.analysis.comparisons import KINDS, compare, compare_all
-from fabriscope.analysis.control import CONTROL, Control, control_of
-from fabriscope.analysis.decisions import state_of
-from fabriscope.analysis.estimates import estimates_of
-from fabriscope.analysis.findings import findings
-from fabriscope.analysis.fits import fits
+from fabriscope.analysis.comparing.comparisons import KINDS, compare, compare_all
+from fabriscope.analysis.comparing.control import CONTROL, Control, control_of
+from fabriscope.analysis.comparing.decisions import state_of
+from fabriscope.analysis.comparing.findings import findings
+from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.frames import IN_TRUTH, cases_frame, failures_frame, launches_frame
-from fabriscope.analysis.groups import groups
-from fabriscope.analysis.launch_values import all_launch_values, without_anchors
-from fabriscope.analysis.pairs import PairMatrix, pair_matrices
-from fabriscope.analysis.paper import Paper, paper_of
-from fabriscope.analysis.ranges import ranges
-from fabriscope.analysis.stopping import UNTIL_DECIDED, Rules, rules_of
-from fabriscope.analysis.summary import summary
-from fabriscope.analysis.transport import (
+from fabriscope.analysis.papers.paper import Paper, paper_of
+from fabriscope.analysis.proof.transport import (
     refuted_findings,
     refuted_run,
     refuted_sentences,
@@ -32,7 +25,14 @@ from fabriscope.analysis.transport import (
     verdicts,
     without_refuted,
 )
-from fabriscope.analysis.trust import Outside, with_trust
+from fabriscope.analysis.values.estimates import estimates_of
+from fabriscope.analysis.values.fits import fits
+from fabriscope.analysis.values.groups import groups
+from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
+from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
+from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
+from fabriscope.analysis.values.summary import summary
+from fabriscope.analysis.values.trust import Outside, with_trust
 from fabriscope.model.run_data import RunData
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from fabriscope.analysis.conditions import MET, OPEN
+from fabriscope.analysis.comparing.conditions import MET, OPEN
 
 if TYPE_CHECKING:
-    from fabriscope.comparison import Comparison
+    from fabriscope.running.comparison import Comparison
 
 
 def junit_text(found: Comparison) -> str:

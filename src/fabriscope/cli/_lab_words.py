@@ -29,10 +29,10 @@ def _switch(asked: str, preset: str, changes: list[str]) -> SwitchSpec:
     """
     from pydantic import ValidationError
 
-    from fabriscope import site
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.errors import LabError
     from fabriscope.plan.schema import LabFabricSection
+    from fabriscope.running import site
 
     if preset not in PRESETS:
         raise LabError(f"there is no preset {preset!r}", where=asked, fix=f"presets: {', '.join(PRESETS)}")

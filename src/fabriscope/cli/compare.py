@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fabriscope.comparison import Comparison
+    from fabriscope.running.comparison import Comparison
 
 EXIT_CONDITION = 11
 EXIT_CONTROL = 12
@@ -46,10 +46,10 @@ def compare(
     """
     if len(baseline_or_run) > 2 or (len(baseline_or_run) == 2 and (left or right)) or bool(left) != bool(right):
         raise click.UsageError("give RUN, with both of --left and --right or neither; or BASELINE and RUN")
-    from fabriscope import comparison
-    from fabriscope.analysis.conditions import parse
+    from fabriscope.analysis.comparing.conditions import parse
     from fabriscope.model.errors import FabriscopeError
     from fabriscope.model.units import parse_share
+    from fabriscope.running import comparison
 
     try:
         wanted = [parse(text) for text in conditions]

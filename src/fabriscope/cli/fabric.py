@@ -59,9 +59,9 @@ def show(interface: str, transport: str, as_json: bool) -> None:
     """Say which device, port and address of this host verbs over an interface would use, and why."""
     from dataclasses import asdict
 
-    from fabriscope import rdma_ports
     from fabriscope.model.fabric import Fabric
     from fabriscope.model.host import HERE
+    from fabriscope.running import rdma_ports
 
     fabric = Fabric(transport, {HERE.name: interface}, transport)
     port = rdma_ports.found({transport: fabric}, {HERE.name: HERE})[transport].rdma_ports[HERE.name]

@@ -25,9 +25,9 @@ def check(what: str, command: str | None, as_json: bool) -> None:
     A host is good if ssh reaches it without asking anything and it has Python 3. Nothing is written on it.
     The exit code is 5 if one is not good.
     """
-    from fabriscope import fleet, real_site
     from fabriscope.launch import ssh
     from fabriscope.model.errors import HostError
+    from fabriscope.running import fleet, real_site
 
     names, words = _meant(what)
     far = [name for name in names if not real_site.is_here(name)]
@@ -47,10 +47,10 @@ def check(what: str, command: str | None, as_json: bool) -> None:
 def _meant(what: str) -> tuple[tuple[str, ...], Any]:
     """Return the hosts of a plan's file or of a host list, and the ssh that reaches them."""
     from fabriscope import plan as plans
-    from fabriscope import real_site, run
     from fabriscope.launch import ssh
     from fabriscope.model.errors import HostError
     from fabriscope.model.host_lists import FORM, unfolded
+    from fabriscope.running import real_site, run
 
     if Path(what).is_file():
         plan = plans.load(Path(what), run.vocabulary())

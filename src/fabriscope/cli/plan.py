@@ -20,7 +20,7 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope import run, site
+    from fabriscope.running import run, site
 
     checked = plans.load(plan, run.vocabulary())
     fabrics = site.planned_fabrics(checked)

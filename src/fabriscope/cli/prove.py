@@ -61,8 +61,8 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
     """
     _check(command, options)
     least = _least_share(options)
-    from fabriscope import prove
-    from fabriscope.analysis import proof_words
+    from fabriscope.analysis.proof import words as proof_words
+    from fabriscope.running import prove
     from fabriscope.store import proofs
 
     observed = _observed(command, options) if options["kept"] is None else proofs.read(options["kept"])
@@ -102,7 +102,7 @@ def _check_writable(folder: Path | None, json_path: str | None) -> None:
 def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
     from rich.console import Console
 
-    from fabriscope import program_place, prove
+    from fabriscope.running import program_place, prove
 
     wish = prove.Wish(
         command,
@@ -154,7 +154,7 @@ def _least_share(options: dict[str, Any]) -> float | None:
 
 def _say(observed: Observed, proof: Proof) -> None:
     """Tell the verdict on standard error."""
-    from fabriscope.analysis import proof_words
+    from fabriscope.analysis.proof import words as proof_words
 
     rows = [("host", "carried by", "sent", "received", "share")]
     rows += [
@@ -179,7 +179,7 @@ def _say(observed: Observed, proof: Proof) -> None:
 
 
 def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
-    from fabriscope import prove
+    from fabriscope.running import prove
     from fabriscope.store import proofs
 
     if options["output"] is not None:

@@ -60,10 +60,10 @@ class FormatChoice(click.ParamType):  # type: ignore[type-arg]
 def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...], out: Path | None, show: bool) -> None:
     """Write a report of RUN, a run folder; by default one HTML file that needs nothing else."""
     from fabriscope import store
-    from fabriscope.evaluation import evaluating
     from fabriscope.model.errors import FabriscopeError, printable
     from fabriscope.registry import discover
     from fabriscope.reports.base import Options
+    from fabriscope.running.evaluation import evaluating
 
     folder = out or run / "report"
     reports = discover("reports", "REPORT")

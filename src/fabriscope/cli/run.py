@@ -46,9 +46,9 @@ def COMMAND(  # noqa: N802 - the registry's constant
         if is_given and resume is None:
             raise click.UsageError(f"{name} belongs to --resume")
     from fabriscope import plan as plans
-    from fabriscope import run
     from fabriscope.model.errors import LaunchError
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
+    from fabriscope.running import run
 
     progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
     cancel = _Cancel()
@@ -75,7 +75,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
 
 
 def _say_end(summary: object, quiet: bool) -> None:
-    from fabriscope.run import RunSummary
+    from fabriscope.running.run import RunSummary
 
     assert isinstance(summary, RunSummary)  # noqa: S101 - lazily imported type
     if quiet:

@@ -14,8 +14,8 @@ import click
 def show(run: Path, as_json: bool) -> None:
     """Show the essentials of RUN, a run folder: the answer, the summary table, failures."""
     from fabriscope import store
-    from fabriscope.evaluation import evaluating
     from fabriscope.reports import terminal
+    from fabriscope.running.evaluation import evaluating
 
     with evaluating(run):
         data = store.open_run(run).read()

@@ -118,8 +118,8 @@ def _source(resume: Path | None) -> Path:
 def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]:
     """Return the checked plan, and what to ask for: the options, else the plan's section."""
     from fabriscope import plan as plans
-    from fabriscope import run
     from fabriscope.plan.schema import SubmitSection
+    from fabriscope.running import run
 
     options = {key: value for key, value in given.items() if value is not None and key != "attributes"}
     attributes = given["attributes"]
@@ -142,7 +142,7 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
 def _expected_s(plan: Plan) -> int:
     """Return a time limit for the plan: twice what it is expected to take, and ten minutes."""
     from fabriscope import plan as plans
-    from fabriscope import site
+    from fabriscope.running import site
 
     fabrics = site.planned_fabrics(plan)
     schedule = plans.expand(plan, fabrics)

@@ -24,7 +24,7 @@ def verify(run: Path, report: Path | None, digest: str | None, as_json: bool) ->
     with status 13 if anything differs, naming the file and the place in it.
     """
     from fabriscope.model.errors import printable
-    from fabriscope.verify import verify as check
+    from fabriscope.running.verify import verify as check
 
     if digest is not None:
         digest = digest.strip().lower()

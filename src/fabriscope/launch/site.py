@@ -29,7 +29,7 @@ class SiteLab(Protocol):
 
 
 class SiteFleet(Protocol):
-    """What a launch needs of the hosts that are reached over ssh (`fabriscope.fleet.Fleet`)."""
+    """What a launch needs of the hosts that are reached over ssh (`fabriscope.running.fleet.Fleet`)."""
 
     def sweep(self, names: Sequence[str]) -> None:
         """End what broken launches may have left on hosts."""

@@ -26,7 +26,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "falls": {"kind": "monotonic", "sign": -1},
     "steady": {"kind": "steady"},
 }
-"""Expectations that are one word, as analysis/claims.py reads them."""
+"""Expectations that are one word, as analysis/papers/claims.py reads them."""
 _KEYS_OF_KINDS = {
     **dict.fromkeys(("direction", "monotonic"), ("sign",)),
     **dict.fromkeys(("equal", "widens", "steady"), ()),
@@ -82,7 +82,7 @@ def _ends(value: Any) -> tuple[float | None, float | None] | None:
 
 
 def parse_expectation(value: Any) -> dict[str, Any]:
-    """Return an expectation as analysis/claims.py reads it: `kind` and its numbers, in stored units."""
+    """Return an expectation as analysis/papers/claims.py reads it: `kind` and its numbers, in stored units."""
     if isinstance(value, Mapping) and "kind" in value:
         return _stored(value)
     if isinstance(value, str) and value in WORDS:

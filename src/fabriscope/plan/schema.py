@@ -214,7 +214,7 @@ class MpiSection(Section):
 
 
 Selection = dict[str, str | int | float | bool | list[str | int] | None]
-"""Attributes of cases to what they must be (analysis/selections.py); one of a list will do."""
+"""Attributes of cases to what they must be (analysis/papers/selections.py); one of a list will do."""
 
 
 class StandInSection(Section):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from fabriscope.analysis.selections import SIZE
+from fabriscope.analysis.papers.selections import SIZE
 
 SIZE_LABEL = (
     "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? datum.value / 1048576 "

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from fabriscope.analysis.comparing.sharpening import words_of
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.sharpening import words_of
-from fabriscope.analysis.stopping import UNTIL_DECIDED
+from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from fabriscope.analysis.selections import SIZE
+from fabriscope.analysis.papers.selections import SIZE
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.analysis.results import Results
 from fabriscope.model.benchmarks import PAIR, kind_of

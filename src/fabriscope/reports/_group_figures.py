@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.group_words import name_of
 from fabriscope.analysis.words import size_text
 from fabriscope.model.benchmarks import PAIR, PAIRS, kind_of

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from fabriscope.analysis.frames import series_label
-from fabriscope.analysis.pairs import QUANTILES, PairMatrix
 from fabriscope.analysis.results import Results
+from fabriscope.analysis.values.pairs import QUANTILES, PairMatrix
 from fabriscope.analysis.words import UNKNOWN, size_text, time_text
 
 CELL = 8

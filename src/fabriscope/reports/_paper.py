@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabriscope.analysis.claims import Finding
-from fabriscope.analysis.paper import Cell, Paper, PaperFigure, PaperTable
+from fabriscope.analysis.papers.claims import Finding
+from fabriscope.analysis.papers.paper import Cell, Paper, PaperFigure, PaperTable
+from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.words import UNKNOWN, interval_text, significant
 from fabriscope.model.manifest import LabFacts
 from fabriscope.model.run_data import RunData

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from fabriscope.analysis.frames import IN_TRUTH
-from fabriscope.analysis.paper import PaperFigure
+from fabriscope.analysis.papers.paper import PaperFigure
+from fabriscope.analysis.papers.selections import SIZE
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.selections import SIZE
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._style import layer_of
 

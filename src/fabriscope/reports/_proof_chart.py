@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from fabriscope.analysis.traffic import COUNTED, Flow
+from fabriscope.analysis.proof.traffic import COUNTED, Flow
 from fabriscope.reports._style import PALETTE, Style, config
 
 MOST_HOSTS = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabriscope.analysis.claim_words import place_text
 from fabriscope.analysis.frames import series_label
-from fabriscope.analysis.transport import BADGES, NOT_WATCHED
+from fabriscope.analysis.papers.claim_words import place_text
+from fabriscope.analysis.proof.transport import BADGES, NOT_WATCHED
 from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
 from fabriscope.model.metrics import unit_of
 from fabriscope.reports._figure import Figure

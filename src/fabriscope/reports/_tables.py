@@ -6,16 +6,16 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.comparisons import KINDS
-from fabriscope.analysis.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
+from fabriscope.analysis.comparing.comparisons import KINDS
+from fabriscope.analysis.comparing.findings import BENCHMARK_NAMES, PLACEMENT_NAMES, where_text
 from fabriscope.analysis.frames import series_label
 from fabriscope.analysis.group_words import name_of, ranks_text
-from fabriscope.analysis.groups import CURVE as GROUP_CURVE
+from fabriscope.analysis.proof.transport import BADGES, entry_verdicts
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.summary import CURVE as SUMMARY_CURVE
-from fabriscope.analysis.summary import RATE, SMALL_MESSAGE_BYTES
-from fabriscope.analysis.transport import BADGES, entry_verdicts
-from fabriscope.analysis.trust import trust_rows
+from fabriscope.analysis.values.groups import CURVE as GROUP_CURVE
+from fabriscope.analysis.values.summary import CURVE as SUMMARY_CURVE
+from fabriscope.analysis.values.summary import RATE, SMALL_MESSAGE_BYTES
+from fabriscope.analysis.values.trust import trust_rows
 from fabriscope.analysis.words import (
     UNKNOWN,
     advantage_range_text,

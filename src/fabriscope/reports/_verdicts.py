@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.findings import MOST_RANGES, range_place, where_text
-from fabriscope.analysis.ranges import PAIR
+from fabriscope.analysis.comparing.findings import MOST_RANGES, range_place, where_text
+from fabriscope.analysis.comparing.ranges import PAIR
 from fabriscope.analysis.words import advantage_range_text, size_text
 
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.trust import MEANINGS
+from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.model.errors import FabriscopeError, printable
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData

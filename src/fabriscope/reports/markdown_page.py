@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.trust import MEANINGS
+from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables

@@ -11,8 +11,8 @@ import vl_convert
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from fabriscope.analysis import proof_words
-from fabriscope.analysis.traffic import Flow
+from fabriscope.analysis.proof import words as proof_words
+from fabriscope.analysis.proof.traffic import Flow
 from fabriscope.analysis.words import time_text
 from fabriscope.model.proof import Observed, Proof
 from fabriscope.reports._proof_chart import chart, drawn_hosts

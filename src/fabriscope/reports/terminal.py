@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.markup import escape as escape_markup
 from rich.table import Table
 
-from fabriscope.analysis.comparisons import IDENTITY
-from fabriscope.analysis.fits import fit_words
+from fabriscope.analysis.frames import IDENTITY
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.trust import MEANINGS
+from fabriscope.analysis.values.fits import fit_words
+from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables

@@ -1,0 +1,137 @@
+"""Comparisons that somebody asks for by name: two entries of one run, or one run against another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fabriscope.analysis.comparing.comparisons import Curves, Family, Key, Spot, curves_of, paired, rounds_of, sign_of
+from fabriscope.analysis.frames import IDENTITY, series_label
+from fabriscope.analysis.numbers.evidence import Difference, Mean
+from fabriscope.analysis.values.stopping import Rules
+from fabriscope.model.run_data import RunData
+
+ENTRIES, RUNS = "entries", "runs"
+OF_AN_ENTRY = ("placement", "fabric", "layer", "mpi", "instrument", "ranks", "twin")
+
+
+def selection(text: str, run: RunData, values: pl.DataFrame) -> dict[str, Any]:
+    """Return the attributes that a selection names: `gige.tcp.inter`, `gige,tcp`, `fabric=gige,series=Nagle on`.
+
+    That is the id of an entry, or words, each an attribute's value alone or with its name. Raises ValueError, in words,
+    for one that this run does not have.
+    """
+    known = {name: values[name].unique(maintain_order=True).to_list() for name in IDENTITY}
+    rows = values.filter(pl.col("entry_id") == text)
+    if text in run.manifest.entries and rows.height:
+        return {name: rows[name][0] for name in OF_AN_ENTRY}
+    found: dict[str, Any] = {}
+    for word in (word.strip() for word in text.split(",")):
+        name, equals, value = word.partition("=")
+        names = [name] if equals else [one for one, all_values in known.items() if word in all_values]
+        value = value if equals else word
+        if len(names) != 1 or value not in [one or "" for one in known.get(names[0], ())]:
+            ids = ", ".join(values["entry_id"].unique(maintain_order=True).to_list())
+            raise ValueError(f"{word!r} is nothing that this run compares; its entries are {ids}")
+        found[names[0]] = value or (None if None in known[names[0]] else "")
+    return found
+
+
+def entries_compared(
+    values: pl.DataFrame, left: Mapping[str, Any], right: Mapping[str, Any], rules: Rules
+) -> list[Family]:
+    """Return every pair of curves of two selections that differ in nothing but what the selections name."""
+    curves, rounds = curves_of(values), rounds_of(values)
+    sides = [[key for key in curves if _fits(key, {"twin": "", **one})] for one in (left, right)]
+    free = {*left, *right}
+    held = [index for index, name in enumerate((*IDENTITY, "metric_id")) if name not in free]
+    pairs = [
+        (one, other)
+        for one in sides[0]
+        for other in sides[1]
+        if one != other and not {*held} & _differences(one, other)
+    ]
+    found = []
+    for one, other in pairs:
+        spots = paired(one[-1], curves[one], curves[other], rules, rounds.get(one))
+        if spots:
+            found.append(Family(ENTRIES, (one, other), (_label(one, other), _label(other, one)), tuple(spots)))
+    return found
+
+
+def _differences(one: Key, other: Key) -> set[int]:
+    """Return the places of what two curves differ in; TCP and MPI differ by their layer, not by the library too."""
+    places = {place for place, (mine, yours) in enumerate(zip(one, other, strict=True)) if mine != yours}
+    return places - {IDENTITY.index("mpi")} if IDENTITY.index("layer") in places else places
+
+
+def runs_compared(
+    runs: tuple[RunData, RunData],
+    values: tuple[pl.DataFrame, pl.DataFrame],
+    labels: tuple[str, str],
+    rules: tuple[Rules, Rules],
+) -> tuple[list[Family], list[str]]:
+    """Return every curve that two runs share, the first run's against the second's, and what is not comparable.
+
+    They share no blocks: launch against launch, unpaired. What was measured with other settings is not compared.
+    """
+    curves: tuple[Curves, Curves] = (curves_of(values[0]), curves_of(values[1]))
+    settings = [_settings(*one) for one in zip(runs, values, strict=True)]
+    families: list[Family] = []
+    refused = []
+    for key in curves[0].keys() & curves[1].keys():
+        if key[IDENTITY.index("twin")]:
+            continue  # each run's control has been judged inside it
+        both = curves[0][key], curves[1][key]
+        shared = sorted(both[0].keys() & both[1].keys())
+        alike = [size for size in shared if settings[0][key, size] == settings[1][key, size]]
+        if len(alike) < len(shared):
+            other = next(size for size in shared if size not in alike)
+            words = " against ".join(settings[side][key, other] for side in (0, 1))
+            refused.append(f"{_name(key)}, {len(shared) - len(alike)} sizes: {words}")
+        spots = [_unpaired(size, key[-1], both[0][size], both[1][size], rules) for size in alike]
+        if spots:
+            families.append(Family(RUNS, (key, key), labels, tuple(spots)))
+    order = list(curves[0])
+    return sorted(families, key=lambda one: order.index(one.keys[0])), sorted(refused)
+
+
+def _unpaired(
+    size: int, metric_id: str, one: Mapping[int, float], other: Mapping[int, float], rules: tuple[Rules, Rules]
+) -> Spot:
+    logs = [np.log(list(values.values())) for values in (one, other)]
+    means = [Mean(sign_of(metric_id) * log, rule.method) for log, rule in zip(logs, rules, strict=True)]
+    left_value, right_value = (float(np.exp(log.mean())) for log in logs)
+    return Spot(size, Difference(*means), left_value, right_value)
+
+
+def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
+    """Return how each size of each curve was measured, in words: what its name does not tell."""
+    parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}
+    columns = (*IDENTITY, "metric_id", "message_size_bytes", "window_size", "socket", "case_id")
+    found = {}
+    for *key, size, window, socket, case_id in values.select(columns).unique().iter_rows():
+        parts = [f"window {window}", socket, *(f"{name} {value}" for name, value in parameters[case_id].items())]
+        found[tuple(key), size] = ", ".join(part for part in parts if part)
+    return found
+
+
+def _fits(key: Key, wanted: Mapping[str, Any]) -> bool:
+    named = dict(zip((*IDENTITY, "metric_id"), key, strict=True))
+    return all((named[name] or "") == (value or "") for name, value in wanted.items())
+
+
+def _label(key: Key, other: Key) -> str:
+    """Return what tells this side from the other."""
+    one, two = (dict(zip(IDENTITY, side, strict=False)) for side in (key, other))
+    name = series_label(one, fabric=one["fabric"] != two["fabric"])
+    places = {"inter": "between hosts", "intra": "inside one host"}
+    return name if one["placement"] == two["placement"] else f"{name} {places[one['placement']]}"
+
+
+def _name(key: Key) -> str:
+    one = dict(zip(IDENTITY, key, strict=False))
+    return f"{series_label(one)}, {one['benchmark']}, {one['placement']}"

@@ -1,0 +1,102 @@
+"""What a run that goes on until it is decided has decided, what it still needs, and what more time would buy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.numbers.intervals import MOST_BLOCKS_ADVISED
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.model.run_data import RunData
+
+LEAST_BLOCKS = 3
+"""Fewer can decide nothing at any time (analysis/numbers/evidence.py)."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a run stands after some blocks."""
+
+    block_count: int
+    decided: int
+    """Comparisons, each of one pair at one size."""
+    total: int
+    open_entries: frozenset[str]
+    """Ids of the entries that undecided comparisons are about."""
+    blocks_to_decide: int | None
+    """About how many blocks in all would decide what can be decided; None for nothing."""
+    decidable: int
+    """How many of the undecided comparisons those blocks would decide; the others differ too little."""
+    block_ns: int
+    """About how long one more block of the open entries takes."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether something was to be decided, and nothing is left."""
+        return 0 < self.total == self.decided
+
+    def sentence(self) -> str:
+        """Return where the run stands, and what more time would buy."""
+        if not self.total:
+            return f"after {self.block_count} blocks there is nothing to compare"
+        head = f"after {self.block_count} blocks {self.decided} of {self.total} comparisons are decided"
+        if self.is_decided:
+            return head
+        hopeless = self.total - self.decided - self.decidable
+        if self.blocks_to_decide is None:
+            return f"{head}; the others would take more than {MOST_BLOCKS_ADVISED} blocks"
+        more = max(1, self.blocks_to_decide - self.block_count)
+        what = f"{self.decidable} of the others" if hopeless else "the others"
+        return f"{head}; about {more} blocks more, {more * self.block_ns / 60e9:.1f} minutes, would decide {what}"
+
+
+def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None) -> State:
+    """Return the state of a run, of its first blocks alone where `blocks` says so; `kinds` of comparison or all."""
+    if blocks is not None:
+        run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
+    values = launch_values(run)
+    frame = _compared(run, values, tuple(kinds))
+    undecided = frame.filter(pl.col("verdict") == "undecided")
+    entry_ids = {tuple(row[:-1]): row[-1] for row in values.select(*IDENTITY, "entry_id").unique().iter_rows()}
+    open_entries = {
+        entry_ids[key]
+        for side in ("left", "right")
+        for key in undecided.select([f"{side}_{name}" for name in IDENTITY]).iter_rows()
+    }
+    known = undecided["blocks_to_decide"].drop_nulls().to_list()
+    return State(
+        max((record.block for record in run.journal), default=0),
+        frame.height - undecided.height,
+        frame.height,
+        frozenset(open_entries),
+        max(known, default=None),
+        len(known),
+        _block_ns(run, open_entries),
+    )
+
+
+def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: int) -> bool:
+    """Return whether the first blocks decide all comparisons at the sizes of a round; without any, nothing is."""
+    run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
+    frame = _compared(run, launch_values(run).filter(pl.col("round") == number), tuple(kinds))
+    return frame.height > 0 and not (frame["verdict"] == "undecided").any()
+
+
+def _compared(run: RunData, values: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
+    asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
+    return pl.concat([compare(values, kind, rules_of(run)) for kind in asked])
+
+
+def _block_ns(run: RunData, entry_ids: Iterable[str]) -> int:
+    """Return how long the launches of these entries take together, on average."""
+    total = 0.0
+    for entry_id in entry_ids:
+        times = [record.elapsed_ns for record in run.journal if record.entry_id == entry_id]
+        total += sum(times) / len(times) if times else 0.0
+    return round(total)

@@ -1,0 +1,120 @@
+"""Where more sizes would tell more: the intervals in which a lead passes from one to another, or a protocol changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.comparing.crossovers import MOST_TOLD, Crossover, crossovers
+from fabriscope.analysis.comparing.findings import where_text
+from fabriscope.analysis.comparing.ranges import PAIR, ranges
+from fabriscope.analysis.frames import IDENTITY, series_label
+from fabriscope.analysis.values.fits import fits
+from fabriscope.analysis.values.launch_values import launch_values, without_anchors
+from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.analysis.words import size_text
+from fabriscope.model.manifest import Near
+from fabriscope.model.run_data import RunData
+
+PER_INTERVAL = 3
+"""So many sizes are added inside one interval, which leaves a quarter of it."""
+NARROW = 1.05
+"""An interval whose ends are closer than this is narrow enough."""
+STEPS = 16
+"""A size that is added is a multiple of about a 16th of the gap that it divides, a power of two."""
+CurveId = tuple[Any, ...]
+"""What IDENTITY says of a curve."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Two neighbouring sizes between which something changes."""
+
+    what: str
+    """In words: `ping-pong, TCP, between hosts: the lead passes to gige`."""
+    curves: tuple[CurveId, ...]
+    """Both sides of a crossover, or the curve that a protocol's change is of."""
+    above_bytes: int
+    below_bytes: int
+    level: tuple[int, int] | None = None
+    """The first and the last size inside it at which neither side is shown to lead: nothing is to be had between."""
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times as large the upper end is as the lower."""
+        return self.below_bytes / max(1, self.above_bytes)
+
+
+def intervals(run: RunData, kinds: Iterable[str] = ()) -> list[Interval]:
+    """Return the intervals of a run that are not narrow yet: of leads first, the widest first.
+
+    `kinds` of comparison, or all. Only what our engine measured counts: other programs choose their sizes themselves.
+    """
+    everything = launch_values(run, anchors=True).filter(pl.col("twin") == "", pl.col("instrument") == "engine")
+    found = [*_of_leads(without_anchors(everything), run, tuple(kinds)), *_of_protocols(everything)]
+    return [one for one in found if one.ratio > NARROW and one.below_bytes - one.above_bytes > 1]
+
+
+def _of_leads(values: pl.DataFrame, run: RunData, kinds: tuple[str, ...]) -> list[Interval]:
+    rules = rules_of(run)
+    asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
+    frame = ranges(pl.concat([compare(values, kind, rules) for kind in asked]))
+    found = []
+    for pair in frame.partition_by(PAIR, maintain_order=True):
+        rows = pair.to_dicts()
+        curves = tuple(tuple(rows[0][f"{side}_{name}"] for name in IDENTITY) for side in ("left", "right"))
+        changes = crossovers(rows)
+        for one in changes if len(changes) <= MOST_TOLD else ():
+            what = f"{where_text(rows[0])}: the lead passes to {one.leader}"
+            found.append(Interval(what, curves, one.above_bytes, one.below_bytes, level_of(rows, one)))
+    return sorted(found, key=lambda one: -one.ratio)
+
+
+def level_of(rows: Sequence[Mapping[str, Any]], one: Crossover) -> tuple[int, int] | None:
+    """Return between which sizes inside a crossover neither side is shown to lead, from the pair's ranges."""
+    ends = one.above_bytes, one.below_bytes
+    inside = [row for row in rows if ends[0] < row["first_size_bytes"] <= row["last_size_bytes"] < ends[1]]
+    return (inside[0]["first_size_bytes"], inside[-1]["last_size_bytes"]) if inside else None
+
+
+def _of_protocols(values: pl.DataFrame) -> Iterator[Interval]:
+    for curve in fits(values).partition_by(IDENTITY, maintain_order=True):
+        rows = curve.sort("piece").to_dicts()
+        for piece, following in pairwise(rows):
+            what = f"{series_label(piece)}: the protocol changes"
+            ends = piece["last_size_bytes"], following["first_size_bytes"]
+            yield Interval(what, (tuple(piece[name] for name in IDENTITY),), *ends)
+
+
+def sizes_inside(interval: Interval, taken: Iterable[int], count: int) -> list[int]:
+    """Return at most so many sizes inside an interval, none of them taken, each in the middle of the widest gap."""
+    low, high = interval.above_bytes, interval.below_bytes
+    level = interval.level or (high, low)
+    points = sorted({low, high, *(size for size in taken if low < size < high)})
+    chosen: list[int] = []
+    while len(chosen) < count:
+        gaps = [gap for gap in pairwise(points) if not (level[0] <= gap[0] and gap[1] <= level[1])]
+        gaps = [gap for gap in gaps if gap[1] - gap[0] > 1]
+        if not gaps:
+            break
+        one, other = max(gaps, key=lambda gap: round(math.log(gap[1] / max(1, gap[0])), 6))
+        step = 1 << max(0, math.floor(math.log2(max(1, (other - one) // STEPS))))
+        middle = round(math.sqrt(max(1, one) * other) / step) * step
+        middle = min(max(middle, one + 1), other - 1)
+        chosen.append(middle)
+        points = sorted([*points, middle])
+    return sorted(chosen)
+
+
+def words_of(near: Near) -> str:
+    """Return why sizes were added, where, and which."""
+    sizes = ", ".join(size_text(size) for size in near.sizes_bytes)
+    place = f"between {size_text(near.above_bytes)} and {size_text(near.below_bytes)}"
+    return f"{near.what} {place} ({sizes})"

@@ -1,0 +1,92 @@
+"""Log ratios over blocks or launches: interval, tests, and the false discovery rate over many of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import false_discovery_control
+
+from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean, half_width
+
+__all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "MARGIN", "LogRatio", "log_ratio"]
+
+MARGIN = 0.03
+"""Two things that differ by less than this share are called equivalent, unless the plan says otherwise."""
+MOST_BLOCKS_ADVISED = 1000
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """What the blocks say of one log ratio; everything but the centre is NaN for one block."""
+
+    centre: float
+    low: float
+    high: float
+    """95 % interval; NaN also where an anytime-valid one has too few blocks to rule anything out."""
+    spread: float
+    """Standard deviation between blocks."""
+    block_count: int
+    p_different: float
+    """Two-sided, of the hypothesis that the ratio is 1."""
+    p_equivalent: float
+    """Of the hypothesis that the ratio lies outside the margin (Schuirmann's two one-sided tests)."""
+    method: str = FIXED
+
+
+def log_ratio(values: Sequence[float] | Floats, margin: float = MARGIN, method: str = FIXED) -> LogRatio:
+    """Return centre, interval and tests of log ratios, one for each block; values that are not finite are left out.
+
+    Raises ValueError when nothing is left.
+    """
+    return judge(Mean(values, method), margin)
+
+
+def judge(evidence: Evidence, margin: float = MARGIN) -> LogRatio:
+    """Return what the evidence says of a log ratio; raises ValueError when there is none."""
+    if evidence.count == 0:
+        raise ValueError("no log ratio to summarise")
+    edge = math.log1p(margin)
+    low, high = evidence.interval()
+    return LogRatio(
+        evidence.centre,
+        low,
+        high,
+        evidence.spread,
+        evidence.count,
+        evidence.p_not(0.0),
+        max(evidence.p_above(-edge), evidence.p_below(edge)),
+        evidence.method,
+    )
+
+
+def false_discovery(p_values: Sequence[float] | Floats) -> Floats:
+    """Return adjusted p-values: those below 5 % are false in at most 5 % on average (Benjamini and Hochberg 1995).
+
+    For Student's p-values that holds where the tests depend on each other positively, as sizes of one launch do, which
+    share its luck. For ANYTIME, p is 1/E, and this is the e-BH procedure (Wang and Ramdas 2022), which holds under any
+    dependence. NaN stays NaN and does not count as a test.
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(len(given), np.nan)
+    tested = np.isfinite(given)
+    if tested.any():
+        adjusted[tested] = false_discovery_control(given[tested])
+    return adjusted
+
+
+def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float = 1 - CONFIDENCE) -> int | None:
+    """Return about how many blocks in all would give a verdict, were centre and spread to stay as they are.
+
+    `error_rate` is that of the one test, with what the rest of its family costs. None if unknown, or more than 1000.
+    """
+    if not math.isfinite(result.spread):
+        return None
+    distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre))
+    confidence = 1 - min(error_rate, 1 - CONFIDENCE)
+    for count in range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1):
+        if half_width(count, result.spread, result.method, confidence) < distance:
+            return count
+    return None

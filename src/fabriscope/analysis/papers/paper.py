@@ -1,0 +1,137 @@
+"""A paper held against a run: its claims judged, its tables with our numbers beside its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fabriscope.analysis.numbers.evidence import Mean
+from fabriscope.analysis.papers.claims import Finding, judge
+from fabriscope.analysis.papers.selections import Curve, Pool
+from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
+from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.model.run_data import RunData
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """One figure of the paper: the curves that stand for its own, and what came of its claims."""
+
+    figure_id: str
+    caption: str
+    note: str
+    draw: Mapping[str, Any] | None
+    curves: tuple[tuple[str, Curve], ...]
+    """Label and curve; the curve's `problem` says why there is none."""
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: the paper's, and ours in the same unit with its 95 % interval."""
+
+    paper: float | str | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table of the paper."""
+
+    table_id: str
+    caption: str
+    note: str
+    keys: tuple[str, ...]
+    columns: tuple[Mapping[str, Any], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
+    """The names of each row, and its cells."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What came of a paper."""
+
+    about: Mapping[str, Any]
+    """The manifest's `paper`: title, citation, question, setup, names."""
+    figures: tuple[PaperFigure, ...]
+    tables: tuple[PaperTable, ...]
+    findings: tuple[Finding, ...]
+    """Of claims that belong to no figure."""
+
+    def all_findings(self) -> Iterator[tuple[str, Finding]]:
+        """Yield every finding with the figure that it belongs to, in the paper's order."""
+        for figure in self.figures:
+            yield from ((figure.figure_id, finding) for finding in figure.findings)
+        yield from (("text", finding) for finding in self.findings)
+
+    def sentence(self) -> str:
+        """Return how many claims hold, how many do not, and how many were not decided."""
+        verdicts = [finding.verdict for _, finding in self.all_findings()]
+        hold, fail, left = (verdicts.count(name) for name in (HOLDS, FAILS, OPEN))
+        return (
+            f"Of {len(verdicts)} claims of “{self.about['title']}”, {hold} {'holds' if hold == 1 else 'hold'} here, "
+            f"{fail} {'does' if fail == 1 else 'do'} not, and {left} {'was' if left == 1 else 'were'} not decided."
+        )
+
+
+def paper_of(run: RunData, values: pl.DataFrame) -> Paper | None:
+    """Return the paper that a run's plan re-ran, judged by its launch values; None where the plan names none."""
+    about = run.manifest.paper
+    if not about:
+        return None
+    pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method)
+    return Paper(
+        {name: value for name, value in about.items() if name not in ("figures", "tables", "claims")},
+        tuple(_figure(one, pool) for one in about["figures"]),
+        tuple(_table(one, pool) for one in about["tables"]),
+        tuple(judge(claim, pool) for claim in about["claims"]),
+    )
+
+
+def _figure(one: Mapping[str, Any], pool: Pool) -> PaperFigure:
+    draw = one.get("draw")
+    curves = tuple((curve["label"], pool.pick(curve, draw)) for curve in draw["curves"]) if draw else ()
+    findings = tuple(judge(claim, pool) for claim in one["claims"])
+    return PaperFigure(one["id"], one["caption"], one.get("note", ""), draw, curves, findings)
+
+
+def _table(one: Mapping[str, Any], pool: Pool) -> PaperTable:
+    columns = tuple(one["columns"])
+    rows = tuple(
+        (
+            tuple(row["names"]),
+            tuple(_cell(cell, column, pool) for cell, column in zip(row["cells"], columns, strict=True)),
+        )
+        for row in one["rows"]
+    )
+    return PaperTable(one["id"], one["caption"], one.get("note", ""), tuple(one["keys"]), columns, rows)
+
+
+UNITS: Mapping[str, float] = {
+    "Mb/s": 8e-6, "Gb/s": 8e-9, "ns": 1, "us": 1e-3, "ms": 1e-6, "s": 1e-9, "bit": 8, "B": 1,
+}  # fmt: skip
+"""What turns a stored value (bytes per second, ns, bytes) into a table's unit."""
+
+
+def _cell(cell: Mapping[str, Any], column: Mapping[str, Any], pool: Pool) -> Cell:
+    curve = pool.pick(cell, column)
+    if curve.problem or len(curve.points) != 1:
+        return Cell(cell["paper"], problem=curve.problem or "several points fit")
+    ((place, blocks),) = curve.points.items()
+    factor = UNITS.get(column["unit"], 1.0)
+    if column["show"] == "size":
+        size = curve.sizes.get(place)
+        return Cell(cell["paper"], None if size is None else size * factor)
+    mean = Mean(np.log(list(blocks.values())), pool.method)
+    value, low, high = (math.exp(end) * factor for end in (mean.centre, *mean.interval()))
+    if math.isnan(low):
+        return Cell(cell["paper"], value)
+    return Cell(cell["paper"], value, low, high)

@@ -1,0 +1,95 @@
+"""What a job sent by UDP. No socket of it is counted: what interfaces counted beyond everything else is the job's where
+nobody else has a socket that could have sent it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, Transfer
+from fabriscope.analysis.proof.ranks import Ranks
+from fabriscope.analysis.proof.wire import (
+    LEAST_COUNTED_BYTES,
+    TCP_BYTES,
+    TIME_STAMP_BYTES,
+    UDP_BYTES,
+    Line,
+    Meter,
+)
+
+UDP = "udp"
+ELSEWHERE = ""
+"""Stands for the host that datagrams went to: no counter tells."""
+WHOM = "whoever its datagrams reached"
+MATCHED_SHARE = 1.02
+"""The two ends count headers and fragments otherwise."""
+SHORTER_BYTES = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
+"""The account of the wire takes TCP's headers off every packet; those of datagrams are shorter by so much."""
+
+
+def because(host: str, meter: Meter, ranks: Ranks) -> str:
+    """Return why it cannot be told what a host's ranks sent by datagrams; empty where it can, or there is nothing."""
+    kinds = ranks.datagram_kinds(host)
+    if not kinds or kinds != {UDP}:
+        return f"{' and '.join(sorted(kinds - {UDP}))} sockets have no counter" if kinds else ""
+    others = meter.watch.other_datagrams
+    if others is None:
+        return "nobody looked who else had such sockets"
+    return f"others had such sockets too ({', '.join(others[:3])})" if others else ""
+
+
+def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
+    """Return the account of a host's interfaces with what went by the job's datagrams, where that can be told."""
+    host = meter.watch.host
+    if not ranks.datagram_kinds(host) or because(host, meter, ranks):
+        return list(lines)
+    found = []
+    for line in lines:
+        way = [one for one in lines if one.direction == line.direction]
+        count = meter.udp_counts().get(line.direction, 0)
+        rests = sum(max(0, one.rest_bytes) for one in way)
+        # What came in and was never read is in no count of datagrams.
+        if line.rest_bytes > 0 and (count or line.direction == "in"):
+            shorter = SHORTER_BYTES * min(round(count * line.rest_bytes / rests), line.packet_count)
+            # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
+            most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
+            size = min(line.rest_bytes + shorter, most)
+            if size >= LEAST_COUNTED_BYTES:
+                line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
+        found.append(line)
+    return found
+
+
+def at_both_ends(lines: Sequence[Line]) -> list[Line]:
+    """Return the account of all hosts with what of the job's datagrams came to others there, or came from them.
+
+    At one end they are the job's; what has no owner at the other end, and is not more, is the same.
+    """
+    found = list(lines)
+    for mine, theirs in (("out", "in"), ("in", "out")):
+        wires = [one for one in found if one.interface != LOOPBACK]
+        known = {way: sum(one.datagram_bytes for one in wires if one.direction == way) for way in (mine, theirs)}
+        left = round(MATCHED_SHARE * (known[mine] - known[theirs]))
+        for place, line in enumerate(found):
+            is_open = line.direction == theirs and line.interface != LOOPBACK and not line.datagram_bytes
+            size = min(line.rest_bytes, left)
+            if is_open and size >= LEAST_COUNTED_BYTES:
+                found[place] = replace(line, rest_bytes=line.rest_bytes - size, datagram_bytes=size)
+                left -= size
+    return found
+
+
+def transfers(lines: Sequence[Line]) -> Iterator[Transfer]:
+    """Yield what went by datagrams: each host's part that left, and of what came in that which none of them sent."""
+    for line in lines:
+        if line.datagram_bytes and line.interface == LOOPBACK and line.direction == "out":
+            yield Transfer(line.host, line.host, line.datagram_bytes, LOOPBACK, LOOPBACK, OUTWARD, True, WHOM, UDP)
+    wires = [one for one in lines if one.interface != LOOPBACK and one.datagram_bytes]
+    out = [one for one in wires if one.direction == "out"]
+    into = [one for one in wires if one.direction == "in"]
+    for line in out:
+        yield Transfer(line.host, ELSEWHERE, line.datagram_bytes, line.interface, None, OUTWARD, False, WHOM, UDP)
+    left, came = sum(one.datagram_bytes for one in out), sum(one.datagram_bytes for one in into)
+    for line in into:
+        size = round(line.datagram_bytes * max(0, came - left) / came)
+        yield Transfer(ELSEWHERE, line.host, size, None, line.interface, OUTWARD, False, WHOM, UDP)

@@ -1,0 +1,237 @@
+"""Why nothing can be told of a launch, or not what its books say: what was not read, not counted, or hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
+from fabriscope.analysis.proof.wire import LEAST_COUNTED_BYTES
+from fabriscope.analysis.words import bytes_text
+from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
+from fabriscope.model.fabric import RDMA_TRANSPORTS
+
+ELSEWHERE_SHARE = 1 - FOUND_SHARE
+"""What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
+WIRE_UP_BYTES = 128 << 10
+"""The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
+CAME_AND_WENT = "came and went"
+"""Names the problem that interfaces lived between two readings: no harm where no socket of the job needs no address."""
+HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
+"""Parts of names of what could not be read and no verdict rests on."""
+LAST_WORDS = "closed connections"
+"""Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
+
+_CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
+
+
+def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
+    """Return why nothing can be told from these watches; empty if something can."""
+    payload = expected.payload_bytes
+    named = {host for pair in payload for host in pair} if payload is not None else {*expected.interfaces}
+    missing = sorted(named - watches.keys())
+    if missing or not watches:
+        return f"{', '.join(missing) or 'no host'} was not watched" if missing else "no host was watched"
+    for host, watch in watches.items():
+        if len(watch.readings) < 2:
+            return f"the counters of {host} were not read both before and after"
+        for name, why in watch.problems.items():
+            if name != LAST_WORDS and not any(word in name.lower() for word in HARMLESS_PROBLEMS):
+                return f"on {host}, {name}: {why}"
+    return ""
+
+
+def spoilt_because(evidence: Evidence) -> str:
+    """Return what happened to the counters of the fabric, or what hides them; empty if nothing did."""
+    expected = evidence.expected
+    for host, happened in evidence.disturbed.items():
+        asked = {expected.interfaces.get(host), expected.rdma_ports.get(host)}
+        used = {one.out_interface for one in evidence.transfers if one.source == host}
+        used |= {one.in_interface for one in evidence.transfers if one.target == host}
+        for name, text in happened.items():
+            if name in asked | used:
+                return f"{name} of {host}: {text}"
+    error = evidence.worst_error
+    for host, watch in evidence.watches.items():
+        if LAST_WORDS in watch.problems and (error is None or error > ELSEWHERE_SHARE):
+            return f"on {host}, {LAST_WORDS}: {watch.problems[LAST_WORDS]}"
+    hidden, asked_bytes = evidence.unexplained_bytes(on_fabric=True), evidence.found.asked_bytes
+    # Soft RoCE's bytes are told by what is left, and an RDMA port that was asked for and stood still hides nothing.
+    known = evidence.found.elsewhere_bytes + sum(evidence.found.unplaced.values())
+    is_tcp = expected.transport == "tcp" and evidence.is_between_hosts
+    if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
+        job = bytes_text(asked_bytes)
+        whose = f"; {evidence.datagrams}" if evidence.datagrams else ""
+        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}{whose}"
+    return ""
+
+
+def doubt_about(judged: Books, evidence: Evidence) -> str:
+    """Return why a verdict does not stand; empty if it does, or decides nothing anyway."""
+    if judged.verdict == UNDECIDED:
+        return ""
+    expected = evidence.expected
+    # What a program sent and its connections are known to have carried needs no other counter.
+    is_told = expected.payload_bytes is not None and expected.transport != "shm"
+    if evidence.uncounted and not (judged.verdict == PROVED and is_told):
+        return evidence.uncounted
+    if not evidence.is_between_hosts and expected.payload_bytes is None and (channel := _channel(judged, evidence)):
+        return channel
+    if not is_told and (others := _others_at_ports(judged, evidence)):
+        return others
+    datagrams = datagrams_because(judged, evidence)
+    if datagrams and not (judged.verdict == PROVED and is_told):
+        return datagrams
+    if judged.verdict == REFUTED and not is_told and expected.transport in RDMA_TRANSPORTS:
+        ports = {one.name for one in evidence.ports}
+        if ownerless := _ownerless(evidence, ports):
+            return ownerless
+    if judged.verdict == REFUTED and not is_told and (handed_on := _handed_on(evidence)):
+        return handed_on
+    if judged.verdict == PROVED and not is_told:
+        ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence) or _launched(evidence)
+        if ownerless:
+            return ownerless
+    if expected.transport != "tcp":
+        return ""
+    unplaced = sum(evidence.found.unplaced.values())
+    if judged.verdict == REFUTED and unplaced and unplaced >= ELSEWHERE_SHARE * (unplaced + evidence.found.asked_bytes):
+        names = " and ".join(evidence.found.unplaced)
+        return f"{bytes_text(unplaced)} went by {names}, which may be {evidence.asked_name} or not"
+    return _lacking(evidence) if judged.verdict == PROVED else ""
+
+
+def datagrams_because(judged: Books, evidence: Evidence) -> str:
+    """Return that the job's own datagrams, of which nobody counts the bytes, may be a part of what is judged.
+
+    Empty where no rank had a socket for them, where all of them are too little, or where what was found elsewhere
+    refutes whatever they carried.
+    """
+    hidden, found = evidence.datagram_bytes, evidence.found
+    payload = evidence.expected.payload_bytes
+    elsewhere = found.elsewhere_bytes + sum(found.unclear.values())
+    every = found.asked_bytes + elsewhere + hidden
+    is_memory = MEMORY in judged.carried_by
+    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * every
+    if payload:
+        least = ELSEWHERE_SHARE * sum(payload.values())
+    if not hidden or hidden < least:
+        return ""
+    may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
+    if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:
+        return ""
+    return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+
+
+def _others_at_ports(judged: Books, evidence: Evidence) -> str:
+    """Return that somebody else uses an RDMA port that decides: it counts for its host, and says not whose bytes."""
+    found = evidence.found
+    ports = evidence.others_ports
+    disputed = sum(evidence.moved_by(one) for one in ports)
+    least = ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
+    if not ports or disputed < least:
+        return ""
+    others = sum(size for name, size in found.elsewhere.items() if name not in {port_words(one) for one in ports})
+    if judged.verdict == REFUTED and others >= least:
+        return ""
+    names = " and ".join(dict.fromkeys(one.name for one in ports))
+    hosts = " and ".join(dict.fromkeys(one.host for one in ports))
+    return f"others on {hosts} use {names} too, whose counters do not say whose bytes they counted"
+
+
+def _ownerless(evidence: Evidence, among: Container[str] | None = None) -> str:
+    """Return which interfaces moved bytes that nothing accounts for, too many to be nothing beside the job's."""
+    found = evidence.found
+    is_memory = evidence.expected.transport == "shm"  # of which no counter knows how much it carried
+    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
+    large = {key: size for key, size in evidence.ownerless.items() if size > least}
+    large = {key: size for key, size in large.items() if among is None or key[1] in among}
+    names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
+    return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
+
+
+def _gone(evidence: Evidence) -> str:
+    """Return which interface or port was lost from sight: what it carried since is not known.
+
+    It has an address, or the job had sockets that need none (packet sockets).
+    """
+    for host, happened in evidence.disturbed.items():
+        needs_none = evidence.ranks.datagram_kinds(host) - {"udp"}
+        for name, text in happened.items():
+            addresses = evidence.watches[host].addresses.get(name, ())
+            if needs_none or any(not one.lower().startswith("fe80:") for one in addresses):
+                return f"{name} of {host}: {text}; what it carried may be the job's"
+    for host, watch in evidence.watches.items():
+        removed = [text for name, text in watch.problems.items() if CAME_AND_WENT in name]
+        if removed and evidence.ranks.datagram_kinds(host) - {"udp"}:
+            return f"{removed[0]} of {host} came and went; what it carried may be the job's"
+    return ""
+
+
+def _channel(judged: Books, evidence: Evidence) -> str:
+    """Return what without a counter may have carried what is judged: a pipe, a Unix socket, memory that was read.
+
+    Memory that was seen to be shared is another carrier, and what the job moved beside its ranks refutes whatever a
+    channel held: little of it leaves the rest elsewhere, and much of it is elsewhere itself.
+    """
+    if judged.verdict == REFUTED and (judged.carried_by == MEMORY or beside(evidence)):
+        return ""
+    if evidence.ranks.channel:
+        return f"{judged.because}; but {evidence.ranks.channel}, and that has no counter"
+    if evidence.pinned and not (judged.carried_by == MEMORY and judged.verdict == PROVED):
+        return f"{judged.because}; but {evidence.pinned}, which may be the job's"
+    if evidence.by_files and judged.carried_by != MEMORY:
+        return f"{judged.because}; but {evidence.by_files}, which no interface counts"
+    return ""
+
+
+def beside(evidence: Evidence) -> str:
+    """Return what the job moved elsewhere though not from rank to rank, if that is not little.
+
+    It is a copy beside the ranks, or what a rank and somebody else's process tell each other.
+    """
+    is_within = not evidence.ranks.is_parallel and not evidence.is_between_hosts
+    why = "to other hosts" if is_within else "though not from rank to rank"
+    return _aside(evidence, evidence.beside, "the job also moved", why)
+
+
+def _confided(evidence: Evidence) -> str:
+    """Return what services moved elsewhere that the job talks to."""
+    return _aside(evidence, evidence.confided, _CONFIDANTS_MOVED, "which may be the job's")
+
+
+def _handed_on(evidence: Evidence) -> str:
+    """Return what left the host by services that the job talks to, where nothing else of the job's did."""
+    if evidence.expected.transport == "shm":
+        return ""
+    return _aside(evidence, evidence.handed_on, _CONFIDANTS_MOVED, "which may be the job's")
+
+
+def _launched(evidence: Evidence) -> str:
+    """Return what launchers told each other elsewhere: more than their own words is what ranks print or read."""
+    return _aside(evidence, evidence.by_launchers, "launchers told each other", "as they pass on what ranks print")
+
+
+def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:
+    found, size = evidence.found, sum(moved.values())
+    if not evidence.expected.transport or evidence.expected.payload_bytes is not None:
+        return ""
+    if size < max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
+        return ""
+    return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
+
+
+def _lacking(evidence: Evidence) -> str:
+    """Return which interface counted less than its connections carried: something else moved their bytes."""
+    used = {(one.source, one.out_interface, "out") for one in evidence.transfers if one.size_bytes}
+    used |= {(one.target, one.in_interface, "in") for one in evidence.transfers if one.size_bytes}
+    for line in evidence.lines:
+        carried = line.tcp_bytes - line.again_bytes
+        lacks = -(line.rest_bytes + line.header_bytes) - line.again_bytes
+        if (line.host, line.interface, line.direction) in used and lacks > max(
+            ELSEWHERE_SHARE * carried, LEAST_COUNTED_BYTES
+        ):
+            return (
+                f"{line.interface} of {line.host} counted {bytes_text(lacks)} less than its connections carried "
+                f"({bytes_text(carried)})"
+            )
+    return ""

@@ -1,0 +1,488 @@
+"""The account of the wire: what each interface and RDMA port counted, and what explains it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
+from fabriscope.model.counters import Reading, Watch
+
+LEAST_COUNTED_BYTES = 10_000
+"""Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
+ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
+SACK_BYTES = 28
+"""The most that a packet's option on missing segments adds beside time stamps: TCP's options end at 40 bytes."""
+ROCE_BYTES = 8 + 12 + 4
+"""UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
+WORD_BYTES = 4
+"""Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
+LARGEST_DATAGRAM_BYTES = 65_507
+UDP_BYTES = 8
+JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (f"{whose}.queue_pairs" for whose in ("jobs", "others", "old"))
+VERBS_NUMBER = "verbs.number"
+MOST_UNACKNOWLEDGED = 128
+"""Packets that Soft RoCE sends before the first of them is acknowledged: after a loss it begins again with that one."""
+ROCE_PAYLOADS = (4096, 2048, 1024, 512, 256)
+PORT_DATA = ("port_xmit_data", "port_rcv_data")
+DRIVER_DATA = (
+    (("hw.tx_roce_only_bytes",), ("hw.rx_roce_only_bytes",)),
+    (("hw.tx_bytes",), ("hw.rx_bytes",)),
+    (("hw.ip4OutOctets", "hw.ip6OutOctets"), ("hw.ip4InOctets", "hw.ip6InOctets")),
+)
+"""What drivers count in bytes where the port's own counters are missing, out and in: bnxt_re (its newer chips count
+RoCE apart), also EFA; irdma and i40iw, where the device's IP versions are summed. Headers are among them."""
+TUNNEL_BYTES = 80
+"""The most that a packet is longer beneath a tunnel: VXLAN over IPv6 adds 70, WireGuard over IPv6 80."""
+TUNNEL_SHARE = 0.125
+"""The most that a tunnel's headers add to what it carries, in packets of 1 kB and more."""
+LEAST_IDLE_COUNT = 100
+"""Packets, or words, that an idle port moves in the same time; fewer are those of its own management."""
+SATURATED = (1 << 32) - 1
+"""Port counters of 32 bits stay at this value."""
+ROUTE_SHARE = 0.5
+"""An interface that counted less than this share of what its addresses sent was not the one they left by."""
+PLACED_SHARE = 0.98
+"""So much of what is looked for an interface must have counted without an owner."""
+READING_S = 0.1
+"""A reading is not of one moment: interfaces are read before connections, on a busy host so much earlier."""
+DIRECTIONS = (("out", "tx"), ("in", "rx"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One direction of one interface."""
+
+    host: str
+    interface: str
+    direction: str
+    """`out` or `in`."""
+    counted_bytes: int
+    packet_count: int
+    tcp_bytes: int
+    """Payload of all TCP connections."""
+    header_bytes: int
+    rdma_bytes: int
+    """Payload of an RDMA device that sends through the interface's own counters (Soft RoCE)."""
+    background_bytes: int
+    rest_bytes: int
+    """What nothing accounts for; negative where more is accounted for than was counted."""
+    again_bytes: int = 0
+    """Of the TCP payload, what was sent again: a queue may have dropped it before the interface counted it."""
+    datagram_bytes: int = 0
+    """What went by the job's datagrams (`books_datagrams`)."""
+
+    @property
+    def error(self) -> float | None:
+        """Return |counted - background - explained| / counted; None where too little was counted."""
+        return abs(self.rest_bytes) / self.counted_bytes if self.counted_bytes >= LEAST_COUNTED_BYTES else None
+
+
+@dataclass(frozen=True)
+class Port:
+    """What an RDMA port moved, less the idle background."""
+
+    host: str
+    name: str
+    sent_bytes: int
+    received_bytes: int
+    is_software: bool
+    """Soft RoCE: it has no data counters, its packets are counted by the interface beneath it."""
+    interface: str
+    sent_packets: int
+    received_packets: int
+    is_counted: bool = True
+    """Some drivers have no data counters at all; siw's bytes are the kernel's connections."""
+    again_bytes: int = 0
+    """Of what Soft RoCE received as much as this may have come in before, or too early to be taken."""
+    idle_share: float = 0.0
+    """What the idle host moved by it in the same time, of all that it moved: somebody else's."""
+    jobs_count: int | None = None
+    """Queue pairs that processes of the job were seen to have; None where the kernel did not tell."""
+    others_count: int = 0
+    """Likewise, those that others were seen to make in the meantime."""
+    old_count: int = 0
+    """Those that were there before the job, a file system's of the kernel for one."""
+    file: str = ""
+    """What a program opens to use its device, where that is known."""
+
+    @property
+    def is_connections(self) -> bool:
+        """Return whether its bytes are TCP connections that the kernel holds itself (siw)."""
+        return self.name.startswith("siw")
+
+
+class Meter:
+    """The counters of one host between the first reading and the last."""
+
+    def __init__(self, watch: Watch, idle: Watch | None) -> None:
+        self.watch = watch
+        self._first, self._last = watch.readings[0], watch.readings[-1]
+        self.seconds = max(0.0, (self._last.at_ns - self._first.at_ns) / 1e9)
+        self._idle = Meter(idle, None) if idle is not None and len(idle.readings) > 1 else None
+
+    def interface(self, name: str, counter: str) -> int:
+        return _grown(self._first.interfaces, self._last.interfaces, name, counter)
+
+    def port(self, name: str, counter: str) -> int:
+        counted = _grown(self._first.rdma, self._last.rdma, name, counter)
+        return max(0, counted - self.background("port", name, counter))
+
+    def protocol(self, *names: str) -> int | None:
+        """Return the sum of such counters that the host has; None where it has none."""
+        known = [name for name in names if name in self._last.protocols]
+        if not known:
+            return None
+        return sum(max(0, self._last.protocols[name] - self._first.protocols.get(name, 0)) for name in known)
+
+    def pinned_bytes(self) -> int | None:
+        """Return how much memory was pinned beyond what an idle host pins; None where the kernel does not count it."""
+        grown = self.protocol("Memory.PinnedBytes")
+        if grown is None or self._idle is None or not self._idle.seconds:
+            return grown
+        return max(
+            0, grown - round((self._idle.protocol("Memory.PinnedBytes") or 0) / self._idle.seconds * self.seconds)
+        )
+
+    def background(self, what: str, name: str, counter: str) -> int:
+        """Return what the idle host would have counted in the same time."""
+        if self._idle is None or self._idle.seconds <= 0:
+            return 0
+        idle = self._idle.interface(name, counter) if what == "interface" else self._idle.port(name, counter)
+        return round(max(0, idle) / self._idle.seconds * self.seconds)
+
+    def interfaces(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Return the interfaces whose bytes must have an owner, and the directions (DIRECTIONS) that are looked at.
+
+        What is beneath another (a bridge's port) counts its bytes twice. One without an address takes in what is meant
+        for nobody here, and sends what somebody put there.
+        """
+        addressed = {LOOPBACK, *(name for name, every in self.watch.addresses.items() if every)}
+        beneath = {name for every in self.watch.lower_interfaces.values() for name in every}
+        return {
+            name: DIRECTIONS if name in addressed else DIRECTIONS[:1]
+            for name in self._last.interfaces
+            if name in addressed or name not in beneath
+        }
+
+    def ports(self) -> list[Port]:
+        """Return every RDMA port; what Soft RoCE moved is told by the account of its interface."""
+        found = []
+        for name, counters in self._last.rdma.items():
+            is_software = "hw.sent_pkts" in counters
+            packets = ("hw.sent_pkts", "hw.rcvd_pkts") if is_software else ("port_xmit_packets", "port_rcv_packets")
+            data = None if is_software else self._port_data(name, counters)
+            sent, received = data or (0, 0)
+            over = self.watch.rdma_interfaces.get(name, "")
+            counted = [self.port(name, one) for one in packets]
+            is_counted = is_software or data is not None or name.startswith("siw")
+            one = Port(
+                self.watch.host, name, sent, received, is_software, over, counted[0], counted[1], is_counted,
+                self._again_bytes(name, over) if is_software else 0,
+                self._idle_share(name, packets if is_software else PORT_DATA), counters.get(JOBS_QUEUE_PAIRS),
+                counters.get(OTHERS_QUEUE_PAIRS, 0), counters.get(OLD_QUEUE_PAIRS, 0),
+                f"/dev/infiniband/uverbs{counters[VERBS_NUMBER]}" if VERBS_NUMBER in counters else "",
+            )  # fmt: skip
+            found.append(one)
+        return found
+
+    def _again_bytes(self, name: str, interface: str) -> int:
+        """Return the most that Soft RoCE received and did not take: packets that it had, or that came too early.
+
+        It counts each of the former, and of the latter the first after a loss alone.
+        """
+        packets = self.port(name, "hw.duplicate_request")
+        packets += MOST_UNACKNOWLEDGED * self.port(name, "hw.out_of_seq_request")
+        room = self.watch.mtu_bytes.get(interface, 0) - IPV6_BYTES - ROCE_BYTES
+        return packets * next((size for size in ROCE_PAYLOADS if size <= room), 0)
+
+    def _idle_share(self, name: str, counters: Sequence[str]) -> float:
+        """Return the larger share of what an idle host moves by a port; 0 where that is next to nothing."""
+        shares = [0.0]
+        for counter in counters:
+            idle = self.background("port", name, counter)
+            grown = _grown(self._first.rdma, self._last.rdma, name, counter)
+            if idle >= LEAST_IDLE_COUNT and grown > 0:
+                shares.append(min(1.0, idle / grown))
+        return max(shares)
+
+    def link_bytes(self, direction: str) -> int:
+        """Return the link's header in what interfaces count of a packet: some drivers leave it out when it comes in.
+
+        Then they all together counted what IP did.
+        """
+        octets = self.protocol("IpExt.InOctets", "Ip6.InOctets", "Ip6InOctets")
+        if direction == "out" or octets is None:
+            return ETHERNET_BYTES
+        counted = sum(self.interface(name, "rx_bytes") for name in self._last.interfaces)
+        packets = sum(self.interface(name, "rx_packets") for name in self._last.interfaces if name != LOOPBACK)
+        return 0 if abs(counted - octets) < ETHERNET_BYTES * packets / 2 else ETHERNET_BYTES
+
+    def _port_data(self, name: str, counters: Mapping[str, int]) -> tuple[int, int] | None:
+        """Return the bytes that a port sent and received; None where nothing counts them.
+
+        A driver may have several such counters, of which its chip fills only some: what moved most is meant.
+        """
+        if PORT_DATA[0] in counters:
+            return WORD_BYTES * self.port(name, PORT_DATA[0]), WORD_BYTES * self.port(name, PORT_DATA[1])
+        known = [both for both in DRIVER_DATA if both[0][0] in counters]
+        moved = [(self._sum(name, sent), self._sum(name, received)) for sent, received in known]
+        return max(moved, key=sum, default=None)
+
+    def _sum(self, port: str, names: Sequence[str]) -> int:
+        return sum(self.port(port, name) for name in names)
+
+    def udp_bytes(self) -> int | None:
+        """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
+        count = self.udp_count()
+        return None if count is None else count * LARGEST_DATAGRAM_BYTES
+
+    def udp_count(self) -> int | None:
+        """Return how many datagrams were sent, or received if they were more; None where nobody counts them."""
+        return max(self.udp_counts().values(), default=None)
+
+    def udp_counts(self) -> dict[str, int]:
+        """Return direction to how many datagrams went there; without those that nobody counts."""
+        found = {}
+        for direction, name in (("out", "OutDatagrams"), ("in", "InDatagrams")):
+            parts = (("Udp", "."), ("Udp6", "."), ("Udp6", ""))
+            count = self.protocol(*(f"{family}{dot}{name}" for family, dot in parts))
+            if count is not None:
+                found[direction] = count
+        return found
+
+    def beside_tcp_bytes(self, direction: str, tcp_bytes: int) -> int:
+        """Return the most that can have been moved in one direction by others than TCP, as IP's own counters tell.
+
+        Where they do not, that is everything.
+        """
+        name = "OutOctets" if direction == "out" else "InOctets"
+        octets = self.protocol(f"IpExt.{name}", f"Ip6.{name}", f"Ip6{name}")
+        return sys.maxsize if octets is None else max(0, octets - tcp_bytes)
+
+
+def _grown(
+    first: Mapping[str, Mapping[str, int]], last: Mapping[str, Mapping[str, int]], name: str, counter: str
+) -> int:
+    return last.get(name, {}).get(counter, 0) - first.get(name, {}).get(counter, 0)
+
+
+def disturbances(watch: Watch) -> dict[str, str]:
+    """Return interface or RDMA port to what happened to its counters; nothing may rest on those."""
+    found: dict[str, str] = {}
+    for one, other in zip(watch.readings, watch.readings[1:], strict=False):
+        for name, text in (*_went_back(one.interfaces, other.interfaces), *_went_back(one.rdma, other.rdma)):
+            found.setdefault(name, text)
+    for name, counters in _last(watch).rdma.items():
+        if "hw.sent_pkts" not in counters and SATURATED in [counters.get(one) for one in PORT_DATA]:
+            found[name] = "its counters are full"
+    return found
+
+
+def _last(watch: Watch) -> Reading:
+    return watch.readings[-1]
+
+
+def _went_back(one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
+    found = [(name, "it went away") for name in one if name not in other]
+    for name, counters in other.items():
+        before = one.get(name)
+        driver = (key for both in DRIVER_DATA for way in both for key in way)
+        names = ("rx_bytes", "tx_bytes", *PORT_DATA, "hw.sent_pkts", "hw.rcvd_pkts", *driver)
+        if before is not None and any(
+            counters[key] < before[key] for key in names if key in counters and key in before
+        ):
+            found.append((name, "its counters went back: it was made anew, or they overflowed"))
+    return found
+
+
+def without_ip(ports: Sequence[Port], lines: Sequence[Line]) -> list[Port]:
+    """Return the ports of a host less what IP over InfiniBand had them move: its interfaces count that already.
+
+    Which port is beneath such an interface no counter tells: it is taken off the one that moved most.
+    """
+    found = list(ports)
+    for line in lines:
+        native = [one for one in found if not one.interface and not one.is_software]
+        if not line.interface.startswith("ib") or not native:
+            continue
+        name = "sent_bytes" if line.direction == "out" else "received_bytes"
+        port = max(native, key=lambda one: int(getattr(one, name)))
+        moved = max(0, getattr(port, name) - line.counted_bytes)
+        less = replace(port, sent_bytes=moved) if name == "sent_bytes" else replace(port, received_bytes=moved)
+        found[found.index(port)] = less
+    return found
+
+
+def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> tuple[list[Line], list[Port]]:
+    """Return the account of every interface and direction, and the ports with what Soft RoCE moved filled in.
+
+    `peers_retransmitted` is what others sent this host again: it may have come in twice, or not at all.
+    """
+    ports = meter.ports()
+    lines = []
+    for name, directions in meter.interfaces().items():
+        for direction, letters in directions:
+            soft = [one for one in ports if one.is_software and one.interface == name]
+            line = _line(meter, name, direction, letters, flows, soft, peers_retransmitted)
+            lines.append(line)
+            if soft:
+                port = soft[0]
+                is_out = direction == "out"
+                filled = replace(port, sent_bytes=line.rdma_bytes) if is_out else replace(
+                    port, received_bytes=line.rdma_bytes
+                )  # fmt: skip
+                ports[ports.index(port)] = filled
+    return [_without_nested(line, lines, meter.watch.lower_interfaces) for line in lines], ports
+
+
+def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Sequence[str]]) -> Line:
+    """Return the account of an interface less what those above it counted too (VLAN, VXLAN: the kernel tells)."""
+    above = [one for one in lines if one.direction == line.direction and line.interface in lower.get(one.interface, ())]
+    nested = sum(max(0, one.counted_bytes) for one in above)
+    # Above, a packet may be 64 KiB; beneath, each segment of it has all headers.
+    nested += min(TUNNEL_BYTES * max(0, line.packet_count), round(TUNNEL_SHARE * nested))
+    return replace(line, rest_bytes=line.rest_bytes - min(max(0, line.rest_bytes), nested))
+
+
+def _line(
+    meter: Meter,
+    name: str,
+    direction: str,
+    letters: str,
+    flows: Sequence[Flow],
+    soft: Sequence[Port],
+    peers_retransmitted: int,
+) -> Line:
+    counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
+    is_out = direction == "out"
+    mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
+    payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
+    if name == LOOPBACK:  # what goes out comes in, what is sent again too
+        payload = max(payload, sum(one.sent_bytes + one.retransmitted_bytes for one in mine))
+    version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
+    ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
+    link_bytes = (
+        0 if name == LOOPBACK else meter.link_bytes(direction)
+    )  # loopback counts packets without their link header
+    rdma_packets = min(packets, sum(one.sent_packets if is_out else one.received_packets for one in soft))
+    rdma_headers = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES)
+    tcp_packets = packets - rdma_packets
+    per_packet = link_bytes + ip_bytes + TCP_BYTES
+    # Time stamps are on or off for a whole host: of the two the one that explains more.
+    choices = [rdma_headers + tcp_packets * (per_packet + option) for option in (TIME_STAMP_BYTES, 0)]
+    headers = min(choices, key=lambda some: abs(counted - payload - some))
+    rest = counted - payload - headers
+    if not is_out and rest > 0:
+        rest = max(0, rest - peers_retransmitted)
+    # What was open while counters were read may have moved more, or less, by so much.
+    moving = sum((one.sent_bytes if is_out else one.received_bytes) * one.open_count for one in mine)
+    slack = round(moving * READING_S / meter.seconds) if meter.seconds else 0
+    rest = 0 if abs(rest) <= slack else rest - slack if rest > 0 else rest + slack
+    rdma = 0
+    if soft and rdma_packets:
+        largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
+        rdma = min(max(0, rest), rdma_packets * largest)
+        rest -= rdma
+    if rest > 0 and (peers_retransmitted or any(one.retransmitted_bytes for one in mine)):
+        sack = min(rest, tcp_packets * SACK_BYTES)
+        headers, rest = headers + sack, rest - sack
+    # The background explains what is left, and no more: packets of others may be connections that were listed.
+    again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
+    background = min(max(0, rest), meter.background("interface", name, f"{letters}_bytes"))
+    return Line(
+        meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background,
+        again,
+    )  # fmt: skip
+
+
+def through_doors(lines: Sequence[Line], flows: Sequence[Flow], doors: Mapping[str, Sequence[str]]) -> list[Line]:
+    """Return the account less what the job's network namespaces passed on to others by interfaces of this host.
+
+    What left a namespace came in by the interface before it, and went out by another, which must have an owner of it.
+    """
+    found = []
+    for line in lines:
+        behind = [one for one in flows if one.space in doors.get(line.interface, ()) and one.out_interface != INDOORS]
+        is_in = line.direction == "in"
+        passed = sum(one.sent_bytes + one.retransmitted_bytes if is_in else one.received_bytes for one in behind)
+        explained = max(0, min(line.rest_bytes, round(passed / PLACED_SHARE)))
+        found.append(replace(line, rest_bytes=line.rest_bytes - explained))
+    return found
+
+
+def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:
+    """Return (direction, "") of one host to the only interface that can have counted what has no interface's address.
+
+    Connections from an address on loopback, or one that several interfaces had, left by some interface all the same:
+    by the one whose bytes have no owner otherwise, where there is just one that has enough of them.
+    """
+    found, few = {}, []
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        open_ones = [one for one in flows if (one.out_interface if is_out else one.in_interface) == ""]
+        size = sum(one.sent_bytes if is_out else one.received_bytes for one in open_ones)
+        enough = [
+            one.interface for one in lines if one.direction == direction and one.rest_bytes >= PLACED_SHARE * size
+        ]
+        if size < LEAST_COUNTED_BYTES:
+            few.append(direction)
+        elif len(enough) == 1 and enough[0] != LOOPBACK:
+            found[direction, ""] = enough[0]
+    for name in list(found.values())[:1]:  # what is too little to be found by itself goes where the rest goes
+        found.update({(direction, ""): name for direction in few})
+    return found
+
+
+def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
+    """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
+
+    Of the connections of one address, a route may send some by another interface: the one that has the address then
+    counted as much too little, and the other one as much that has no owner.
+    """
+    found = list(flows)
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
+        room = {one.interface: one.rest_bytes for one in here}
+        unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
+        sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
+        for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
+            size = sizes[number]
+            if size < LEAST_COUNTED_BYTES:
+                break
+            own = found[number].out_interface if is_out else found[number].in_interface
+            goal = max(room, key=lambda other: room[other], default=own)
+            if own not in room:
+                continue
+            least = {name: max(size / 2, PLACED_SHARE * size - unsure[name]) for name in (own, goal)}
+            if -room[own] >= least[own] and room[goal] >= least[goal]:
+                one = found[number]
+                found[number] = replace(one, out_interface=goal) if is_out else replace(one, in_interface=goal)
+                room[own] += size
+                room[goal] -= size
+    return found
+
+
+def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
+    """Return (direction, interface) of one host to the interface that truly counted the bytes of its addresses.
+
+    That is so where many small connections lack on the first one, of which `routed` does not tell one by one.
+    """
+    found = {}
+    for line in lines:
+        if line.interface == LOOPBACK or line.tcp_bytes < LEAST_COUNTED_BYTES:
+            continue
+        if line.counted_bytes >= ROUTE_SHARE * line.tcp_bytes:
+            continue
+        lacking = line.tcp_bytes - max(0, line.counted_bytes)
+        others = [
+            one
+            for one in lines
+            if one.direction == line.direction and one.interface != line.interface and one.rest_bytes >= lacking / 2
+        ]
+        if others:
+            largest = max(others, key=lambda one: one.rest_bytes)
+            found[line.direction, line.interface] = largest.interface
+    return found

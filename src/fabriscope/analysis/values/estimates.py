@@ -1,0 +1,66 @@
+"""From launch values to estimates: a centre and a 95 % interval over launches."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from fabriscope.analysis.frames import CASE_COLUMNS
+from fabriscope.analysis.numbers.evidence import FIXED, WIDEST_LOG, half_width
+from fabriscope.analysis.values.launch_values import launch_values
+from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.model.run_data import RunData
+
+KEYS = (*CASE_COLUMNS, "metric_id")
+
+
+def estimates(run: RunData) -> pl.DataFrame:
+    """Return the estimates of a run; `estimates_of` says which columns."""
+    return estimates_of(launch_values(run), rules_of(run).method)
+
+
+def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
+    """Return one row for each case and metric, in the order of the values.
+
+    Columns: those of a case, `metric_id`, and in the metric's unit
+    - `value`: the geometric mean of the launch values (their median if one of them is zero),
+    - `low`, `high`: 95 % interval of the logs of the launch values, by `method` (numbers/evidence.py); null for one,
+    - `launch_min`, `launch_max`, `limit` (what the wire allows);
+    - `between_launch_spread`: standard deviation of the logs, about the coefficient of variation; null for one launch,
+    - `launch_count`, `sample_count`: what the estimate rests on,
+    - `impossible_launch_count`: launches beyond what wire or memory allow, kept in the run and left out here,
+    - `impossible`: every launch was beyond that; the estimate is of them and belongs in no summary.
+    """
+    possible = ~pl.col("impossible")
+    flagged = values.with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))
+    counted = flagged.with_columns((possible | ~pl.col("_some_possible")).alias("_counts"))
+    taken = pl.col("value").filter(pl.col("_counts"))
+    grouped = counted.group_by(KEYS, maintain_order=True).agg(
+        taken.log().mean().alias("_centre"),
+        taken.log().std(ddof=1).alias("_spread"),
+        taken.median().alias("_median"),
+        taken.min().alias("launch_min"),
+        taken.max().alias("launch_max"),
+        pl.col("limit").first(),
+        pl.col("_counts").sum().cast(pl.Int64).alias("launch_count"),
+        pl.col("sample_count").filter(pl.col("_counts")).sum(),
+        pl.col("impossible").sum().cast(pl.Int64).alias("impossible_launch_count"),
+        (~pl.col("_some_possible")).first().alias("impossible"),
+    )
+    return _with_interval(grouped, method).select(
+        *KEYS, "value", "low", "high", "launch_min", "launch_max", "limit", "between_launch_spread",
+        "launch_count", "sample_count", "impossible_launch_count", "impossible",
+    )  # fmt: skip
+
+
+def _with_interval(grouped: pl.DataFrame, method: str) -> pl.DataFrame:
+    halves = {count: half_width(count, 1.0, method) for count in grouped["launch_count"].unique().to_list()}
+    has_logs = pl.col("launch_min") > 0
+    has_interval = has_logs & (pl.col("launch_count") > 1)
+    half = pl.col("launch_count").replace_strict(halves, return_dtype=pl.Float64) * pl.col("_spread")
+    is_told = has_interval & (half < WIDEST_LOG)
+    return grouped.with_columns(
+        pl.when(has_logs).then(pl.col("_centre").exp()).otherwise(pl.col("_median")).alias("value"),
+        pl.when(is_told).then((pl.col("_centre") - half).exp()).alias("low"),
+        pl.when(is_told).then((pl.col("_centre") + half).exp()).alias("high"),
+        pl.when(has_interval).then(pl.col("_spread")).alias("between_launch_spread"),
+    )

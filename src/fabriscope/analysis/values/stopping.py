@@ -1,0 +1,57 @@
+"""How a run comes to its end, and so by which rule its verdicts are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED
+from fabriscope.analysis.numbers.intervals import MARGIN
+from fabriscope.model.run_data import RunData
+
+ERROR_RATE = 1 - CONFIDENCE
+ON_THE_WAY = 0.005
+"""What looks before a planned end may err; the verdicts at the end have the rest."""
+UNTIL_DECIDED = "decided"
+UNTIL_LAUNCHES = "launches"
+ADDED_WORDS = "sizes that a round added are judged among themselves"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How verdicts are taken."""
+
+    method: str = FIXED
+    margin: float = MARGIN
+    error_rate: float = ERROR_RATE - ON_THE_WAY
+    words: str = "Student's t: the number of blocks was fixed before the run"
+
+
+def rules_of(run: RunData) -> Rules:
+    """Return the rules of a run.
+
+    Student's t needs a number of blocks that was fixed beforehand, and all of them. A run that goes on until it is
+    decided, and one that is looked at before its end, are judged by what holds at any time. What a planned number of
+    blocks says before its end and at it errs in 5 % together.
+    """
+    rules = _rules_of(run)
+    added = run.manifest.additions
+    return replace(rules, words=f"{rules.words}; {ADDED_WORDS}") if added else rules
+
+
+def _rules_of(run: RunData) -> Rules:
+    plan = run.manifest.plan
+    margin = float(plan.margin or MARGIN)
+    ended = {record.launch_id for record in run.journal}
+    planned = {line.launch_id for line in run.manifest.schedule}
+    if plan.until == UNTIL_DECIDED:
+        return Rules(ANYTIME, margin, ERROR_RATE, "anytime-valid: the run goes on until its comparisons are decided")
+    if planned - ended:
+        words = f"anytime-valid: {len(ended & planned)} of {len(planned)} launches are there, and more may come"
+        return Rules(ANYTIME, margin, ON_THE_WAY, words)
+    return Rules(margin=margin)
+
+
+def rules_of_both(one: Rules, other: Rules) -> Rules:
+    """Return the rules of two runs that are compared: the more careful ones, and the first one's margin."""
+    careful = one if one.method == ANYTIME or other.method == FIXED else other
+    return replace(careful, margin=one.margin, error_rate=min(one.error_rate, other.error_rate))

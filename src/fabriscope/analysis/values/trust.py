@@ -1,0 +1,236 @@
+"""How far each number can be trusted: a grade, and the reasons for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import kendalltau
+
+from fabriscope.analysis.frames import IDENTITY as CURVE
+from fabriscope.analysis.values.bursts import bursts, drifts, effective_samples
+from fabriscope.analysis.words import significant
+from fabriscope.model.host import HostFacts
+from fabriscope.model.record import LaunchRecord
+from fabriscope.model.run_data import RunData
+
+GRADES = ("A", "B", "C", "D")
+MEANINGS = {
+    "A": "sound: nothing speaks against it",
+    "B": "fair: read it with its interval",
+    "C": "weak: good for orders of magnitude",
+    "D": "not to be relied on",
+}
+LAUNCHES = ((5, 0), (3, 1), (2, 2))
+"""At least so many launches: not worse than this grade's place; of one launch nothing can be said."""
+SPREADS = ((0.05, 0), (0.15, 1), (0.5, 2))
+"""Between-launch spread up to this."""
+CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))
+"""Share of a sample that recording it takes."""
+EFFECTIVE_COUNTS = ((10, 0), (3, 1))
+"""Few inside a launch are no harm as such, the launch being the unit; but fewer leave its median to chance."""
+LOAD_PER_CORE = 0.5
+PRESSURE_PERCENT = 10.0
+TREND_P = 0.01
+TRUST_SCHEMA = {
+    "case_id": pl.String,
+    "metric_id": pl.String,
+    "grade": pl.String,
+    "reasons": pl.String,
+    "effective_sample_count": pl.Float64,
+    "drifting_launch_count": pl.Int64,
+    "clock_share": pl.Float64,
+    "transport": pl.String,
+}
+Reason = tuple[int, str]
+"""The place of the best grade that it leaves, and why."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What others found that bears on a number; what is not known is absent."""
+
+    transport: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Case id to the verdict on which fabric carried its bytes (`proved`, `refuted`, `undecided`), and the reason."""
+    control: str | None = None
+    """Why the A/A control of the run failed."""
+
+
+def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None) -> pl.DataFrame:
+    """Return grade and reasons for each case and metric of the estimates, TRUST_SCHEMA.
+
+    The grade is the worst that any reason leaves. `effective_sample_count` is the median over launches;
+    `clock_share` the share of a sample that recording it takes; `transport` the verdict on what carried its bytes, null
+    where nobody watched.
+    """
+    if not estimates.height:  # all samples would be read for nothing
+        return pl.DataFrame(schema=TRUST_SCHEMA)
+    frame = bursts(run)
+    known = _Run(run, frame, outside or Outside())
+    rows = []
+    for row in estimates.iter_rows(named=True):
+        reasons = sorted(known.reasons(row), key=lambda reason: -reason[0])
+        about = known.about(row)
+        rows.append(
+            {
+                "case_id": row["case_id"],
+                "metric_id": row["metric_id"],
+                "grade": GRADES[max((place for place, _ in reasons), default=0)],
+                "reasons": "; ".join(text for _, text in reasons),
+                "effective_sample_count": about.get("effective_count"),
+                "drifting_launch_count": len(known.drifting(row)),
+                "clock_share": known.clock_share(row),
+                "transport": known.transport(row)[0] or None,
+            }
+        )
+    return pl.DataFrame(rows, schema=TRUST_SCHEMA)
+
+
+class _Run:
+    """What a run's samples, journal and facts say of all its numbers."""
+
+    def __init__(self, run: RunData, frame: pl.DataFrame, outside: Outside) -> None:
+        self._outside = outside
+        per_launch = effective_samples(frame)
+        self._drifts = drifts(frame)
+        self._about = {
+            row["case_id"]: row
+            for row in per_launch.group_by("case_id")
+            .agg(
+                pl.col("effective_count", "burst_count", "sample").median(),
+                pl.col("launch_id").unique(),
+            )
+            .iter_rows(named=True)
+        }
+        records = {record.launch_id: record for record in run.journal}
+        costs = [cost for record in run.journal if (cost := record.details.record_cost_ns) is not None]
+        self._cost_ns = float(np.median(costs)) if costs else None
+        self._trends = _trends(frame, records)
+        self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest.hosts.items()}
+        self._hosts_of = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
+
+    def about(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._about.get(row["case_id"], {})
+
+    def drifting(self, row: Mapping[str, Any]) -> list[int]:
+        return [launch_id for launch_id in self.about(row).get("launch_id", ()) if launch_id in self._drifts]
+
+    def clock_share(self, row: Mapping[str, Any]) -> float | None:
+        sample_ns = self.about(row).get("sample")
+        is_ours = row["instrument"] == "engine" and row["layer"] != "null"
+        return self._cost_ns / sample_ns if is_ours and sample_ns and self._cost_ns is not None else None
+
+    def transport(self, row: Mapping[str, Any]) -> tuple[str, str]:
+        return self._outside.transport.get(row["case_id"], ("", ""))
+
+    def reasons(self, row: Mapping[str, Any]) -> Iterator[Reason]:
+        """Yield everything that bears on one number, what is in order with place 0."""
+        yield from _of_launches(row)
+        yield from self._of_samples(row)
+        share = self.clock_share(row)
+        if share is not None and (place := _place(share, CLOCK_SHARES)):
+            yield place, f"recording takes {share:.0%} of a sample"
+        if row["entry_id"] in self._trends:
+            yield 2, f"launches of this entry {self._trends[row['entry_id']]} over the run"
+        for host in dict.fromkeys(self._hosts_of.get(row["case_id"], ())):
+            yield from self._hosts.get(host, ())
+        verdict, why = self.transport(row)
+        if verdict in ("refuted", "undecided"):
+            yield 3 if verdict == "refuted" else 1, f"the transport is {verdict}: {why}"
+        if self._outside.control is not None:
+            yield 3, "the A/A control of the run failed"
+
+    def _of_samples(self, row: Mapping[str, Any]) -> Iterator[Reason]:
+        about, drifting = self.about(row), self.drifting(row)
+        if drifting:
+            most = max((step for one in drifting for _, step in self._drifts[one]), key=lambda step: abs(np.log(step)))
+            total = len(about["launch_id"])
+            place = 2 if 2 * len(drifting) > total else 1
+            yield place, f"the level changed inside {len(drifting)} of {total} launches, by up to {most - 1:+.0%}"
+        effective = about.get("effective_count")
+        if effective is None:
+            count = about.get("burst_count")
+            if count is not None:
+                yield 1, f"{count:.0f} bursts a launch are too few to tell how many samples are independent"
+        elif place := _place(-effective, tuple((-least, at) for least, at in EFFECTIVE_COUNTS), worst=2):
+            yield place, f"the samples of a launch are worth {significant(effective, 2)} independent ones"
+
+
+def _of_launches(row: Mapping[str, Any]) -> Iterator[Reason]:
+    count, spread = row["launch_count"], row["between_launch_spread"]
+    yield _place(-count, tuple((-least, at) for least, at in LAUNCHES)), f"{count} launch{'es' if count != 1 else ''}"
+    if spread is not None:
+        yield _place(spread, SPREADS), f"{spread:.1%} between launches"
+    beyond = row["impossible_launch_count"]
+    limiting = "copying in memory" if row["limit"] is None else "the wire"
+    if row["impossible"]:
+        yield 3, f"beyond what {limiting} allows"
+    elif beyond:
+        yield 2, f"{beyond} more launches lay beyond what {limiting} allows"
+
+
+def _place(value: float, steps: tuple[tuple[float, int], ...], worst: int = 3) -> int:
+    return next((place for most, place in steps if value <= most), worst)
+
+
+def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[str, str]:
+    """Return the entries whose launches became slower or faster one after the other (Kendall's tau, 1 %)."""
+    keys = ("case_id", "quantity")
+    cases = frame.group_by("launch_id", *keys, maintain_order=True).agg(pl.col("log_median").median())
+    level = pl.col("log_median") - pl.col("log_median").median().over(keys)
+    launches = (
+        cases.with_columns(level)
+        .group_by("launch_id", maintain_order=True)
+        .agg(pl.col("log_median").mean())
+        .sort("launch_id")
+    )
+    found: dict[str, list[float]] = {}
+    for launch_id, value in launches.iter_rows():
+        found.setdefault(records[launch_id].entry_id, []).append(value)
+    trends = {}
+    for entry_id, levels in found.items():
+        if len(levels) >= 5 and np.ptp(levels) >= np.log1p(0.05):
+            tau, p_value = kendalltau(range(len(levels)), levels)
+            if p_value < TREND_P:
+                trends[entry_id] = "became slower" if tau > 0 else "became faster"
+    return trends
+
+
+def _host_reasons(name: str, about: HostFacts) -> Iterator[Reason]:
+    """Yield what a host's facts, read before the first launch, say against it."""
+    facts = about.values
+    load, cores = facts.get("load.mean_1min"), facts.get("cpu.thread_count") or facts.get("cpu.core_count")
+    if isinstance(load, int | float) and isinstance(cores, int) and load > LOAD_PER_CORE * cores:
+        yield 1, f"{name} had a load of {load:g} on {cores} processors before the run"
+    pressure = facts.get("load.cpu_pressure_10s_percent")
+    if isinstance(pressure, int | float) and pressure > PRESSURE_PERCENT:
+        yield 1, f"somebody waited for a processor of {name} in {pressure:.0f} % of the time before the run"
+    governor = facts.get("cpu.governor")
+    if isinstance(governor, str) and governor != "performance":
+        yield 1, f"the CPU frequency of {name} is not fixed (governor {governor})"
+
+
+def with_trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None) -> pl.DataFrame:
+    """Return the estimates with the columns of `trust` beside them."""
+    return estimates.join(
+        trust(run, estimates, outside), on=["case_id", "metric_id"], how="left", maintain_order="left"
+    )
+
+
+def trust_rows(estimates: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return one row for each curve of the estimates (with trust): its grades counted, and its worst point.
+
+    Keys: those of the curve, `counts` (grade to number of points), `grade`, `reasons` and `message_size_bytes` of the
+    worst point. The instrument's floor is left out.
+    """
+    rows = []
+    shown = estimates.filter(pl.col("layer") != "null").drop_nulls("grade")
+    for part in shown.partition_by(*CURVE, "metric_id", maintain_order=True):
+        last = part.sort("grade", "message_size_bytes", descending=[True, False]).row(0, named=True)
+        counts = {grade: part.filter(pl.col("grade") == grade).height for grade in GRADES}
+        kept = ("grade", "reasons", "message_size_bytes", "metric_id", *CURVE)
+        rows.append({**{name: last[name] for name in kept}, "counts": counts})
+    return rows

@@ -1,0 +1,219 @@
+"""Brings run folders and what is asked of them together into one answer: what `fabriscope compare` prints."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriscope import store
+from fabriscope.analysis.comparing import choices, conditions
+from fabriscope.analysis.comparing.comparisons import COMPARISON_SCHEMA, KINDS, Family, families
+from fabriscope.analysis.comparing.conditions import MET, OPEN, Condition
+from fabriscope.analysis.comparing.findings import findings
+from fabriscope.analysis.comparing.ranges import ranges
+from fabriscope.analysis.proof.transport import refuted_sentences
+from fabriscope.analysis.results import results_of
+from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
+from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
+from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.run_data import RunData
+from fabriscope.running.evaluation import evaluating
+
+UNPAIRED = (
+    "the two runs share no blocks: compared unpaired, launch against launch; what changed on the machine between them "
+    "counts as a difference"
+)
+
+
+class SelectionError(FabriscopeError):
+    """What is asked for is not in the run."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One pair of curves: its sizes, and what they say together."""
+
+    where: str
+    text: str
+    sides: tuple[str, str]
+    rows: list[dict[str, Any]]
+    answers: dict[str, list[str]]
+    """Condition to its answer for each row."""
+
+    def cells(self) -> list[list[str]]:
+        """Return the rows as they are printed."""
+        return [
+            [
+                size_text(row["message_size_bytes"]),
+                *(value_text(row[f"{side}_value"], row["metric_id"]) for side in ("left", "right")),
+                ratio_text(row["ratio"]),
+                interval_text(row["low"], row["high"], ratio_text) or UNKNOWN,
+                row["verdict"] + (f" ({row['blocks_to_decide']} would decide)" if row["blocks_to_decide"] else ""),
+                *(answer[index] for answer in self.answers.values()),
+            ]
+            for index, row in enumerate(self.rows)
+        ]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was compared, how, and what came of it."""
+
+    title: str
+    rules: Rules
+    is_paired: bool
+    notes: list[str]
+    conditions: list[str]
+    pairs: list[Pair] = field(default_factory=list)
+    control_failed: bool = False
+    lost_count: int = 0
+    """Cases that the baseline has values of, and that the run tried without getting one."""
+
+    @property
+    def is_failed(self) -> bool:
+        """Return whether a condition is met anywhere, or cannot be judged since the run lost what it tried."""
+        return bool(self._count(MET)) or bool(self.conditions and self.lost_count)
+
+    def conclusions(self) -> list[str]:
+        """Return what came of the conditions, in sentences."""
+        said = []
+        for name in self.conditions:
+            met, undecided, total = self._count(MET, name), self._count(OPEN, name), self._count(None, name)
+            if met:
+                said.append(f"FAILED: {name} is met at {met} of {total} sizes.")
+            else:
+                rest = f"; at {undecided} the launches cannot rule it out" if undecided else ""
+                said.append(f"passed: {name} is met at none of {total} sizes{rest}.")
+        if self.conditions and self.lost_count:
+            said.append(f"FAILED: what the baseline has values of failed in the run, cases: {self.lost_count}.")
+        if self.control_failed:
+            said.append("The A/A control failed: nothing of this can be trusted.")
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {
+            "title": self.title,
+            "paired": self.is_paired,
+            "rules": dataclasses.asdict(self.rules),
+            "notes": self.notes,
+            "failed": self.is_failed,
+            "control_failed": self.control_failed,
+            "lost_cases": self.lost_count,
+            "conditions": {
+                name: {"met": self._count(MET, name), "open": self._count(OPEN, name), "sizes": self._count(None, name)}
+                for name in self.conditions
+            },
+            "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
+        }
+
+    def _count(self, wanted: str | None, condition: str | None = None) -> int:
+        said = [
+            one
+            for pair in self.pairs
+            for name, all_of in pair.answers.items()
+            if condition in (None, name)
+            for one in all_of
+        ]
+        return len(said) if wanted is None else said.count(wanted)
+
+
+def of(
+    paths: Sequence[Path], left: str | None, right: str | None, wanted: Sequence[Condition], margin: float | None
+) -> Comparison:
+    """Return the comparison of one run's entries, or of two runs: the last path's against the first's.
+
+    Raises StoreError, or SelectionError for a selection that is not in the run.
+    """
+    runs = [store.open_run(path).read() for path in paths]
+    with contextlib.ExitStack() as borders:
+        for path in paths:
+            borders.enter_context(evaluating(path))
+        values = [results_of(run).launch_values for run in runs]
+        controls = [results_of(run).control for run in runs]
+        found = _compared(paths, runs, values, left, right, wanted, margin)
+    if wanted and not found.pairs:
+        text = "nothing can be compared, so that no condition can be judged"
+        raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
+    notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
+    notes += [sentence for run in runs for sentence in refuted_sentences(run)]
+    notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
+    failed = any(control is not None and control.is_failed for control in controls)
+    return dataclasses.replace(found, notes=notes, control_failed=failed)
+
+
+def _compared(
+    paths: Sequence[Path],
+    runs: list[RunData],
+    values: list[pl.DataFrame],
+    left: str | None,
+    right: str | None,
+    wanted: Sequence[Condition],
+    margin: float | None,
+) -> Comparison:
+    if len(runs) == 2:
+        return _of_two(paths, runs, values, wanted, margin)
+    run, rules = runs[0], _with_margin(rules_of(runs[0]), margin)
+    if left is None or right is None:
+        found = [one for kind in KINDS.values() for one in families(values[0], kind, rules)]
+        title = f"{run.manifest.name}: every comparison"
+    else:
+        try:
+            sides = [choices.selection(text, run, values[0]) for text in (left, right)]
+        except ValueError as error:
+            raise SelectionError(str(error), where=str(paths[0])) from error
+        found = choices.entries_compared(values[0], sides[0], sides[1], rules)
+        title = f"{run.manifest.name}: {left} against {right}"
+    return Comparison(
+        title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}"],
+        [one.text() for one in wanted], _pairs(found, wanted, rules),
+    )  # fmt: skip
+
+
+def _of_two(
+    paths: Sequence[Path],
+    runs: list[RunData],
+    values: list[pl.DataFrame],
+    wanted: Sequence[Condition],
+    margin: float | None,
+) -> Comparison:
+    each = rules_of(runs[1]), rules_of(runs[0])
+    rules = _with_margin(rules_of_both(*each), margin)
+    labels = [path.resolve().name for path in (paths[1], paths[0])]
+    names = labels if labels[0] != labels[1] else [str(paths[1]), str(paths[0])]
+    found, refused = choices.runs_compared((runs[1], runs[0]), (values[1], values[0]), (names[0], names[1]), each)
+    notes = [UNPAIRED, _rules_text(rules), *(f"not compared, since settings differ: {one}" for one in refused)]
+    title = f"{names[0]} against {names[1]}"
+    compared = Comparison(title, rules, False, notes, [one.text() for one in wanted], _pairs(found, wanted, rules))
+    return dataclasses.replace(compared, lost_count=len(_lost_cases(runs, values)))
+
+
+def _lost_cases(runs: list[RunData], values: list[pl.DataFrame]) -> set[str]:
+    baseline, run = (set(of_run["case_id"]) for of_run in values)
+    return (baseline & set(runs[1].manifest.cases)) - run
+
+
+def _with_margin(rules: Rules, margin: float | None) -> Rules:
+    return rules if margin is None else dataclasses.replace(rules, margin=margin)
+
+
+def _rules_text(rules: Rules) -> str:
+    return f"{rules.words}; equivalent means within {rules.margin * 100:g} %"
+
+
+def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> list[Pair]:
+    pairs = []
+    for one in found:
+        rows = one.rows(rules)
+        (finding,) = findings(ranges(pl.DataFrame(rows, schema=COMPARISON_SCHEMA)))
+        answers = {condition.text(): conditions.answers(condition, one, rows, rules) for condition in wanted}
+        pairs.append(Pair(finding["where"], finding["text"], one.labels, rows, answers))
+    return pairs

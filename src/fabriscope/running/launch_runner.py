@@ -1,0 +1,255 @@
+"""Runs one launch of a run, whatever happens to it, and says what came of every case."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fabriscope import bug_log
+from fabriscope import plan as plans
+from fabriscope.adapters.base import Adapter, AdapterContext
+from fabriscope.launch import mpi_jobs, processes
+from fabriscope.launch.site import Site, SiteLab
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.counters import Watch
+from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.model.metrics import unit_of
+from fabriscope.running import launch_counters
+from fabriscope.running.casualties import Casualties
+
+SETTLE_NS = 30 * 10**9
+"""A launch may take its expected time twice, one case's time-out, and so long, before we end it."""
+MAX_ATTEMPTS = 4
+"""A launch is started again without the case that hung, so often at most."""
+MAX_HANGS = 2
+"""A case that hung in so many launches is left out of later ones: once may have been an accident."""
+
+
+class LaunchRunner:
+    """Runs one launch, again without a case that hung, and says what came of every case."""
+
+    def __init__(
+        self,
+        plan: plans.Plan,
+        launch: Launch,
+        adapter: Adapter,
+        site: Site,
+        casualties: Casualties,
+        hung: Mapping[str, int],
+        cancel: threading.Event,
+        errors: Path | None = None,
+    ) -> None:
+        """Prepare a launch; `errors` is the folder for the tracebacks of errors that nobody foresaw."""
+        self._errors = errors
+        self._plan = plan
+        self._launch = launch
+        self._adapter = adapter
+        self._site = site
+        self._casualties = casualties
+        self._mishaps: list[str] = []
+        self._stand_ins: dict[str, str] = {}
+        self._cancel = cancel
+        self._blocks: list[SampleBlock] = []
+        self._outcomes: list[Outcome] = []
+        self.watches: dict[str, Watch] = {}
+        """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
+        self._details: dict[str, Any] = {}
+        self._results = {
+            case.case_id: CaseResult(case.case_id, "skipped", f"it hung in {MAX_HANGS} earlier launches")
+            for case in launch.cases
+            if hung.get(case.case_id, 0) >= MAX_HANGS
+        }
+
+    def run(self, expected_ns: int) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
+        """Return the journal's record, the samples, and the raw outcomes."""
+        started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
+        hung: list[str] = []
+        try:
+            placed, self._stand_ins = self._casualties.place(self._launch)
+            hung = self._measure(placed, expected_ns)
+        except HostError as error:
+            self._take(_all_failed(self._launch, str(error)))
+        except BaseException as error:  # a launch is a border: nothing that goes wrong in it ends the run
+            self._take(_all_failed(self._launch, self._unforeseen(error)))
+        for case in self._launch.cases:
+            given_up = CaseResult(case.case_id, "failed", f"not reached: {len(hung)} other cases hung before it")
+            self._results.setdefault(case.case_id, given_up)
+        if hung and not self._mishaps:
+            self._details["hung_case_ids"] = hung
+        return self._record(started_unix_ns, time.monotonic_ns() - started_ns), self._blocks, self._outcomes
+
+    def _measure(self, placed: Launch, expected_ns: int) -> list[str]:
+        """Run the launch on the hosts that it was given, until every case has its result; return those that hung."""
+        hung: list[str] = []
+        for _ in range(MAX_ATTEMPTS):
+            left = tuple(case for case in placed.cases if case.case_id not in self._results)
+            if not left or self._cancel.is_set():
+                break
+            parsed = self._attempt(dataclasses.replace(placed, cases=left), expected_ns)
+            retry = parsed.hung_case_id is not None and len(left) > 1 and not self._mishaps
+            self._take(parsed, but_not_failed=retry)
+            if parsed.hung_case_id is not None:
+                hung.append(parsed.hung_case_id)
+            if not retry:
+                break
+        return hung
+
+    def _take(self, parsed: ParsedLaunch, *, but_not_failed: bool = False) -> None:
+        """Keep what an attempt brought; results of cases that will be tried again do not count yet."""
+        self._blocks += parsed.blocks
+        groups = {**self._details.get("groups", {}), **_groups(parsed)}
+        self._details |= parsed.details | ({"groups": groups} if groups else {})
+        for result in parsed.results:
+            if not but_not_failed or result.status == "ok" or result.case_id == parsed.hung_case_id:
+                self._results.setdefault(result.case_id, result)
+
+    def _attempt(self, launch: Launch, expected_ns: int) -> ParsedLaunch:
+        timeout_ns = 2 * expected_ns + self._plan.section.case_timeout + SETTLE_NS
+        outcomes: list[Outcome] = []
+        try:
+            outcomes = self._run_commands(launch, timeout_ns / 1e9)
+            parsed = _of_its_cases(self._adapter.parse(launch, outcomes), launch)
+        except FabriscopeError as error:
+            parsed = _all_failed(launch, str(error))
+        except OSError as error:  # our own temporary folder: it is full, or gone
+            parsed = _all_failed(launch, f"what the launch's processes say cannot be kept: {error}")
+        except BaseException as error:
+            parsed = _all_failed(launch, self._unforeseen(error))
+        ended_badly = any(one.timed_out or one.is_lost or one.exit_status != 0 for one in outcomes)
+        if ended_badly or any(result.status == "failed" for result in parsed.results):
+            self._sweep(launch)
+            return self._explained(launch, parsed)
+        return parsed
+
+    def _run_commands(self, launch: Launch, timeout_s: float) -> list[Outcome]:
+        """Run the launch's commands while its hosts are watched; return their outcomes, which are kept as they are."""
+        commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
+        wants_counters = self._plan.section.counters
+        watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
+        outcomes = processes.run_commands(
+            commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
+        )
+        watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
+        self._outcomes += outcomes
+        self.watches = launch_counters.watches(self._site, watched)
+        return outcomes
+
+    def _unforeseen(self, error: BaseException) -> str:
+        """Return the reason of measurements that failed by an error that nobody foresaw; its traceback is kept."""
+        if isinstance(error, bug_log.PASSED_BY):
+            raise error
+        about = f"launch {self._launch.launch_id}, {self._launch.entry.label()}"
+        return bug_log.report(error, about, self._errors)
+
+    def _explained(self, launch: Launch, parsed: ParsedLaunch) -> ParsedLaunch:
+        """Return what came of a launch that failed, with the reason that lies deeper, if there is one."""
+        if self._cancel.is_set():
+            return parsed
+        self._mishaps += (found := self._casualties.look(launch.entry.hosts))
+        if not found:
+            return parsed
+        why = "; ".join(found)
+        results = tuple(
+            dataclasses.replace(one, reason=f"{why} ({one.reason})") if one.status == "failed" else one
+            for one in parsed.results
+        )
+        return dataclasses.replace(parsed, results=results)
+
+    def _context(self) -> AdapterContext:
+        entry, site = self._launch.entry, self._site
+        return AdapterContext(
+            hosts=site.hosts,
+            fabric=site.fabrics[entry.fabric] if entry.fabric else None,
+            mpi=site.mpi[entry.mpi] if entry.mpi else None,
+            engine=site.engine,
+            mpi_engine=site.mpi_engines.get(entry.mpi or ""),
+            programs=site.programs,
+            token=secrets.token_hex(16),
+            case_timeout_ns=self._plan.section.case_timeout,
+        )
+
+    def _wrapped(self, command: Command) -> Command:
+        """Return the command, with the MPI's launcher before it if it is an MPI job."""
+        entry, site = self._launch.entry, self._site
+        if not command.rank_hosts:
+            return command
+        fabric = site.fabrics[entry.fabric] if entry.fabric else None
+        stack = site.mpi[entry.mpi or ""]
+        return mpi_jobs.wrap(command, stack, site.hosts, fabric, site.remote_shell, site.slurm)
+
+    def _sweep(self, launch: Launch) -> None:
+        """End what a broken launch may have left on its hosts."""
+        with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
+            self._site.sweep(set(launch.entry.hosts))
+
+    def failed(self, record: Mapping[str, Any], error: BaseException) -> dict[str, Any]:
+        """Return the record of a launch whose results cannot be stored, though they were measured."""
+        why = self._unforeseen(error)
+        results = {case.case_id: {"status": "failed", "reason": why} for case in self._launch.cases}
+        return {**record, "status": "failed", "reason": why, "results": results, "details": {}}
+
+    def _of_lab(self, read: Callable[[SiteLab], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what the lab says, or nothing: one that is gone altogether shows in its hosts."""
+        try:
+            return read(self._site.lab) if self._site.lab is not None else {}
+        except LabError:
+            return {}
+        except BaseException as error:
+            self._mishaps.append(self._unforeseen(error))
+            return {}
+
+    def _fabric_counters(self, lab: SiteLab) -> dict[str, Any]:
+        self._mishaps += lab.mend()
+        return lab.counters()
+
+    def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
+        counters = self._of_lab(self._fabric_counters)
+        consoles = self._of_lab(lambda lab: lab.consoles())
+        results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
+        bad = [one.reason for one in self._results.values() if one.status == "failed"]
+        return {
+            "launch_id": self._launch.launch_id,
+            "block": self._launch.block,
+            "entry_id": self._launch.entry.entry_id,
+            "status": "failed" if len(bad) == len(results) else "ok",
+            "reason": bad[0] if bad else None,
+            "results": results,
+            "started_unix_ns": started_unix_ns,
+            "elapsed_ns": elapsed_ns,
+            "details": self._details,
+            "mishaps": [*self._casualties.tell(), *self._mishaps],
+            "stand_ins": self._stand_ins,
+            "fabric_counters": counters,
+            "consoles": consoles,
+        }
+
+
+def _groups(parsed: ParsedLaunch) -> dict[str, Any]:
+    groups = parsed.details.get("groups")
+    return groups if isinstance(groups, dict) else {}
+
+
+def _of_its_cases(parsed: ParsedLaunch, launch: Launch) -> ParsedLaunch:
+    """Return what an adapter read.
+
+    Raises ParseError where it is about cases that the launch does not have, or of a quantity of unknown unit.
+    """
+    known = {case.case_id for case in launch.cases}
+    named = {result.case_id for result in parsed.results} | {block.case_id for block in parsed.blocks}
+    if not named <= known:
+        strangers = ", ".join(sorted(named - known))
+        raise ParseError(f"the output is about cases that this launch does not have: {strangers}")
+    for quantity in {block.quantity for block in parsed.blocks}:
+        unit_of(quantity)
+    return parsed
+
+
+def _all_failed(launch: Launch, reason: str) -> ParsedLaunch:
+    return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))

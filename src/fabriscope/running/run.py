@@ -1,0 +1,276 @@
+"""The only orchestrator: from a plan to a run folder, launch by launch."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import platform
+import threading
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabriscope import engine_binary, store
+from fabriscope import plan as plans
+from fabriscope.adapters import engine
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.hosts import allocation
+from fabriscope.launch import mpi_jobs
+from fabriscope.launch.site import Site
+from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
+from fabriscope.model.host import Fact
+from fabriscope.model.layers import LAYERS, Carrier, layers_over
+from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord
+from fabriscope.progress import Progress
+from fabriscope.registry import discover
+from fabriscope.running import copy_rates, launch_counters, resumption
+from fabriscope.running import site as sites
+from fabriscope.running.casualties import Casualties
+from fabriscope.running.effort import Effort
+from fabriscope.running.launch_runner import LaunchRunner
+from fabriscope.running.sharpen import Sharpening
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """How a run ended."""
+
+    path: Path
+    launch_count: int
+    failed_cases: int
+    """Measurements that are not ok, over all launches."""
+    is_complete: bool
+    """False when it was interrupted."""
+
+
+def vocabulary() -> plans.Vocabulary:
+    """Return the names that plans may use in this installation, the engine's own plug-ins among them."""
+    from fabriscope.lab.presets import PRESETS
+    from fabriscope.model.benchmarks import BENCHMARKS
+
+    job = allocation.find()
+    instruments = discover("adapters", "ADAPTER")
+    built_in = engine_binary.list_plugins()
+    transports = built_in.transports | {"tcp", "shm", "mpi"}
+    ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING}
+    known = transports | ours | set(built_in.left_out)
+    left_out = {
+        name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
+        for name in known - transports
+    }
+    return plans.Vocabulary(
+        benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
+        instruments=frozenset(instruments.plugins),
+        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))),
+        presets=frozenset(PRESETS),
+        allocation=job.hosts if job else None,
+        instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
+        left_out=_by_layer(left_out),
+        missing_here=_by_layer(built_in.missing_library),
+    )
+
+
+def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said of the engine's transports, said of the layers of plans, of which libfabric has several."""
+    return {layer: text for name, text in of_transports.items() for layer in layers_over(name)}
+
+
+def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
+    """Measure a plan into a new run folder. Raises FabriscopeError; failing cases are recorded, not raised."""
+    if plan.wants_allocation and allocation.find() is None:
+        fix = "`fabriscope submit PLAN` makes one"
+        raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
+    store.refuse_impossible(path)
+    with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:
+        schedule = _schedule(plan, site)
+        progress.notice("the facts of every host")
+        folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
+        return _execute(plan, schedule, folder, site, progress, cancel)
+
+
+def resume(
+    path: Path, progress: Progress, cancel: threading.Event, *, keep_failed: bool = False, redo_damaged: bool = False
+) -> RunSummary:
+    """Go on with a run folder: launches that its journal lacks are made, and failed ones again unless `keep_failed`.
+
+    It goes on as what it was begun as or not at all: StoreError names whatever differs (plan, fabrics, MPI, engine,
+    hosts) and every file that is not as it was written; a launch whose files are damaged is made again where
+    `redo_damaged` says so. Hosts that cannot be reached are casualties, as those are that a run loses on its way.
+    Raises FabriscopeError.
+    """
+    folder = store.open_run(path)
+    load_plan = functools.partial(plans.load, path / store.PLAN_NAME, vocabulary())
+    resumption.check_whole(folder, load_plan)
+    kept = _kept(folder, keep_failed)
+    damaged = resumption.damaged_launches(folder, kept)
+    if not redo_damaged:
+        resumption.refuse_damaged(path, damaged)
+    kept = {key: record for key, record in kept.items() if key not in damaged}
+    may_add = folder.manifest.plan.sharpen and not folder.has_ended
+    if len(kept) == len(folder.manifest.schedule) > 0 and not may_add:
+        return _summary(folder, len(kept))  # whatever became of its hosts
+    plan = _on_the_same_hosts(load_plan(), folder)
+    resumption.refuse_other_plan(folder, plan)
+    known = {name: list(host.facts) for name, host in folder.manifest.hosts.items()}
+    with progress, sites.prepare(plan, progress.notice, known, cancel) as site:
+        schedule = _schedule(plan, site)
+        if store.scheduled(schedule.launches) != folder.manifest.planned:
+            raise StoreError(
+                "this version of fabriscope would run other launches than the folder's manifest says",
+                where=str(path),
+                fix=f"resume it with fabriscope {folder.manifest.fabriscope_version}, or start a new run",
+            )
+        resumption.refuse_other_site(folder, _standing(plan, site), _facts(site))
+        return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed, redo=damaged)
+
+
+def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, LaunchRecord]:
+    """Return the records, by launch id, of launches that need not be made again."""
+    records = {key: record for key, record in folder.done().items() if key not in redo}
+    return {key: record for key, record in records.items() if keep_failed or not record.failures}
+
+
+def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
+    hosts = site.hosts.values() if plan.counts_cores else ()
+    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts))
+    check_specs(plan, schedule)
+    return schedule
+
+
+def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
+    """Raise PlanError for a launch whose specification no mpirun could be trusted to hand to rank 0."""
+    for launch in schedule.launches:
+        if (launch.entry.layer, launch.entry.instrument) != ("mpi", "engine") or launch.block > 1:
+            continue
+        spec_bytes = len(engine.spec_text(launch, AdapterContext({})))
+        if spec_bytes > mpi_jobs.MAX_STDIN_BYTES:
+            raise PlanError(
+                f"{len(launch.cases)} cases in one launch of {launch.entry.label()} are more than mpirun can be "
+                f"trusted to hand on ({spec_bytes} bytes of standard input, {mpi_jobs.MAX_STDIN_BYTES} are safe)",
+                where=plan.file,
+                fix="choose fewer sizes or benchmarks, or make two plans of it",
+            )
+
+
+def _on_the_same_hosts(plan: plans.Plan, folder: store.RunFolder) -> plans.Plan:
+    """Return the plan with the hosts that the run began on; raises StoreError if a batch job gave us others."""
+    begun_on = tuple(folder.manifest.hosts)
+    if not plan.wants_allocation or begun_on == plan.hosts:
+        return plan
+    if set(begun_on) <= set(plan.hosts):
+        return dataclasses.replace(plan, hosts=begun_on)
+    raise StoreError(
+        f"the run began on {', '.join(begun_on)}, and this job has {', '.join(plan.hosts)}",
+        where=str(folder.path),
+        fix="ask for the same hosts, or start a new run",
+    )
+
+
+def _execute(
+    plan: plans.Plan,
+    schedule: plans.Schedule,
+    folder: store.RunFolder,
+    site: Site,
+    progress: Progress,
+    cancel: threading.Event,
+    *,
+    keep_failed: bool = False,
+    redo: Container[int] = (),
+) -> RunSummary:
+    adapters = discover("adapters", "ADAPTER")
+    with folder.lock():
+        done = _kept(folder, keep_failed, redo)
+        left = [launch for launch in schedule.launches if launch.launch_id not in done]
+        effort = Effort(plan, folder, progress)
+        sharpening = Sharpening(plan.section, folder, progress)
+        wanted = [launch for launch in left if effort.counts(launch)]
+        wanted += [
+            launch for launch in folder.manifest.launches[len(schedule.launches) :] if launch.launch_id not in done
+        ]
+        expected_ns = sum(plans.expected_ns(launch, site.fabrics, plan.guests) for launch in wanted)
+        progress.start(str(folder.path), len(folder.manifest.schedule), len(done), expected_ns)
+        hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
+        casualties = Casualties(site)
+        effort.announce()
+        if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
+            folder.note_idle(launch_counters.idle(site, cancel))
+        for launch in _worth_making(left, effort, sharpening, done):
+            if cancel.is_set():
+                break
+            expected_ns = plans.expected_ns(launch, site.fabrics, plan.guests)
+            progress.launch_started(launch, expected_ns)
+            adapter = adapters.get(launch.entry.instrument)
+            runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel, folder.errors)
+            record, blocks, outcomes = runner.run(expected_ns)
+            if cancel.is_set():
+                break  # what was interrupted is measured again on resume
+            try:
+                stored = folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
+            except FabriscopeError:
+                raise
+            except BaseException as error:  # what was measured has no room in the store's columns, for instance
+                stored = folder.append(runner.failed(record, error), (), outcomes, again=True)
+            hung.update(stored.details.hung_case_ids)
+            progress.launch_ended(launch, stored.failures, stored.elapsed_ns)
+        if not cancel.is_set():
+            folder.end()
+        is_decided = effort.is_adaptive and not cancel.is_set()
+        return _summary(folder, len(folder.done()) if is_decided else len(folder.manifest.schedule))
+
+
+def _worth_making(
+    planned: list[Launch], effort: Effort, sharpening: Sharpening, done: Container[int]
+) -> Iterator[Launch]:
+    """Yield the launches that the plan asked for, as far as they decide something; then what is added to them."""
+    yield from (launch for launch in planned if effort.wants(launch))
+    effort.end()
+    yield from sharpening.launches(done)
+
+
+def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
+    records = folder.done().values()
+    failed_cases = sum(len(record.failures) for record in records)
+    return RunSummary(folder.path, len(records), failed_cases, len(records) == launch_count)
+
+
+def _facts(site: Site) -> dict[str, list[Fact]]:
+    """Return the facts of every host; those of one that is gone are as they were."""
+    from fabriscope.hosts import facts
+
+    return {name: site.facts.get(name) or facts.collect(host) for name, host in site.hosts.items()}
+
+
+def _standing(plan: plans.Plan, site: Site) -> dict[str, Any]:
+    """Return the parts of the manifest that say what is measured: fabrics, lab, MPI libraries and programs."""
+    return {
+        "fabrics": dict(site.fabrics),
+        "lab": sites.lab_spec(plan) if plan.uses_lab else None,
+        "mpi": dict(site.mpi),
+        "versions": resumption.versions(site, platform.python_version()),
+    }
+
+
+def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[str, Any]:
+    """Return everything that is known before the first launch."""
+    copied = copy_rates.measured(site)
+    collected = {name: [*found, copied[name]] for name, found in _facts(site).items()}
+    may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
+    standing = _standing(plan, site)
+    return store.describe(
+        schedule.cases.values(),
+        schedule.launches,
+        site.fabrics.values(),
+        site.mpi.values(),
+        entries=schedule.entries,
+        hosts=collected,
+        name=plan.section.name,
+        seed=plan.section.seed,
+        plan=plan.section.model_dump(mode="json"),
+        paper=plan.paper,
+        lab=standing["lab"],
+        versions=standing["versions"],
+        **may_add,
+    )

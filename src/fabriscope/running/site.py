@@ -1,0 +1,169 @@
+"""Builds what a run runs on: its hosts, fabrics, MPI libraries and engines, real or of the lab."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from fabriscope import engine_binary
+from fabriscope.launch.site import Site
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Fact, Host
+from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
+from fabriscope.model.mpi import MpiStack
+from fabriscope.plan import Plan
+from fabriscope.plan.schema import FabricSection, LabFabricSection
+from fabriscope.registry import discover
+from fabriscope.running import rdma_ports, real_site
+from fabriscope.running.real_site import Notice
+
+__all__ = ["Site", "cores_per_host", "find_stacks", "lab_spec", "planned_fabrics", "prepare", "switch_spec"]
+
+
+@contextlib.contextmanager
+def prepare(
+    plan: Plan,
+    notice: Notice,
+    known: Mapping[str, list[Fact]] | None = None,
+    cancel: threading.Event | None = None,
+) -> Iterator[Site]:
+    """Build what the plan runs on, and take it down again; `notice` is told what takes time.
+
+    `known` are the facts of the hosts from the time when the run began, for one that goes on: then a host that cannot
+    be reached is `absent`, and where all can be done without it nothing is raised.
+    Raises LabError, HostError, ToolMissing, LaunchError or PlanError.
+    """
+    engine = str(engine_binary.find_engine())
+    wanted = _wanted_programs(plan)
+    programs = {name: path for name in wanted if (path := shutil.which(name)) is not None}
+    stacks = find_stacks(plan)
+    mpi_engines = {}
+    for name, stack in stacks.items():
+        notice(f"the engine for {name} (compiled once, then kept)")
+        mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
+    if not plan.uses_lab:
+        bare = Site({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
+        with real_site.prepare(plan, bare, notice, known) as site:
+            yield site
+        return
+    from fabriscope import lab
+
+    notice("the lab")
+    built = lab.up(lab_spec(plan), notice=lambda stuck: notice(f"the lab, though one is left over: {stuck}"))
+    try:
+        hosts = {host.name: host for host in built.hosts}
+        fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
+        yield Site(hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell), built)
+    finally:
+        built.down()
+
+
+def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
+    """Return the plan's fabrics; those of the lab are eth0, eth1 ... in the plan's order."""
+    fabrics = {}
+    for index, (name, section) in enumerate(plan.section.fabrics.items()):
+        if section.lab is None:
+            fabrics[name] = Fabric(
+                name, _interfaces(section, plan), line_rate_bits_per_s=section.line_rate, **_verbs(section)
+            )
+            continue
+        switch = switch_spec(section.lab)
+        fabrics[name] = Fabric(
+            name,
+            dict.fromkeys(plan.hosts, f"eth{index}"),
+            line_rate_bits_per_s=switch.rate_bits_per_s or None,
+            mtu_bytes=switch.mtu_bytes,
+            settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
+            **_verbs(section),
+        )
+    return fabrics
+
+
+def lab_spec(plan: Plan) -> LabSpec:
+    """Return the lab that the plan asks for; raises PlanError if a lab cannot have such hosts."""
+    switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
+    drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
+    return LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
+
+
+def _verbs(section: FabricSection) -> dict[str, Any]:
+    """Return what a fabric that speaks verbs has beside its interfaces; its ports are found once hosts stand."""
+    transport = {None: "tcp", "soft-roce": "roce"}.get(section.rdma, section.rdma)
+    return {
+        "transport": transport,
+        "service_level": section.service_level,
+        "traffic_class": section.traffic_class,
+    }
+
+
+def switch_spec(section: LabFabricSection) -> SwitchSpec:
+    """Return the preset with the plan's changes."""
+    from fabriscope.lab.presets import PRESETS
+
+    changes: dict[str, Any] = {
+        "rate_bits_per_s": section.rate,
+        "delay_ns": section.delay,
+        "buffer_bytes": section.buffer,
+        "rx_coalesce_ns": section.rx_coalesce_time,
+        "rx_coalesce_frames": section.rx_coalesce_frames,
+        "mtu_bytes": section.mtu,
+        "on_full": section.on_full,
+        "loss_share": section.loss,
+        "drop_every": section.drop_every,
+        "reorder_share": section.reorder,
+        "reorder_delay_ns": section.reorder_delay,
+        "flap_period_ns": section.flap_period,
+        "flap_down_ns": section.flap_down,
+        "fault_seed": section.fault_seed,
+    }
+    return dataclasses.replace(
+        PRESETS[section.preset], **{key: value for key, value in changes.items() if value is not None}
+    )
+
+
+def find_stacks(plan: Plan) -> dict[str, MpiStack]:
+    """Return the plan's MPI libraries by their names; raises ToolMissing for one that is not there."""
+    from fabriscope.hosts import mpi
+
+    found = {}
+    for wanted in plan.section.mpi:
+        stack = mpi.find(wanted.library or wanted.name, wanted.path)
+        found[wanted.name] = dataclasses.replace(
+            stack, name=wanted.name, env={**stack.env, **wanted.env}, bind=wanted.bind, over=wanted.over
+        )
+    return found
+
+
+def _wanted_programs(plan: Plan) -> frozenset[str]:
+    """Return the programs that the plan's instruments start; a missing one fails its launches, with that reason."""
+    room = discover("adapters", "ADAPTER")
+    return frozenset(
+        name for instrument in plan.section.instruments for name in getattr(room.get(instrument), "programs", ())
+    )
+
+
+def _interfaces(section: FabricSection, plan: Plan) -> dict[str, str]:
+    if isinstance(section.interface, str):
+        return dict.fromkeys(plan.hosts, section.interface)
+    return dict(section.interface or {})
+
+
+def cores_per_host(hosts: Iterable[Host] = (), known: Mapping[str, list[Fact]] | None = None) -> int | None:
+    """Return how many cores every one of the hosts has at least: what `half` and `all` in a plan count.
+
+    On this machine, and so on every host of a lab, that is the processors that we may use; on a remote host what the
+    `known` facts say, None where they do not.
+    """
+    counts: list[object] = [len(os.sched_getaffinity(0))]
+    for host in hosts:
+        if host.is_remote:
+            told = {fact.name: fact.value for fact in (known or {}).get(host.name, [])}
+            counts.append(told.get("cpu.core_count") or told.get("cpu.thread_count"))
+    numbers = [count for count in counts if isinstance(count, int)]
+    remote = numbers[1:] or numbers
+    return min(remote) if len(numbers) == len(counts) else None
