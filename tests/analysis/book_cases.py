@@ -72,6 +72,10 @@ def holds(*channels: tuple[str, ...]) -> Step:
     return lambda one: one.holds(*channels)
 
 
+def loses_sight(one: Scene) -> None:
+    one.hosts["a"].problems["looks"] = "one came 0.4 s too late"
+
+
 def soft(size: int) -> Step:
     def step(one: Scene) -> None:
         one.opens()
@@ -334,6 +338,15 @@ CASES = [
             ("a server's sockets", (("unix 7 to 8",), ("unix 9 to 6",)), ALONE, PROVED, "all 20.0 MB"),
         ]
     ),
+    Case(
+        "payload unknown, one host, a look was missed",
+        on_one(loopback(20 * MB), loses_sight),
+        ALONE,
+        UNDECIDED,
+        "",
+        "one came 0.4 s too late",
+    ),
+    Case("payload unknown, a look was missed", scene(tcp(MB), loses_sight), TCP, PROVED, "tcp over eth0"),
     Case("payload unknown, one host, memory", on_one(shares), ALONE, REFUTED, "shared memory"),
     Case("payload unknown, one host, memory asked", on_one(shares), MEMORY, PROVED, "shared memory"),
     Case(

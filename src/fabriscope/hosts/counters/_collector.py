@@ -5,6 +5,7 @@
 #
 # It says, each in a line of JSON behind BEGIN: what the host is, its readings, and that it is ready once the first one
 # is taken. A reading holds what has changed since the one before it.
+import contextlib
 import json
 import os
 import signal
@@ -23,6 +24,7 @@ LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
 MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
+LATE_S = 0.1  # a look that comes so much too late was missed: what lived for less is not known
 LEAST_COUNTED = 10000  # bytes of an interface that are worth a word
 CAME_AND_WENT = "interfaces that came and went between two readings"
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -41,7 +43,7 @@ class Collector:
         self.said = {}
         self.said_links, self.unsaid_links = {}, {}
         self.link_news = LinkNews()
-        self.cost_s = self.looked_s = 0.0
+        self.cost_s = self.looked_s = self.late_s = 0.0
         self.looks_s = []
 
     def host(self):
@@ -160,6 +162,8 @@ class Collector:
         self.sockets.hear()
         if now_s < self.news_s + PEEKS_S:
             is_news |= self.processes.peek()
+        if self.processes.have_new_channels():
+            self.looks_s = [now_s, *self.looks_s]
         if self.looks_s and self.looks_s[0] <= now_s:
             self.looks_s = [at_s for at_s in self.looks_s if at_s > now_s]
             if self.looked_s < LOOK_ALLOWANCE_S + LOOK_SHARE * (now_s - self.began_s):
@@ -177,11 +181,14 @@ class Collector:
         self.reading(True)
         say({"kind": "ready"})
         next_s, tick_s, is_nice = self.began_s + self.interval_s, FIRST_TICK_S, False
+        niceness = os.getpriority(os.PRIO_PROCESS, 0)
         while os.getppid() == parent:
             until_s = min([next_s, time.monotonic() + tick_s, *self.looks_s[:1]])
             if signal.sigtimedwait(ENDING, max(until_s - time.monotonic(), 0)) is not None:
                 break
             now_s = time.monotonic()
+            if self.processes.of_job:
+                self.late_s = max(self.late_s, now_s - until_s)
             before_s = time.process_time()
             is_news = self.tick(now_s)
             if is_news or (self.processes.awaits_ranks() and now_s < self.began_s + EAGER_S):
@@ -191,9 +198,9 @@ class Collector:
                 share, least_s = (PEEK_SHARE, PEEK_TICK_S) if is_new else (TICK_SHARE, LAST_TICK_S)
                 affordable_s = min((time.process_time() - before_s) / share, LONGEST_TICK_S)
                 tick_s = min(tick_s * TICK_GROWTH, max(least_s, affordable_s))
-            if not is_nice and now_s > self.news_s + NICE_AFTER_S:
-                is_nice = True
-                give_way()
+            if is_nice != (now_s > self.news_s + NICE_AFTER_S):
+                is_nice = not is_nice
+                give_way(niceness + NICENESS if is_nice else niceness)
             if now_s >= next_s:
                 self.reading(False)
                 next_s = max(next_s + apart_s(self.interval_s, now_s - self.began_s), time.monotonic())
@@ -208,6 +215,8 @@ class Collector:
             time.sleep(LAST_WORDS_S)
         time.sleep(self.rdma.lag_s())
         self.reading(True)
+        if self.late_s > LATE_S:
+            self.problems["looks"] = "one came %.1f s too late: the machine was busy" % self.late_s
         if self.sockets.lost_count:
             self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count
 
@@ -241,14 +250,15 @@ def main(order):
     say({"kind": "end", "problems": problems})
 
 
-def give_way():
-    """Leave the processors to whoever measures; not at once, since a job's first moments are over soon."""
-    os.nice(NICENESS)
-    try:
+def give_way(niceness):
+    """Leave the processors to whoever measures; not in the first moments of a process, which are over soon.
+
+    Only root gets them back.
+    """
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, niceness)
         with open("/proc/self/autogroup", "w") as file:  # a session of its own is niced as a whole
-            file.write(str(NICENESS))
-    except OSError:
-        pass
+            file.write(str(niceness))
 
 
 def line_of(error):

@@ -25,7 +25,7 @@ DEVICES = re.compile(r"/dev/(net/tun|infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdr
 SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
 # Tables (/proc/net) of sockets whose bytes the kernel counts for nobody, and the column of the inode.
 DATAGRAMS = {"udp": 9, "udp6": 9, "udplite": 9, "udplite6": 9, "raw": 9, "raw6": 9, "packet": 8}
-MOST_CHANNELS = 64  # of a process
+MOST_CHANNELS, FEW_FILES = 64, 64  # of a process
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005
 
@@ -40,6 +40,7 @@ class Process:
         self.is_marked = self.is_of_job = self.is_hidden = self.was_in_group = self.is_orphan = False
         self.read_bytes = self.written_bytes = 0
         self.shared, self.devices, self.listens, self.datagrams, self.channels = {}, set(), set(), set(), set()
+        self.open_names, self.open_channels = set(), set()
 
     def is_young(self, now_s):
         return now_s - self.seen_s < SETTLED_S
@@ -337,6 +338,23 @@ class Processes:
             self.look_at_files_moved(one)
             is_news |= one.program not in LAUNCHERS and self.look_at_new_memory(one)
         return is_news
+
+    def have_new_channels(self):
+        """Return whether a process of the job has opened a socket or a pipe since the last time; of many files, the new
+        ones are looked at alone."""
+        is_new = False
+        for one in self.of_job.values():
+            folder = "/proc/%d/fd/" % one.pid
+            try:
+                names = set(os.listdir(folder))
+            except OSError:
+                continue
+            asked = names if len(names) <= FEW_FILES else names - one.open_names
+            targets = {link(folder + name) for name in asked}
+            channels = {target for target in targets if target.startswith(("socket:", "pipe:"))}
+            is_new |= not channels <= one.open_channels
+            one.open_names, one.open_channels = names, channels if asked is names else one.open_channels | channels
+        return is_new
 
     def look_at_new_memory(self, one):
         """Look at a process's memory if its size has changed; return whether it has."""

@@ -1,0 +1,46 @@
+"""When the collector looks inside a process of the job."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from fabriscope.hosts import counters
+
+
+@pytest.fixture
+def parts() -> dict[str, Any]:
+    """Return what the collector's text defines, as hosts are sent it."""
+    names: dict[str, Any] = {}
+    exec(counters.program(), names)  # noqa: S102 - our own text
+    return names
+
+
+def test_a_socket_or_a_pipe_that_a_process_opens_is_news_once(parts: dict[str, Any]) -> None:
+    looked = parts["Processes"]("ours", {})
+    looked.of_job[os.getpid()] = parts["Process"](os.getpid(), time.monotonic())
+    looked.have_new_channels()
+    assert not looked.have_new_channels()
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with one, other:
+        assert looked.have_new_channels()
+        assert not looked.have_new_channels()
+    ends = os.pipe()
+    assert looked.have_new_channels()
+    for end in ends:
+        os.close(end)
+
+
+def test_of_many_files_the_new_ones_are_looked_at(parts: dict[str, Any]) -> None:
+    parts["FEW_FILES"] = 0
+    looked = parts["Processes"]("ours", {})
+    looked.of_job[os.getpid()] = parts["Process"](os.getpid(), time.monotonic())
+    looked.have_new_channels()
+    one, other = socket.socketpair()
+    with one, other:
+        assert looked.have_new_channels()
+        assert not looked.have_new_channels()
