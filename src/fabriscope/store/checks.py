@@ -13,7 +13,7 @@ from typing import Any
 from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.record import launch_name
-from fabriscope.store import inside, journal, marks, samples, seal
+from fabriscope.store import age, inside, journal, marks, samples, seal
 from fabriscope.store.additions import ADDED
 from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
 from fabriscope.store.journal import JOURNAL_NAME
@@ -94,7 +94,7 @@ class Folder:
         """Find what only versions that always seal have written, in a folder without any seal."""
         with contextlib.suppress(*DAMAGED):
             contents = inside.parse(inside.read_bytes(self._path, MANIFEST_NAME))
-            newer = seal.newer_than_seals(contents, [line for _, _, line in self._lines if line is not None])
+            newer = age.must_be_sealed(contents, [line for _, _, line in self._lines if line is not None])
             if newer:
                 self._find(seal.SEAL_NAME, "", f"{GONE}, and only versions that write one write what stands in {newer}")
 
@@ -347,6 +347,6 @@ def _marks_of(name: str, content: bytes) -> str:
 def _place_in(name: str, content: bytes, stated: str) -> str:
     """Return in words where a file was changed; raises one of DAMAGED where it cannot be read, or nothing was."""
     if name.endswith(".parquet"):
-        samples.check(content, with_rows=False)
+        samples.check(content)
         return marks.locate_row(stated, samples.decode(content)) or "its packing, not its content"
     return marks.locate_line(stated, inside.unpack(content, MOST_RAW_BYTES)) or "its packing, not its content"
