@@ -55,7 +55,7 @@ class Known:
         if planned is not None:
             for name, stated, meant in (
                 ("block", record.block, planned.block),
-                ("entry_id", record.entry_id or planned.entry_id, planned.entry_id),
+                ("entry_id", record.entry_id, planned.entry_id),
             ):
                 if stated != meant:
                     yield f"its {name} is {shown(stated)}, and was planned as {shown(meant)}"

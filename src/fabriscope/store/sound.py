@@ -80,6 +80,12 @@ class Reader:
         self._is_sealed = any(map(seal.chain_of, documents))
         if self._is_sealed:
             return [f"{seal.SEAL_NAME} is missing: the manifest was compared with nothing"]
+        other = next((name for name, case in planned.cases.items() if case.case_id != name), None)
+        if other is not None:  # without digests the ids of cases, which are digests of them, are all that there is
+            what = (
+                f"the manifest was changed: cases.{other[:80]}: what it says is the case {planned.cases[other].case_id}"
+            )
+            raise StoreError(what, where=str(self._path / MANIFEST_NAME), fix=VERIFY)
         newer = age.must_be_sealed(planned.document, documents)
         what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
         return [f"{what}: nothing here was compared with a digest"] if newer else []
