@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 from fabriscope.model.layers import layer_of
-from fabriscope.model.limits import SizeBytes, Whole32
+from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
 from fabriscope.model.ranks import layout_of
 
 
@@ -98,7 +98,7 @@ class Case:
     benchmark: str
     """`ping_pong`, `bandwidth`, `allreduce`, `empty` ... (`model/benchmarks.py`)."""
     message_size_bytes: SizeBytes
-    window_size: Whole32 = 1
+    window_size: Ordinal = 1
     """Messages in flight; 1 for ping_pong."""
     series: str = ""
     """What tells the curves of one entry and benchmark apart when options are swept, e.g. `send buffer 16384 B`;

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriscope.model.limits import Count, Counted64, Whole32
+from fabriscope.model.limits import Counted64, UnixNs, Whole32
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
@@ -75,10 +75,10 @@ class Process:
 class Reading:
     """All counters of one host at one moment. Counters only grow, unless an interface or a device was made anew."""
 
-    at_ns: Count
+    at_ns: UnixNs
     """On the host's monotonic clock."""
-    unix_ns: Count
-    cost_ns: Count
+    unix_ns: UnixNs
+    cost_ns: UnixNs
     """The processor time that the collector took since the reading before, for this reading and what it saw between;
     of the first one, since it began."""
     interfaces: Mapping[str, Mapping[str, Counted64]]
@@ -103,7 +103,7 @@ class Watch:
     """Boot id: hosts of one kernel (namespaces of a lab, one machine) could share memory."""
     addresses: Mapping[str, tuple[str, ...]]
     """Interface to its addresses."""
-    mtu_bytes: Mapping[str, Count]
+    mtu_bytes: Mapping[str, Whole32]
     readings: tuple[Reading, ...]
     rdma_interfaces: Mapping[str, str] = field(default_factory=dict)
     """`DEVICE/PORT` to the interface that it sends over, for RoCE and iWARP."""

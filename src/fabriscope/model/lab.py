@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fabriscope.model.limits import Count, DurationNs, Ordinal, Share, SizeBytes, Whole32, Within
+from fabriscope.model.limits import Count, DurationNs, Ordinal, Seed, Share, SizeBytes, Whole32, Within
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SwitchSpec:
     """Every link is down at the end of each such period; 0: never."""
     flap_down_ns: DurationNs = 0
     """For so long."""
-    fault_seed: Count = 1
+    fault_seed: Seed = 1
     """Of what happens by chance."""
 
     @property

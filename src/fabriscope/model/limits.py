@@ -26,7 +26,10 @@ class Within:
 
 MOST_VALUE = 1e24
 """Of what is measured, in any unit that is stored: a quintillion operations a second are 1e18."""
-Count = Annotated[int, Within(0, 2**63 - 1)]
+Count = Annotated[int, Within(0, 10**16)]
+"""Of what one launch did, in operations, messages or bytes."""
+Seed = Annotated[int, Within(0, 2**63 - 1)]
+UnixNs = Annotated[int, Within(0, 2**63 - 1)]
 Ordinal = Annotated[int, Within(1, 2**31 - 1)]
 """Counts from 1, in a column of 32 bits: launches, blocks, attempts, rounds."""
 Whole32 = Annotated[int, Within(0, 2**31 - 1)]

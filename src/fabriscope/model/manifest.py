@@ -12,7 +12,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HostFacts
 from fabriscope.model.lab import SwitchSpec
-from fabriscope.model.limits import Count, DurationNs, Ordinal, Share, SizeBytes, Whole32
+from fabriscope.model.limits import DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 
@@ -25,7 +25,7 @@ class ScheduledLaunch:
     block: Ordinal
     entry_id: str
     case_ids: tuple[str, ...]
-    seed: Count
+    seed: Seed
     budget_ns: DurationNs
     round: Whole32 = 0
     """The round that added it; 0 for what the plan asked for."""
@@ -82,7 +82,7 @@ class Manifest(ByKey):
 
     version: int
     run_id: str | None = None
-    created_unix_ns: Count | None = None
+    created_unix_ns: UnixNs | None = None
     fabriscope_version: str = ""
     name: str = "run"
     seed: int | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case
-from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal
+from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
 
 
@@ -98,7 +98,7 @@ class LaunchRecord(ByKey):
     results: Mapping[str, Result] = field(default_factory=dict)
     """Case id to what came of it."""
     commands: tuple[ProcessRecord, ...] = ()
-    started_unix_ns: Count = 0
+    started_unix_ns: UnixNs = 0
     elapsed_ns: DurationNs = 0
     samples: str | None = None
     """The file of its samples, by its name in the folder."""

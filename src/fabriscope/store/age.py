@@ -7,7 +7,6 @@ one whose seals were taken out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 _EACH = "*"
 _MANIFEST: Mapping[tuple[str, ...], str] = {
@@ -32,14 +31,14 @@ _VERSION = 1
 """Of the format; whatever has another one was sealed from its first byte."""
 
 
-def newer_part(contents: Mapping[str, Any]) -> str:
+def newer_part(contents: Mapping[str, object]) -> str:
     """Return which part of a manifest only versions that seal have written: `plan.counters`; nothing where none is."""
     if contents.get("version") != _VERSION:
         return "version"
     return next((f"{place}{name}" for place, _, name in newer_parts(contents)), "")
 
 
-def newer_parts(contents: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+def newer_parts(contents: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object], str]]:
     """Yield every such part: what stands before its name, what holds it, and its name."""
     for path, names in _MANIFEST.items():
         known = frozenset(names.split())
@@ -48,13 +47,13 @@ def newer_parts(contents: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
             yield from ((place, part, name) for name in newer)
 
 
-def newer_field(line: Mapping[str, Any]) -> str:
+def newer_field(line: Mapping[str, object]) -> str:
     """Return which field of a journal line only versions that seal have written; nothing where it has none."""
     known = frozenset(_LINE.split())
     return next((name for name in line if name not in known), "")
 
 
-def must_be_sealed(contents: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> str:
+def must_be_sealed(contents: Mapping[str, object], lines: Iterable[Mapping[str, object]]) -> str:
     """Return where something stands that only versions that always seal have written; nothing where it is nowhere."""
     part = newer_part(contents)
     if part:
@@ -62,7 +61,7 @@ def must_be_sealed(contents: Mapping[str, Any], lines: Iterable[Mapping[str, Any
     return next((f"journal.jsonl, {name}" for line in lines if (name := newer_field(line))), "")
 
 
-def _parts(value: object, path: tuple[str, ...], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def _parts(value: object, path: tuple[str, ...], place: str = "") -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the objects at a path, with what stands before the names in them."""
     if not isinstance(value, dict):
         return

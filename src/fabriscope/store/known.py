@@ -82,6 +82,11 @@ class Known:
     def _in_details(self, record: LaunchRecord) -> Iterator[str]:
         """Yield what the instrument says of cases and ranks that the launch does not have."""
         details, entry = record.details, self._entries.get(record.entry_id)
+        for case_id, account in details.groups.items():
+            last_count = sum((account.slowest_ranks or {}).values())
+            if account.operation_count is not None and last_count > account.operation_count:
+                of_all = f"{last_count} of {account.operation_count} operations"
+                yield f"in case {shown(case_id)} ranks finished last in {of_all}"
         yield from self._unknown((*details.groups, *details.hung_case_ids), self._cases, "case")
         if entry is None:
             return

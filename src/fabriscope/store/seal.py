@@ -74,7 +74,7 @@ def chain(line: Mapping[str, Any], before: str) -> str:
     return sha256(before.encode() + to_json({**line, FIELD: about}))
 
 
-def chain_of(line: Mapping[str, Any]) -> str | None:
+def chain_of(line: Mapping[str, object]) -> str | None:
     """Return the chain that a line states; None for one of an older version, or a damaged one."""
     about = line.get(FIELD)
     stated = about.get("chain") if isinstance(about, dict) else None
@@ -106,7 +106,7 @@ def load(folder: Path) -> SealFile:
     return stated
 
 
-def wrong_end(stated: SealFile, documents: Sequence[Mapping[str, Any] | None], *, is_torn: bool) -> tuple[str, str]:
+def wrong_end(stated: SealFile, documents: Sequence[Mapping[str, object] | None], *, is_torn: bool) -> tuple[str, str]:
     """Return where a journal ends otherwise than its seal says, and how; two empty texts where it does not.
 
     A process may end between a line and its seal: the last line may be one that the seal does not count yet.

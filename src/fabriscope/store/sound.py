@@ -76,7 +76,7 @@ class Reader:
         where, what = seal.wrong_end(stated, [line.document for line in lines], is_torn=is_torn)
         return [*notes, f"{journal.JOURNAL_NAME}, {where}: {what}"] if what else notes
 
-    def _without_seal(self, planned: Manifest, documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    def _without_seal(self, planned: Manifest, documents: Sequence[Mapping[str, object]]) -> list[str]:
         self._is_sealed = any(map(seal.chain_of, documents))
         if self._is_sealed:
             return [f"{seal.SEAL_NAME} is missing: the manifest was compared with nothing"]
