@@ -36,6 +36,7 @@ from fabriscope.cli.report import COMMAND as REPORT
 from fabriscope.cli.show import COMMAND as SHOW
 from fabriscope.cli.verify import COMMAND as VERIFY
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.store import age
 
 LIMIT_S = 30
 HOSTILE: tuple[Any, ...] = (
@@ -67,13 +68,14 @@ def make_folder(place: Path) -> Path:
 
 
 def strip_seals(run: Path) -> None:
-    """Take all digests out, and what says that there were any."""
+    """Take all digests out, and all that a version without any never wrote, which says that there were some."""
     (run / "seal.json").unlink()
     manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps({**manifest, "sealed": False}))
+    for _, holder, name in list(age.newer_parts(manifest)):
+        del holder[name]
+    (run / "manifest.json").write_text(json.dumps(manifest))
     lines = [json.loads(text) for text in (run / "journal.jsonl").read_text().splitlines()]
-    newer = ("seal", "attempt", "counters", "idle_counters")
-    kept = ({name: value for name, value in line.items() if name not in newer} for line in lines)
+    kept = ({name: value for name, value in line.items() if not age.newer_field({name: value})} for line in lines)
     (run / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in kept))
 
 

@@ -429,7 +429,8 @@ for number in range(len(folder.done()) + 1, 10**6):
     print(number, flush=True)
 """
     path = tmp_path / "run"
-    store.create(path, contents(), "")
+    many = [Launch(number, number, ENTRY, (CASE,), seed=7, budget_ns=10**9) for number in range(1, 10_000)]
+    store.create(path, store.describe((), many), "")
     said = 0
     for _ in range(4):
         child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
@@ -492,7 +493,7 @@ def test_an_old_run_that_goes_on_has_both_kinds_of_samples(tmp_path: Path) -> No
     path = tmp_path / "run"
     shutil.copytree(STORED_RUN, path)
     before = store.open_run(path).read().samples.collect()
-    store.open_run(path).append(record(9), [SampleBlock(CASE.case_id, [1], RANK_OPERATION, rank=3)])
+    store.open_run(path).append(record(2), [SampleBlock(CASE.case_id, [1], RANK_OPERATION, rank=3)], again=True)
     after = store.open_run(path).read().samples.collect()
     assert after.head(before.height).equals(before)
     assert after["rank"].to_list()[-1] == 3

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 from fabriscope.model.layers import layer_of
+from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
 from fabriscope.model.ranks import layout_of
 
 
@@ -16,10 +17,10 @@ from fabriscope.model.ranks import layout_of
 class SocketOptions:
     """TCP socket options of a case; None leaves the system's default."""
 
-    send_buffer_bytes: int | None = None
-    receive_buffer_bytes: int | None = None
+    send_buffer_bytes: SizeBytes | None = None
+    receive_buffer_bytes: SizeBytes | None = None
     tcp_nodelay: bool = True
-    busy_poll_us: int | None = None
+    busy_poll_us: Whole32 | None = None
     congestion_control: str | None = None
     interface: str | None = None
     """Interface that the socket is bound to (SO_BINDTODEVICE)."""
@@ -96,8 +97,8 @@ class Case:
     entry: Entry
     benchmark: str
     """`ping_pong`, `bandwidth`, `allreduce`, `empty` ... (`model/benchmarks.py`)."""
-    message_size_bytes: int
-    window_size: int = 1
+    message_size_bytes: SizeBytes
+    window_size: Ordinal = 1
     """Messages in flight; 1 for ping_pong."""
     series: str = ""
     """What tells the curves of one entry and benchmark apart when options are swept, e.g. `send buffer 16384 B`;

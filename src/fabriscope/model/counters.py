@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabriscope.model.limits import Counted64, UnixNs, Whole32
+
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
 RANK, JOB, BESIDE, CONFIDANT, OTHER = "rank", "job", "beside", "confidant", "other"
@@ -24,25 +26,25 @@ class Connection:
     """One TCP connection of a host, as the kernel's sock_diag told; seen alive, or when it was closed."""
 
     local_address: str
-    local_port: int
+    local_port: Whole32
     remote_address: str
-    remote_port: int
-    sent_bytes: int
+    remote_port: Whole32
+    sent_bytes: Counted64
     """Payload that the other end acknowledged (tcpi_bytes_acked, without the SYN)."""
-    received_bytes: int
+    received_bytes: Counted64
     """Payload that arrived in order (tcpi_bytes_received); one byte more where the other end closed, and this one had
     not been seen to have heard that."""
-    sent_segments: int | None = None
+    sent_segments: Counted64 | None = None
     """tcpi_segs_out, retransmissions and bare acknowledgements among them; None where the kernel does not say."""
-    received_segments: int | None = None
-    retransmitted_bytes: int | None = None
+    received_segments: Counted64 | None = None
+    retransmitted_bytes: Counted64 | None = None
     """Payload sent again, or, once it is closed, never acknowledged."""
     role: str = ""
     """RANK, JOB, BESIDE, CONFIDANT or OTHER after the process that holds it, or UNSEEN; empty where no process could be
     found (it was closed before anyone looked)."""
     pid: int | None = None
     is_closed: bool = False
-    cookie: int = 0
+    cookie: Counted64 = 0
     """The kernel's name for the socket: never given twice while it runs. 0 where it is not known."""
     space: str = ""
     """The network namespace that it is in, if that is one that the job made; empty for the host's."""
@@ -56,7 +58,7 @@ class Process:
     role: str
     rank: int | None = None
     program: str = ""
-    shared_mappings: Mapping[str, int] = field(default_factory=dict)
+    shared_mappings: Mapping[str, Counted64] = field(default_factory=dict)
     """Memory shared with others: identity (`DEVICE:INODE NAME` of /proc/PID/maps, one kernel's word) to its bytes."""
     devices: tuple[str, ...] = ()
     """Device files that it holds open: /dev/infiniband/uverbs0, /dev/hfi1_0 ..."""
@@ -64,25 +66,25 @@ class Process:
     """Kinds of sockets that it had, bound or connected, of which no bytes are counted: `udp`, `raw`, `packet`."""
     channels: tuple[str, ...] = ()
     """Ends of pipes, of connected Unix sockets and of files (CHANNEL): `pipe 77 read`, `unix 78 to 79`."""
-    read_bytes: int = 0
+    read_bytes: Counted64 = 0
     """What it read by read(2) and its like when it was seen last, from wherever; 0 where that may not be read."""
-    written_bytes: int = 0
+    written_bytes: Counted64 = 0
 
 
 @dataclass(frozen=True)
 class Reading:
     """All counters of one host at one moment. Counters only grow, unless an interface or a device was made anew."""
 
-    at_ns: int
+    at_ns: UnixNs
     """On the host's monotonic clock."""
-    unix_ns: int
-    cost_ns: int
+    unix_ns: UnixNs
+    cost_ns: UnixNs
     """The processor time that the collector took since the reading before, for this reading and what it saw between;
     of the first one, since it began."""
-    interfaces: Mapping[str, Mapping[str, int]]
+    interfaces: Mapping[str, Mapping[str, Counted64]]
     """Interface to its 64-bit statistics (rx_bytes, tx_bytes, rx_packets, tx_packets, rx_dropped ...), and what
     `ethtool -S` says besides under `driver.NAME`."""
-    rdma: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    rdma: Mapping[str, Mapping[str, Counted64]] = field(default_factory=dict)
     """`DEVICE/PORT` to its counters: files of `counters` by their names, those of `hw_counters` as `hw.NAME`."""
     protocols: Mapping[str, int] = field(default_factory=dict)
     """`Tcp.OutSegs`, `Udp.InDatagrams`, `IpExt.OutOctets` ... of /proc/net/snmp, netstat and snmp6."""
@@ -101,7 +103,7 @@ class Watch:
     """Boot id: hosts of one kernel (namespaces of a lab, one machine) could share memory."""
     addresses: Mapping[str, tuple[str, ...]]
     """Interface to its addresses."""
-    mtu_bytes: Mapping[str, int]
+    mtu_bytes: Mapping[str, Whole32]
     readings: tuple[Reading, ...]
     rdma_interfaces: Mapping[str, str] = field(default_factory=dict)
     """`DEVICE/PORT` to the interface that it sends over, for RoCE and iWARP."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from fabriscope.model.limits import Ordinal, Whole32, Within
 
 RDMA_TRANSPORTS = ("roce", "iwarp", "ib")
 """What verbs may be carried by: UDP (RoCE), TCP (iWARP), or InfiniBand itself."""
@@ -15,15 +18,15 @@ class RdmaPort:
 
     device: str
     """As ibv_devices lists it: `rxe0`, `siw0`, `mlx5_0`."""
-    hca_port: int = 1
+    hca_port: Whole32 = 1
     """Port of the device; counted from 1."""
-    gid_index: int | None = None
+    gid_index: Whole32 | None = None
     """Entry of the port's table of addresses (RoCE); None where a connection manager must find the way (iWARP)."""
     gid: str = ""
     """That entry, as `0000:0000:0000:0000:0000:ffff:0a0a:0001`; empty when unknown."""
     gid_type: str = ""
     """`RoCE v2`, `IB/RoCE v1` ...; empty when unknown."""
-    mtu_bytes: int | None = None
+    mtu_bytes: Ordinal | None = None
     """Payload of one packet (active_mtu); None when unknown."""
     chosen_because: str = ""
     """Why this device, port and entry, in words."""
@@ -38,15 +41,15 @@ class Fabric:
     """Host name to interface name."""
     transport: str = "tcp"
     """`tcp`, or one of RDMA_TRANSPORTS: then it speaks verbs, and TCP works on its interfaces beside it."""
-    line_rate_bits_per_s: int | None = None
+    line_rate_bits_per_s: Annotated[int, Within(1, 10**18)] | None = None
     """Bits per second on the wire, preamble and gaps included; None when unknown, 0 never."""
-    mtu_bytes: int | None = None
+    mtu_bytes: Ordinal | None = None
     """Largest IP packet; None when unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What was set for this fabric, for the report (delay, buffer, coalescing ...)."""
     rdma_ports: Mapping[str, RdmaPort] = field(default_factory=dict)
     """Host name to its end, for a fabric that speaks verbs; empty otherwise."""
-    service_level: int = 0
-    """Of what is sent (`sl`), 0 to 15."""
-    traffic_class: int = 0
-    """Of what is sent (the IP header's DSCP and ECN bits), 0 to 255."""
+    service_level: Annotated[int, Within(0, 15)] = 0
+    """Of what is sent (`sl`)."""
+    traffic_class: Annotated[int, Within(0, 255)] = 0
+    """Of what is sent (the IP header's DSCP and ECN bits)."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from fabriscope.model.limits import Count, DurationNs, Ordinal, Seed, Share, SizeBytes, Whole32, Within
 
 
 @dataclass(frozen=True)
@@ -13,31 +15,31 @@ class SwitchSpec:
 
     preset: str = "local"
     """The preset that the numbers came from; `local` is a plain bridge without any shaping."""
-    rate_bits_per_s: int = 0
+    rate_bits_per_s: Annotated[int, Within(0, 10**18)] = 0
     """Line rate of each port; 0 is unlimited."""
-    delay_ns: int = 0
+    delay_ns: DurationNs = 0
     """Propagation delay from host to host, serialisation not included."""
-    buffer_bytes: int = 0
+    buffer_bytes: SizeBytes = 0
     """Output buffer of each port, tail drop; 0 is unlimited."""
-    rx_coalesce_ns: int = 0
+    rx_coalesce_ns: DurationNs = 0
     """A received frame waits at most so long for company; 0 delivers at once."""
-    rx_coalesce_frames: int = 1
+    rx_coalesce_frames: Whole32 = 1
     """So many waiting frames are delivered at once."""
-    mtu_bytes: int = 1500
+    mtu_bytes: Ordinal = 1500
     on_full: str = "drop"
     """What an output does whose buffer is full: `drop`, or `pause` (it stops the senders before, as 802.3x does)."""
-    loss_share: float = 0.0
+    loss_share: Share = 0.0
     """Chance of each frame to be lost on its way out of the switch."""
-    drop_every: int = 0
+    drop_every: Count = 0
     """Every so many-th frame out of a port is lost; 0: none."""
-    reorder_share: float = 0.0
+    reorder_share: Share = 0.0
     """Chance of each frame to wait aside for `reorder_delay_ns`, while others overtake it."""
-    reorder_delay_ns: int = 0
-    flap_period_ns: int = 0
+    reorder_delay_ns: DurationNs = 0
+    flap_period_ns: DurationNs = 0
     """Every link is down at the end of each such period; 0: never."""
-    flap_down_ns: int = 0
+    flap_down_ns: DurationNs = 0
     """For so long."""
-    fault_seed: int = 1
+    fault_seed: Seed = 1
     """Of what happens by chance."""
 
     @property

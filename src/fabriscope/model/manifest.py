@@ -12,6 +12,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HostFacts
 from fabriscope.model.lab import SwitchSpec
+from fabriscope.model.limits import DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 
@@ -20,13 +21,13 @@ from fabriscope.model.mpi import MpiStack
 class ScheduledLaunch:
     """A launch by the ids of what it visits."""
 
-    launch_id: int
-    block: int
+    launch_id: Ordinal
+    block: Ordinal
     entry_id: str
     case_ids: tuple[str, ...]
-    seed: int
-    budget_ns: int
-    round: int = 0
+    seed: Seed
+    budget_ns: DurationNs
+    round: Whole32 = 0
     """The round that added it; 0 for what the plan asked for."""
 
 
@@ -36,21 +37,20 @@ class Near:
 
     what: str
     """In words: `ping-pong, TCP, between hosts: the lead passes to gige`."""
-    above_bytes: int
-    below_bytes: int
-    sizes_bytes: tuple[int, ...]
+    above_bytes: SizeBytes
+    below_bytes: SizeBytes
+    sizes_bytes: tuple[SizeBytes, ...]
 
 
 @dataclass(frozen=True)
 class Round:
     """What one round added to the plan."""
 
-    round: int
-    """Counts from 1."""
+    round: Ordinal
     near: tuple[Near, ...]
     case_ids: tuple[str, ...]
     """The cases that are new in it."""
-    after_lines: int
+    after_lines: Whole32
     """Lines that the journal had when it was decided."""
 
 
@@ -59,12 +59,12 @@ class PlanFacts:
     """Of the plan, what a run is judged and reported by."""
 
     description: str | None = None
-    margin: float | None = None
+    margin: Share | None = None
     """Ratios within it count as equal; None: the usual one."""
     until: str | int | None = None
     compare: tuple[str, ...] | None = None
     """Kinds of comparison; None or none: all."""
-    sharpen: int | None = None
+    sharpen: Whole32 | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LabFacts:
     """Of the lab, what is measured over."""
 
     fabrics: Mapping[str, SwitchSpec] = field(default_factory=dict)
-    cpu_shares: Mapping[str, float] = field(default_factory=dict)
+    cpu_shares: Mapping[str, Share] = field(default_factory=dict)
     """Guest to its share of one processor's time, where it is a slower machine on purpose."""
 
 
@@ -82,7 +82,7 @@ class Manifest(ByKey):
 
     version: int
     run_id: str | None = None
-    created_unix_ns: int | None = None
+    created_unix_ns: UnixNs | None = None
     fabriscope_version: str = ""
     name: str = "run"
     seed: int | None = None

@@ -15,6 +15,7 @@ RANK_START = "rank_start_offset_ns"
 """Quantity: how long after the first rank this one began."""
 PAIR_OPERATION = "pair_operation_ns"
 """Quantity: the round trip between two ranks, where every one plays with every other (columns rank and peer)."""
+PHASES = ("warmup", "measure")
 PARTIAL = (RANK_OPERATION, RANK_START, PAIR_OPERATION)
 """Quantities that are of one rank or pair, and no value of their case."""
 

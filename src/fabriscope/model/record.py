@@ -8,6 +8,7 @@ from typing import Any
 
 from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case
+from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
 
 
@@ -15,8 +16,7 @@ from fabriscope.model.manifest import Near, ScheduledLaunch
 class Result:
     """What came of one case."""
 
-    status: str
-    """`ok`, `failed` or `skipped`."""
+    status: CaseStatus
     reason: str | None = None
 
 
@@ -27,7 +27,7 @@ class ProcessRecord:
     host: str
     argv: tuple[str, ...]
     exit_status: int | None
-    elapsed_ns: int
+    elapsed_ns: DurationNs
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Seal:
 class GroupAccount:
     """What the engine said of one case of several ranks, beside its samples."""
 
-    operation_count: int | None = None
-    late_operation_count: int | None = None
+    operation_count: Count | None = None
+    late_operation_count: Count | None = None
     """Operations that were left out because a rank began late."""
-    clock_error_ns: int | float | None = None
+    clock_error_ns: Amount | None = None
     """By how much the common clock may have been wrong; None for other timings."""
-    slowest_ranks: Mapping[int, int] | None = None
+    slowest_ranks: Mapping[int, Count] | None = None
     """Rank to the number of operations in which it finished last."""
-    pure_ns: float | None = None
+    pure_ns: Amount | None = None
     """Time of the operation alone, where it was overlapped with computation of `compute_ns`."""
-    compute_ns: float | None = None
+    compute_ns: Amount | None = None
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,18 @@ class Details:
 class LaunchRecord(ByKey):
     """One attempt at a launch: a line of the journal."""
 
-    launch_id: int
-    block: int
+    launch_id: Ordinal
+    block: Ordinal
     entry_id: str = ""
-    attempt: int = 1
-    status: str = "ok"
+    attempt: Ordinal = 1
+    status: LaunchStatus = "ok"
     """`ok`, or `failed` where no case is ok."""
     reason: str | None = None
     results: Mapping[str, Result] = field(default_factory=dict)
     """Case id to what came of it."""
     commands: tuple[ProcessRecord, ...] = ()
-    started_unix_ns: int = 0
-    elapsed_ns: int = 0
+    started_unix_ns: UnixNs = 0
+    elapsed_ns: DurationNs = 0
     samples: str | None = None
     """The file of its samples, by its name in the folder."""
     counters: str | None = None
@@ -139,7 +139,7 @@ class LaunchRecord(ByKey):
 class AddedLaunches(ByKey):
     """A line of the journal that adds launches to those that were planned."""
 
-    added: int
+    added: Ordinal
     """The number of the round."""
     near: tuple[Near, ...]
     cases: Mapping[str, Case]

@@ -33,6 +33,7 @@ CHANGING_INTERFACE_FACTS = ("state", "mac", "ipv4", "numa_node")
 _LOOPBACK = "lo"
 MOST_TOLD = 6
 """Differences that one sentence names."""
+_RESTORE = "restore it from a copy, or start a new run; `fabriscope verify` lists all that was changed"
 _PUT_BACK = "put that back, or start a new run"
 
 
@@ -44,6 +45,7 @@ def check_whole(folder: store.RunFolder, load_plan: Callable[[], plans.Plan]) ->
     _check_owner(folder.path)
     findings = checks.check_folder(folder.path, with_launches=False).findings
     if not findings:
+        _refuse_doubts(folder)
         return
     if any(finding.file == store.PLAN_NAME for finding in findings):
         found: Sequence[Difference] = ()
@@ -52,8 +54,15 @@ def check_whole(folder: store.RunFolder, load_plan: Callable[[], plans.Plan]) ->
         if found:
             raise _other(folder.path / store.PLAN_NAME, found)
     more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-    fix = "restore it from a copy, or start a new run; `fabriscope verify` lists all that was changed"
-    raise StoreError(f"the run cannot go on: {findings[0].sentence()}{more}", where=str(folder.path), fix=fix)
+    raise StoreError(f"the run cannot go on: {findings[0].sentence()}{more}", where=str(folder.path), fix=_RESTORE)
+
+
+def _refuse_doubts(folder: store.RunFolder) -> None:
+    """Raise StoreError where a line has its digest and still cannot be of this run."""
+    doubts = folder.doubts()
+    if doubts:
+        more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
+        raise StoreError(f"the run cannot go on: {doubts[0]}{more}", where=str(folder.path), fix=_RESTORE)
 
 
 def _check_owner(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.record import launch_name
-from fabriscope.store import inside, journal, marks, samples, seal
+from fabriscope.store import age, inside, journal, marks, samples, seal
 from fabriscope.store.additions import ADDED
 from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
 from fabriscope.store.journal import JOURNAL_NAME
@@ -36,6 +36,11 @@ class Folder:
         self._file_count = 0
         self._torn = b""
         self._lines: list[tuple[int, bytes, dict[str, Any] | None]] = []
+        self._contents: Mapping[str, object] = {}
+        """Of the manifest; nothing where none can be read."""
+        with contextlib.suppress(*DAMAGED):
+            self._contents = dict(inside.parse(inside.read_bytes(path, MANIFEST_NAME)))
+        self._newer_part = age.newer_part(self._contents) if self._contents else ""
 
     def check(self, *, with_launches: bool = True) -> Account:
         """Return what was found; without the files of launches what the rest says of itself."""
@@ -43,7 +48,8 @@ class Folder:
         stated = self._seal()
         self._check_torn(stated)
         is_sealed = stated is not None or any(seal.chain_of(line or {}) for _, _, line in self._lines)
-        self._check_chain(stated)
+        if is_sealed:
+            self._check_chain(stated)
         for number, _, line in self._lines if with_launches else ():
             self._check_files_of(number, line or {})
         if with_launches:
@@ -92,11 +98,10 @@ class Folder:
 
     def _check_age(self) -> None:
         """Find what only versions that always seal have written, in a folder without any seal."""
-        with contextlib.suppress(*DAMAGED):
-            contents = inside.parse(inside.read_bytes(self._path, MANIFEST_NAME))
-            newer = seal.newer_than_seals(contents, [line for _, _, line in self._lines if line is not None])
-            if newer:
-                self._find(seal.SEAL_NAME, "", f"{GONE}, and only versions that write one write what stands in {newer}")
+        documents = [line for _, _, line in self._lines if line is not None]
+        newer = age.must_be_sealed(self._contents, documents) if self._contents else ""
+        if newer:
+            self._find(seal.SEAL_NAME, "", f"{GONE}, and only versions that write one write what stands in {newer}")
 
     # The seal, and what was written before the first launch.
 
@@ -104,7 +109,7 @@ class Folder:
         try:
             content = inside.read_bytes(self._path, seal.SEAL_NAME)
         except inside.MissingFile:
-            if self._says_sealed() or any(seal.chain_of(line or {}) for _, _, line in self._lines):
+            if self._contents.get("sealed") or any(seal.chain_of(line or {}) for _, _, line in self._lines):
                 self._find(seal.SEAL_NAME, "", f"{GONE}, and the run was written with one")
             return None
         except StoreError as error:
@@ -124,13 +129,10 @@ class Folder:
             wrong = [place for place in found if place]
             self._find(seal.SEAL_NAME, ", ".join([*wrong, *self._wrong_count(stated)]), CHANGED)
         elif stated.get("format") != seal.FORMAT or stated.get("version") != seal.VERSION:
-            self._notes.append("the seal was written by a newer version: what it says was not checked")
+            self._find(seal.SEAL_NAME, "version", "it is of a version that we do not know")
+        elif MANIFEST_NAME not in files:
+            self._find(seal.SEAL_NAME, "files", f"it has no digest of {MANIFEST_NAME}")
         return {**stated, "is_whole": is_whole}
-
-    def _says_sealed(self) -> bool:
-        with contextlib.suppress(*DAMAGED):
-            return bool(inside.parse(inside.read_bytes(self._path, MANIFEST_NAME)).get("sealed"))
-        return False
 
     def _wrong_count(self, stated: Mapping[str, Any]) -> Iterator[str]:
         """Yield which field of a changed seal the journal contradicts, or what is left when none does."""
@@ -179,8 +181,8 @@ class Folder:
             if line is None:
                 before = set()  # already found; what follows it cannot be told apart
                 continue
-            if seal.FIELD not in line and not begun:
-                continue  # of an older version, covered by the origin
+            if seal.FIELD not in line and not begun and self._is_older(line):
+                continue  # covered by the origin
             begun = True
             before = self._check_line(number, raw, line, before)
         if stated is None or not stated.get("is_whole"):
@@ -201,10 +203,14 @@ class Folder:
             return set()
         older = b""
         for _, raw, line in self._lines:
-            if line is None or seal.FIELD in line:
+            if line is None or seal.FIELD in line or not self._is_older(line):
                 break
             older += raw + b"\n"
         return {seal.origin(manifest, older)}
+
+    def _is_older(self, line: Mapping[str, Any]) -> bool:
+        """Return whether a line without digests may be of a version that wrote none."""
+        return not self._newer_part and not age.newer_field(line)
 
     def _check_line(self, number: int, raw: bytes, line: Mapping[str, Any], before: set[str]) -> set[str]:
         """Check one line; return the chains on which the next one may follow: both where this one's is in doubt."""
@@ -347,6 +353,6 @@ def _marks_of(name: str, content: bytes) -> str:
 def _place_in(name: str, content: bytes, stated: str) -> str:
     """Return in words where a file was changed; raises one of DAMAGED where it cannot be read, or nothing was."""
     if name.endswith(".parquet"):
-        samples.check(content, with_rows=False)
+        samples.check(content)
         return marks.locate_row(stated, samples.decode(content)) or "its packing, not its content"
     return marks.locate_line(stated, inside.unpack(content, MOST_RAW_BYTES)) or "its packing, not its content"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import ipaddress
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,10 @@ def decode(text: bytes) -> dict[str, Watch]:
     if head.format != FORMAT or head.version > VERSION:
         raise ValueError(f"it is {head.format} {head.version}, and we know {FORMAT} {VERSION}")
     watches = [_watch_of(line, head.connection_fields) for line in lines]
-    return {watch.host: watch for watch in watches}
+    found = {watch.host: watch for watch in watches}
+    if len(found) < len(watches):
+        raise ValueError("a host stands in it twice")
+    return found
 
 
 def pack(text: bytes) -> bytes:
@@ -112,6 +116,9 @@ def _watch_of(line: Mapping[str, Any], fields: tuple[str, ...]) -> Watch:
         connections = [dict(zip(fields, row, strict=True)) for row in reading["connections"]]
         readings.append({**reading, **groups, "connections": connections})
     watch = shapes.decode({**line, "readings": readings}, Watch, bits=64)  # the kernel counts without a sign
+    for before, now in itertools.pairwise(watch.readings):
+        if now.at_ns < before.at_ns:
+            raise ValueError(f"the readings of {watch.host} are not in the order of time")
     for address in (
         address for group in (watch.addresses, watch.spaces) for each in group.values() for address in each
     ):

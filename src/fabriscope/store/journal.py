@@ -102,6 +102,12 @@ class Journal:
         return self._lines
 
     @property
+    def is_torn(self) -> bool:
+        """Return whether something stands behind the lines; raises as `refresh` does."""
+        self.refresh()
+        return bool(self._torn)
+
+    @property
     def records(self) -> Sequence[Record]:
         """Return the record of every line, in order; raises StoreError for a line that is damaged."""
         self.refuse_damaged()
@@ -129,10 +135,13 @@ class Journal:
     def append(self, document: dict[str, Any]) -> None:
         """Append one line behind the sound ones and wait until it is on the disk; what is torn behind them is cut.
 
-        When the disk is full the journal is left as it was, and OSError is raised.
+        When the disk is full the journal is left as it was, and OSError is raised; ValueError for a line that could not
+        be read back.
         """
         raw = to_json(document)
         line = line_of(len(self._lines) + 1, raw)
+        if line.record is None:
+            raise ValueError(f"it cannot be recorded: {line.problem}")
         _append(self._path, raw + b"\n", self._sound_bytes)
         self._torn, self._seen = b"", _signature(self._path)
         self._take(line)

@@ -12,6 +12,7 @@ from typing import Any
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.foreign import shown
 from fabriscope.model.host import Fact
 from fabriscope.model.manifest import Manifest, ScheduledLaunch
 from fabriscope.model.measurement import Launch
@@ -135,13 +136,14 @@ def decode(contents: Mapping[str, Any]) -> Manifest:
     for version in range(int(contents["version"]), VERSION + 1):
         contents = UPCASTERS[version](contents)
     manifest = shapes.decode(dict(contents), Manifest)
-    _check_names(manifest)
     known = {entry: entry for entry in manifest.entries.values()}
     cases = {
         case_id: dataclasses.replace(case, entry=known.get(case.entry, case.entry))
         for case_id, case in manifest.cases.items()
     }
-    return dataclasses.replace(manifest, cases=cases)
+    manifest = dataclasses.replace(manifest, cases=cases)
+    _check_names(manifest)
+    return manifest
 
 
 def manifest_of(contents: Mapping[str, Any]) -> Manifest:
@@ -172,14 +174,17 @@ def _check_names(manifest: Manifest) -> None:
     """Raise ValueError where an entry goes under another's name, or the schedule names what is not there."""
     for name, entry in manifest.entries.items():
         if entry.entry_id != name:
-            raise ValueError(f"entries.{name} has the fields of {entry.entry_id!r}")
+            raise ValueError(f"entries.{name[:80]} has the fields of {shown(entry.entry_id)}")
     numbers = set()
     for index, launch in enumerate(manifest.schedule):
         if launch.entry_id not in manifest.entries:
-            raise ValueError(f"schedule[{index}].entry_id is {launch.entry_id!r}, and there is no such entry")
+            raise ValueError(f"schedule[{index}].entry_id is {shown(launch.entry_id)}, and there is no such entry")
         missing = next((case_id for case_id in launch.case_ids if case_id not in manifest.cases), None)
         if missing is not None:
-            raise ValueError(f"schedule[{index}].case_ids has {missing!r}, and there is no such case")
+            raise ValueError(f"schedule[{index}].case_ids has {shown(missing)}, and there is no such case")
+        other = next((name for name in launch.case_ids if manifest.cases[name].entry.entry_id != launch.entry_id), None)
+        if other is not None:
+            raise ValueError(f"schedule[{index}].case_ids has {shown(other)}, which is a case of another entry")
         if launch.launch_id in numbers:
             raise ValueError(f"schedule[{index}].launch_id is {launch.launch_id}, as of another launch")
         numbers.add(launch.launch_id)

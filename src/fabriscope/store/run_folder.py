@@ -24,7 +24,7 @@ from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import LaunchRecord, Line, launch_name
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
-from fabriscope.store import additions, counters, inside, journal, manifest, marks, samples, seal
+from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal
 from fabriscope.store.files import (
     COUNTERS_NAME,
     PLAN_NAME,
@@ -278,6 +278,15 @@ class RunFolder:
             except OSError as error:
                 raise cannot_write(self.path, error) from error
 
+    def doubts(self) -> list[str]:
+        """Return what of the manifest and the journal, of whatever attempt, is not as it was written: a sentence each.
+
+        Files of launches are not looked at (`damage`). Raises StoreError as `read` does.
+        """
+        lines, is_torn = self._journal.lines, self._journal.is_torn
+        notes = self._reader.seal_notes(self._planned, lines, is_torn=is_torn)
+        return notes + self._reader.believed(lines, self._planned)[1]
+
     def done(self) -> dict[int, LaunchRecord]:
         """Return launch id to the journal's record that counts, of every launch that was stored whole."""
         return {record.launch_id: record for record in journal.that_count(self._journal.records)}
@@ -292,16 +301,8 @@ class RunFolder:
         Lines and files that are not as they were written are left out, and `notes` says so. Raises StoreError if the
         manifest was changed, or the journal cannot be read.
         """
-        notes, counted = self._reader.seal_notes(self._planned.sealed)
-        lines = self._journal.lines
-        if counted > len(lines):
-            notes.append(f"{JOURNAL_NAME}: the seal counts {counted} lines, and there are {len(lines)}")
-        documents = [line.document for line in lines if line.document is not None]
-        if not notes and not (self.path / seal.SEAL_NAME).exists() and not any(map(seal.chain_of, documents)):
-            newer = seal.newer_than_seals(self._planned.document, documents)
-            if newer:
-                what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
-                notes.append(f"{what}: nothing here was compared with a digest")
+        lines, is_torn = self._journal.lines, self._journal.is_torn
+        notes = self._reader.seal_notes(self._planned, lines, is_torn=is_torn)
         sound = self._reader.sound(lines[:line_count], self._planned)
         idle_note = self._reader.idle_note(sound.lines)
         notes += [*sound.notes, *([idle_note] if idle_note else [])]
@@ -340,7 +341,8 @@ class RunFolder:
         try:
             return seal.load(self.path).files
         except inside.MissingFile:
-            if self._planned.sealed:
+            documents = [line.document for line in self._journal.lines if line.document is not None]
+            if age.must_be_sealed(self._planned.document, documents):
                 raise
             texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
             return seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)

@@ -6,11 +6,15 @@ import contextlib
 import io
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabriscope.model.measurement import SampleBlock
+from fabriscope.model.errors import ParseError, shown
+from fabriscope.model.limits import MOST_VALUE
+from fabriscope.model.measurement import PHASES, SampleBlock
+from fabriscope.model.metrics import unit_of
+from fabriscope.model.record import LaunchRecord
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +23,8 @@ ADDED_COLUMNS = ("rank", "peer")
 """Columns that the first files of version 1 lack."""
 MOST_ROWS = 10_000_000
 MOST_ROWS_PER_BYTE = 16
+MOST_QUANTITIES = 64
+MOST_NAME_BYTES = 200
 """Of one launch, whichever is more: measured values take a byte or so, equal ones pack to nothing."""
 
 
@@ -115,34 +121,70 @@ def _silence() -> Iterator[None]:
         os.close(before)
 
 
-def check(content: bytes, *, with_rows: bool = True) -> None:
-    """Raise ValueError for a file that has not the columns and types of samples, or of which rows cannot be read.
+def check(content: bytes, record: LaunchRecord | None = None) -> None:
+    """Raise ValueError for a file that has not the columns and types of samples, or rows that the launch cannot have.
 
-    Without `with_rows` the columns alone are looked at: enough where a digest says that the file is as it was written.
+    Without its record the columns alone are looked at.
     """
     import polars as pl
 
     try:
         found = pl.read_parquet_schema(io.BytesIO(content))
+        for name, kind in schema().items():
+            if name not in found and name not in ADDED_COLUMNS:
+                raise ValueError(f"the column {name} is missing")
+            if name in found and found[name] != kind:
+                raise ValueError(f"the column {name} is of the type {found[name]}, and must be {kind}")
+        with _silence():  # polars says on its own what it panics over
+            check_row_count(content)
+            if record is not None:
+                _check_rows(content, found, record)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"no samples can be read from it: {error}") from error
-    for name, kind in schema().items():
-        if name not in found and name not in ADDED_COLUMNS:
-            raise ValueError(f"the column {name} is missing")
-        if name in found and found[name] != kind:
-            raise ValueError(f"the column {name} is of the type {found[name]}, and must be {kind}")
-    try:
-        check_row_count(content)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise ValueError(f"no samples can be read from it: {error}") from error
-    if not with_rows:
-        return
-    frame = decode(content)
-    for name in ("launch_id", "block", "case_id", "quantity", "phase", "operations_per_sample", "value"):
-        if frame[name].null_count():
-            raise ValueError(f"the column {name} has {frame[name].null_count()} rows without a value")
-    if (frame["operations_per_sample"] < 1).any():
-        raise ValueError("the column operations_per_sample has a sample of less than one operation")
+
+
+def _check_rows(content: bytes, columns: Container[str], record: LaunchRecord) -> None:
+    import polars as pl
+
+    frame = pl.scan_parquet(io.BytesIO(content), glob=False)
+    wrong = {name: rule for name, rule in _impossible(record).items() if name in columns}
+    names = pl.col("quantity").unique().head(MOST_QUANTITIES + 1).implode()
+    facts = frame.select(
+        pl.len().alias("rows"), names, *(rule.any().alias(f"wrong {name}") for name, rule in wrong.items())
+    )
+    row = facts.collect(engine="streaming").row(0, named=True)
+    if not row["rows"]:
+        raise ValueError("it holds no samples")
+    bad = next((name for name in wrong if row[f"wrong {name}"]), None)
+    if bad is not None:
+        value = frame.filter(wrong[bad]).select(bad).head(1).collect(engine="streaming").item()
+        raise ValueError(f"the column {bad} has {shown(value)}, which no sample of this launch can have")
+    if len(row["quantity"]) > MOST_QUANTITIES:
+        raise ValueError(f"it has more than {MOST_QUANTITIES} quantities")
+    for quantity in row["quantity"]:
+        try:
+            unit_of(quantity)
+        except ParseError as error:
+            raise ValueError(f"the column quantity has {shown(quantity)}: {error.what}") from error
+
+
+def _impossible(record: LaunchRecord) -> dict[str, pl.Expr]:
+    """Return what is true of rows that this launch cannot have, by the column that is wrong in them."""
+    import polars as pl
+
+    col = pl.col
+    needed = {
+        "launch_id": col("launch_id") != record.launch_id,
+        "block": col("block") != record.block,
+        "case_id": ~col("case_id").is_in(list(record.results)),
+        "quantity": col("quantity").str.len_bytes() > MOST_NAME_BYTES,
+        "phase": ~col("phase").is_in(list(PHASES)),
+        "operations_per_sample": col("operations_per_sample") < 1,
+        "value": ~col("value").is_between(0, MOST_VALUE),
+    }
+    rules = {name: rule | col(name).is_null() for name, rule in needed.items()}
+    counts = ("round", "burst", "start_ns", "rank", "peer")
+    return rules | {name: (col(name) < 0).fill_null(value=False) for name in counts}
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:

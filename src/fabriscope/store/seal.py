@@ -9,7 +9,7 @@ A digest is no signature: who writes all of them anew can write anything.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from typing import Any
 from fabriscope.model.errors import StoreError
 from fabriscope.model.record import FileDigests
 from fabriscope.store import inside, marks, shapes
-from fabriscope.store.additions import ADDED
 from fabriscope.store.files import plain, to_json, write_whole
 
 SEAL_NAME = "seal.json"
@@ -39,23 +38,6 @@ class SealFile:
     seal: str
     format: str = ""
     version: int = 1
-
-
-SEALED_SINCE = {
-    "versions": ("engine_sha256",),
-    "journal": ("counters", "idle_counters", "attempt"),
-}
-"""What was first written by versions that sealed every run: where it stands, there was a seal."""
-
-
-def newer_than_seals(contents: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> str:
-    """Return where something stands that only versions that always seal have written; nothing where it is nowhere."""
-    names = [f"manifest.json, versions.{name}" for name in SEALED_SINCE["versions"] if name in contents["versions"]]
-    for line in lines:
-        names += [f"journal.jsonl, {name}" for name in SEALED_SINCE["journal"] if name in line and ADDED not in line]
-        if names:
-            return names[0]
-    return names[0] if names else ""
 
 
 def sha256(content: bytes) -> str:
@@ -92,7 +74,7 @@ def chain(line: Mapping[str, Any], before: str) -> str:
     return sha256(before.encode() + to_json({**line, FIELD: about}))
 
 
-def chain_of(line: Mapping[str, Any]) -> str | None:
+def chain_of(line: Mapping[str, object]) -> str | None:
     """Return the chain that a line states; None for one of an older version, or a damaged one."""
     about = line.get(FIELD)
     stated = about.get("chain") if isinstance(about, dict) else None
@@ -118,7 +100,26 @@ def load(folder: Path) -> SealFile:
         raise StoreError(f"the seal is damaged: {error}", where=str(folder / SEAL_NAME), fix=_VERIFY) from error
     if not is_whole:
         raise StoreError("the seal was changed after it was written", where=str(folder / SEAL_NAME), fix=_VERIFY)
+    if (stated.format, stated.version) != (FORMAT, VERSION):
+        what = f"the seal is {stated.format[:40]!r} of version {stated.version}, and we know {FORMAT} {VERSION}"
+        raise StoreError(what, where=str(folder / SEAL_NAME), fix="read it with a newer fabriscope")
     return stated
+
+
+def wrong_end(stated: SealFile, documents: Sequence[Mapping[str, object] | None], *, is_torn: bool) -> tuple[str, str]:
+    """Return where a journal ends otherwise than its seal says, and how; two empty texts where it does not.
+
+    A process may end between a line and its seal: the last line may be one that the seal does not count yet.
+    """
+    count, more = len(documents), len(documents) - stated.launch_count
+    last = f"line {count}" if documents else "line 1"
+    if more < 0 or more > 1:
+        return last, f"{'' if documents else 'it is empty, and '}the seal counts {stated.launch_count} lines"
+    if stated.ended and (more or is_torn):
+        return f"line {stated.launch_count + 1}", "it was added after the run had ended"
+    if documents and not more and documents[-1] is not None and chain_of(documents[-1]) != stated.chain:
+        return last, "it is not the line that the seal was made over"
+    return "", ""
 
 
 def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -6,13 +6,16 @@ names are data. Readers may add fields, so a field with a default may be missing
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from fabriscope.model.foreign import shown
+from fabriscope.model.limits import Amount, Count, Within
 from fabriscope.model.record import Details, GroupAccount
 
 T = TypeVar("T")
@@ -58,6 +61,12 @@ def _decoder(shape: object, bits: int = 63) -> Decoder:
         return _details
     if shape in (Any, object):
         return lambda value: value
+    if origin is Annotated:
+        limits = next((mark for mark in arguments[1:] if isinstance(mark, Within)), None)
+        inner = _decoder(arguments[0], max(bits, 64))
+        return _of_number(inner, limits) if limits else inner
+    if origin is Literal:
+        return _of_words(arguments)
     if origin in _UNIONS:
         return _of_several(arguments, bits)
     if isinstance(shape, type) and dataclasses.is_dataclass(shape):
@@ -82,7 +91,27 @@ def _of_scalars(kinds: tuple[type, ...], bits: int) -> Decoder:
                 return value
         elif kind in exact:
             return value
-        raise Misfit(f"is {repr(value)[:40]}, and must be {words}")
+        raise Misfit(f"is {shown(value)}, and must be {words}")
+
+    return decoded
+
+
+def _of_number(decode_one: Decoder, limits: Within) -> Decoder:
+    def decoded(value: object) -> object:
+        number = cast(float, decode_one(value))
+        if not limits.least <= number <= limits.most:
+            raise Misfit(f"is {shown(value)}, and must be {limits.words()}")
+        return number
+
+    return decoded
+
+
+def _of_words(words: tuple[object, ...]) -> Decoder:
+    def decoded(value: object) -> object:
+        if isinstance(value, str) and value in words:
+            return value
+        wanted = " or ".join(map(str, words)) if isinstance(value, str) else _NAMES[str]
+        raise Misfit(f"is {shown(value)}, and must be {wanted}")
 
     return decoded
 
@@ -179,7 +208,7 @@ def _items(value: object, decoders: list[Decoder]) -> tuple[object, ...]:
 
 def _number_of(name: object) -> int:
     if not isinstance(name, str) or not _WHOLE.fullmatch(name):
-        raise Misfit(f"has the name {repr(name)[:40]}, and must have whole numbers")
+        raise Misfit(f"has the name {shown(name)}, and must have whole numbers")
     return int(name)
 
 
@@ -210,7 +239,7 @@ def _details(value: object) -> Details:
     )
 
 
-_HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, int], int | None
+_HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
 
 
 def _part(value: Mapping[str, object], name: str, shape: object) -> Any:
@@ -235,13 +264,15 @@ def _object(value: object) -> Mapping[str, object]:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    with contextlib.suppress(Misfit):
+        return float(cast(float, _decoder(Amount)(value)))
+    return None
 
 
 @cache
 def fields_of(shape: type) -> dict[str, tuple[object, bool]]:
     """Return a dataclass's fields: the type, and whether it has no default."""
-    hints = get_type_hints(shape)
+    hints = get_type_hints(shape, include_extras=True)
     absent = dataclasses.MISSING
     fields: tuple[dataclasses.Field[object], ...] = dataclasses.fields(shape)
     return {

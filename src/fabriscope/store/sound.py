@@ -6,7 +6,7 @@ rest is told; of folders of older versions, which kept no digests, what cannot b
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,13 @@ from fabriscope.model.manifest import Manifest
 from fabriscope.model.record import AddedLaunches, FileDigests, LaunchRecord
 from fabriscope.model.record import Line as Record
 from fabriscope.model.run_data import IDLE_COUNTERS
-from fabriscope.store import counters, inside, journal, marks, samples, seal
+from fabriscope.store import age, counters, inside, journal, marks, samples, seal
 from fabriscope.store.files import PLAN_NAME
+from fabriscope.store.known import Known
 from fabriscope.store.manifest import MANIFEST_NAME
 
 CHANGED = "it was changed after it was written"
+STRANGER = "it does not follow on the line before it"
 VERIFY = "`fabriscope verify` lists all that was changed; restore the folder from a copy"
 
 
@@ -42,22 +44,28 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._checked: dict[tuple[str, str], tuple[int, int, int]] = {}
+        self._is_sealed = False
+        """Whether anything in the folder has digests."""
+        self._knows_manifest = False
+        """Whether the manifest was compared with a digest."""
         self._begin = ""
         self._believed: list[journal.Line] = []
         """The first lines of the journal, as far as each follows on the one before it, and the first on `_begin`."""
 
-    def seal_notes(self, is_sealed: bool) -> tuple[list[str], int]:
-        """Check the manifest and the plan against the seal; return what is to be told, and how many lines it counts.
+    def seal_notes(self, planned: Manifest, lines: Sequence[journal.Line], *, is_torn: bool) -> list[str]:
+        """Compare the manifest, the plan and the end of the journal with the seal; return what is to be told.
 
         Raises StoreError for a manifest that was changed: everything rests on it.
         """
+        self._is_sealed, self._knows_manifest = True, False
         try:
             stated = seal.load(self._path)
         except inside.MissingFile:
-            return ([f"{seal.SEAL_NAME} is missing: the manifest was compared with nothing"] if is_sealed else []), 0
+            return self._without_seal(planned, [line.document for line in lines if line.document is not None])
         except StoreError as error:
-            return [f"the manifest was compared with nothing: {error}"], 0
-        notes = []
+            return [f"the manifest was compared with nothing: {error}"]
+        self._knows_manifest = MANIFEST_NAME in stated.files
+        notes = [] if self._knows_manifest else [f"{seal.SEAL_NAME} has no digest of {MANIFEST_NAME}"]
         for name, digests in stated.files.items():
             what = self._wrong_bytes(name, digests.sha256)
             if what and name == MANIFEST_NAME:
@@ -65,28 +73,48 @@ class Reader:
             if what:
                 kept = "; the manifest has the plan that was measured" if name == PLAN_NAME else ""
                 notes.append(f"{name}: {what}{kept}")
-        return notes, stated.launch_count
+        where, what = seal.wrong_end(stated, [line.document for line in lines], is_torn=is_torn)
+        return [*notes, f"{journal.JOURNAL_NAME}, {where}: {what}"] if what else notes
 
-    def sound(self, lines: Sequence[journal.Line], manifest: Manifest) -> Sound:
-        """Return what is as it was written of these lines and the files that they name."""
+    def _without_seal(self, planned: Manifest, documents: Sequence[Mapping[str, object]]) -> list[str]:
+        self._is_sealed = any(map(seal.chain_of, documents))
+        if self._is_sealed:
+            return [f"{seal.SEAL_NAME} is missing: the manifest was compared with nothing"]
+        other = next((name for name, case in planned.cases.items() if case.case_id != name), None)
+        if other is not None:  # without digests the ids of cases, which are digests of them, are all that there is
+            what = (
+                f"the manifest was changed: cases.{other[:80]}: what it says is the case {planned.cases[other].case_id}"
+            )
+            raise StoreError(what, where=str(self._path / MANIFEST_NAME), fix=VERIFY)
+        newer = age.must_be_sealed(planned.document, documents)
+        what = f"{seal.SEAL_NAME} is missing, and only versions that write one write what stands in {newer}"
+        return [f"{what}: nothing here was compared with a digest"] if newer else []
+
+    def believed(self, lines: Sequence[journal.Line], manifest: Manifest) -> tuple[list[Record], list[str]]:
+        """Return the records of these lines that are as they were written, and what is left out, a sentence each."""
         records: list[Record] = []
         notes: list[str] = []
         unread: list[str] = []
-        known = _Known(manifest)
-        for line, problem in zip(lines, self._problems(lines), strict=True):
-            what = problem or known.stranger(line.record)
+        known = Known(manifest)
+        for line, problem in zip(lines, self._problems(lines, manifest), strict=True):
+            what = problem or (known.stranger(line.record, line.number) if line.record is not None else "")
             if what or line.record is None:
                 (unread if line.record is None else notes).append(
                     f"{_called(line.record, line.number)} left out: {journal.JOURNAL_NAME}, line {line.number}: {what}"
                 )
                 continue
             records.append(line.record)
-            known.take(line.record)
+            known.take(line.record, line.number)
         notes += unread[: journal.MOST_NAMED]
         if len(unread) > journal.MOST_NAMED:
             notes.append(
                 f"{len(unread)} lines of {journal.JOURNAL_NAME} are damaged, of which the first are named here"
             )
+        return records, notes
+
+    def sound(self, lines: Sequence[journal.Line], manifest: Manifest) -> Sound:
+        """Return what is as it was written of these lines and the files that they name."""
+        records, notes = self.believed(lines, manifest)
         while True:
             counting = journal.that_count(records)
             damaged = {id(record): wrong for record in counting if (wrong := next(self.damage(record), None))}
@@ -99,37 +127,39 @@ class Reader:
 
     def damage(self, record: LaunchRecord, *, with_raw: bool = False) -> Iterator[str]:
         """Yield what is wrong with each file that a launch's record names, as `samples/launch-0003.parquet: ...`."""
-        digests = None if record.seal is None else record.seal.files
         names = [name for name in (record.samples, record.counters) if name]
-        names += [name for name in digests or () if with_raw and name not in names]
+        names += [name for name in (record.seal.files if record.seal else ()) if with_raw and name not in names]
         for name in names:
-            if digests is None:
-                what = self._unreadable(name)
-            elif name not in digests:
-                what = "the journal has no digest of it"
-            else:
-                what = self._wrong_bytes(name, digests[name].sha256) or self._wrong_columns(name)
+            what = self._wrong_file(record, name)
             if what:
                 yield f"{name}: {what}"
 
+    def _wrong_file(self, record: LaunchRecord, name: str) -> str:
+        """Return what is wrong with a file that a record names: by its digest, and by what it says."""
+        digests = record.seal.files if record.seal is not None else None
+        if digests is not None and name not in digests:
+            return "the journal has no digest of it"
+        what = self._wrong_bytes(name, digests[name].sha256) if digests is not None else ""
+        return what or self._wrong_content(record, name)
+
     def idle_note(self, records: Sequence[Record]) -> str:
         """Return what is wrong with the file of what idle hosts counted; nothing where it is whole."""
-        for record in records:
-            if not isinstance(record, LaunchRecord) or record.idle_counters != IDLE_COUNTERS or record.seal is None:
-                continue
-            if IDLE_COUNTERS in record.seal.files:
-                what = self._wrong_bytes(IDLE_COUNTERS, record.seal.files[IDLE_COUNTERS].sha256)
-                return f"{IDLE_COUNTERS} is left out: {what}" if what else ""
-        return ""
+        launches = (record for record in records if isinstance(record, LaunchRecord))
+        named = next((record for record in launches if record.idle_counters is not None), None)
+        what = self._wrong_file(named, IDLE_COUNTERS) if named is not None else ""
+        return f"{IDLE_COUNTERS} is left out: {what}" if what else ""
 
-    def _problems(self, lines: Sequence[journal.Line]) -> Iterator[str]:
+    def _problems(self, lines: Sequence[journal.Line], manifest: Manifest) -> Iterator[str]:
         """Yield for each line why it may not be believed; nothing for one that is as it was written.
 
-        A line that was believed on an earlier reading, with all before it, is not computed again.
+        A line that was believed on an earlier reading, with all before it, is not computed again. Raises StoreError
+        where the first digest of a line says that the manifest, which no other covers, may be another.
         """
-        older = b"".join(line.raw + b"\n" for line in _older(lines))
-        begin = seal.origin(inside.read_bytes(self._path, MANIFEST_NAME), older)
-        chains, is_begun = {begin}, False
+        older = self._older(lines, manifest)
+        content = b"".join(line.raw + b"\n" for line in older)
+        begin = seal.origin(inside.read_bytes(self._path, MANIFEST_NAME), content)
+        doubt = self._doubt(lines[len(older) : len(older) + 1], begin)
+        chains = {begin}
         believed = self._believed if self._begin == begin else []
         self._begin, self._believed = begin, []
         for place, line in enumerate(lines):
@@ -137,19 +167,42 @@ class Reader:
             if line.document is None:
                 chains = set()
                 yield f"it is damaged: {line.problem}"
+            elif place < len(older):
+                yield doubt
             elif stated is None:
-                yield "it has no digests, and a line before it has" if is_begun else ""
+                chains = set()
+                yield "it has no digests, and every line of this run was written with them"
             elif place < len(believed) and believed[place] is line and len(self._believed) == place:
-                chains, is_begun = {stated}, True
+                chains = {stated}
                 self._believed.append(line)
                 yield ""
             else:
                 computed = {seal.chain(line.document, before) for before in chains}
-                is_right = not chains or stated in computed
-                is_first = len(self._believed) == place and computed == {stated}
-                self._believed += [line] if is_first else []
-                chains, is_begun = {stated, *computed}, True
-                yield "" if is_right else _what_changed(line.document)
+                self._believed += [line] if len(self._believed) == place and computed == {stated} else []
+                yield "" if stated in computed else _what_changed(line.document, STRANGER if chains else "")
+                chains = {stated, *computed}
+
+    def _older(self, lines: Sequence[journal.Line], manifest: Manifest) -> Sequence[journal.Line]:
+        """Return the lines of a version that wrote no digests, which stand before all others.
+
+        Where nothing has any, those are all: there may have been such a version, and what tells otherwise is noted.
+        """
+        if not self._is_sealed:
+            return lines
+        return [] if age.newer_part(manifest.document) else list(itertools.takewhile(_is_older, lines))
+
+    def _doubt(self, first: Sequence[journal.Line], begin: str) -> str:
+        """Return what is wrong with the lines before the first one that has digests, by the chain that this one has."""
+        for line in first:
+            document = line.document or {}
+            stated = seal.chain_of(document)
+            if stated is None or seal.chain(document, begin) == stated or _what_changed(document):
+                break
+            if not self._knows_manifest:
+                what = f"it, line {line.number} of the journal or a line before that was changed after it was written"
+                raise StoreError(what, where=str(self._path / MANIFEST_NAME), fix=VERIFY)
+            return f"{CHANGED}, or another line before line {line.number} was"
+        return ""
 
     def _wrong_bytes(self, name: str, sha256: str) -> str:
         try:
@@ -168,29 +221,26 @@ class Reader:
         self._checked[name, sha256] = seen
         return ""
 
-    def _wrong_columns(self, name: str) -> str:
-        """Return what is wrong with the columns of a file that has its digest: the journal may be anybody's, too."""
-        return self._unreadable(name, with_rows=False) if name.endswith(".parquet") else ""
-
-    def _unreadable(self, name: str, *, with_rows: bool = True) -> str:
-        """Return why a file cannot be read, which is all that can be told without a digest."""
-        key = (name, "rows" if with_rows else "columns")
+    def _wrong_content(self, record: LaunchRecord, name: str) -> str:
+        """Return why a file cannot be what its record says: it may be anybody's, though its digest be right."""
+        if name not in (record.samples, record.counters, record.idle_counters):
+            return ""
         try:
             about = inside.path_of(self._path, name).stat()
             seen = (about.st_size, about.st_mtime_ns, about.st_ino)
-            if self._checked.get(key) == seen:
+            if self._checked.get((name, record.name)) == seen:
                 return ""
-            if name.endswith(".json.gz"):
-                counters.load(inside.path_of(self._path, name))
+            if name == record.samples:
+                samples.check(inside.read_bytes(self._path, name), record)
             else:
-                samples.check(inside.read_bytes(self._path, name), with_rows=with_rows)
+                counters.load(inside.path_of(self._path, name))
         except FileNotFoundError:
             return "the file is missing"
         except StoreError as error:
             return error.what
         except (OSError, ValueError) as error:
             return str(error)
-        self._checked[key] = seen
+        self._checked[name, record.name] = seen
         return ""
 
     def _place(self, digests: FileDigests) -> str:
@@ -202,57 +252,18 @@ class Reader:
         return f" ({where})" if where else ""
 
 
-def _older(lines: Sequence[journal.Line]) -> Iterator[journal.Line]:
-    """Yield the lines of a version that wrote no digests, which stand before all others."""
-    for line in lines:
-        if line.document is None or seal.FIELD in line.document:
-            return
-        yield line
+def _is_older(line: journal.Line) -> bool:
+    return line.document is not None and seal.FIELD not in line.document and not age.newer_field(line.document)
 
 
-def _what_changed(document: Mapping[str, Any]) -> str:
+def _what_changed(document: Mapping[str, Any], otherwise: str = "") -> str:
+    """Return what of a line is not as its seal says; `otherwise` where its marks find nothing."""
     content = {name: value for name, value in document.items() if name != seal.FIELD}
     try:
         where = marks.locate_field(document[seal.FIELD]["marks"], content)
     except ValueError:
         where = seal.FIELD
-    return f"{where}: {CHANGED}" if where else "it does not follow on the line before it"
-
-
-class _Known:
-    """The names that the manifest, and the lines so far, give to something."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        self._entries = manifest.entries
-        self._cases = set(manifest.cases)
-        self._launches = {launch.launch_id for launch in manifest.schedule}
-
-    def take(self, record: Record) -> None:
-        """Know what a line adds."""
-        if isinstance(record, AddedLaunches):
-            self._cases.update(record.cases)
-            self._launches.update(launch.launch_id for launch in record.schedule)
-
-    def stranger(self, record: Record | None) -> str:
-        """Return which name in a record stands for nothing, or is given to something else already."""
-        if isinstance(record, AddedLaunches):
-            entries = [launch.entry_id for launch in record.schedule]
-            names = [case_id for launch in record.schedule for case_id in launch.case_ids]
-            numbers = [launch.launch_id for launch in record.schedule]
-            known = {*self._cases, *record.cases}
-        else:
-            entries = [record.entry_id] if record is not None and record.entry_id else []
-            names = list(record.results) if record is not None else []
-            numbers, known = [], self._cases
-        missing = next((name for name in entries if name not in self._entries), None)
-        if missing is not None:
-            return f"there is no entry {missing!r}"
-        missing = next((name for name in names if name not in known), None)
-        if missing is not None:
-            return f"there is no case {missing!r}"
-        counts = Counter([*numbers, *(number for number in set(numbers) if number in self._launches)])
-        number, count = counts.most_common(1)[0] if counts else (0, 0)
-        return f"launch {number} is scheduled twice" if count > 1 else ""
+    return f"{where}: {CHANGED}" if where else otherwise
 
 
 def _called(record: Record | None, number: int) -> str:

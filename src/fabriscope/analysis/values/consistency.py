@@ -8,11 +8,11 @@ import polars as pl
 
 from fabriscope.model.finding import Finding
 from fabriscope.model.manifest import Manifest
+from fabriscope.model.measurement import PHASES
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
-PHASES = ("warmup", "measure")
 STATUSES = ("ok", "failed", "skipped")
 
 
