@@ -139,6 +139,18 @@ class Foreign:
         """Return a JSON text; raises `error`."""
         return cls(decode_json(text, where, error=error), where, "", error)
 
+    @classmethod
+    def json_at(cls, text: str, start: int, where: str) -> tuple[Foreign, int] | None:
+        """Return the JSON value that begins there, and where it ends; None where no whole one does."""
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            return None
+        except ValueError as problem:
+            raise ParseError(f"it is no JSON: {problem}", where=where) from None
+        _refuse_levels(value, text, where, ParseError)
+        return cls(value, where), end
+
     def refuse(self, wanted: str) -> FabriscopeError:
         """Return the error: this part should be something else."""
         return self.error(f"{self.path or 'it'} should be {wanted} and is {shown(self.value)}", where=self.where)
