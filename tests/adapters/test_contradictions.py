@@ -81,6 +81,11 @@ def test_an_iperf3_report_of_another_test_is_refused(option: str, value: object,
         said("iperf3/tcp", (line, f'"{option}": {value}{"," * line.endswith(",")}'), argv=IPERF3)
 
 
+def test_an_iperf3_report_of_both_directions_is_refused() -> None:
+    with pytest.raises(ParseError, match="its bidirectional is 1, and 0 was asked for"):
+        said("iperf3/tcp", ('"sum_sent":', '"sum_sent_bidir_reverse": {}, "sum_sent":'), argv=IPERF3)
+
+
 def test_an_iperf3_stream_that_ended_early_is_refused() -> None:
     with pytest.raises(ParseError, match=r"its stream lasted 2\.00557 s, and 10 s were asked for"):
         said("iperf3/tcp", ('"duration":\t2', '"duration":\t10'), argv=("iperf3", "-t", "10", "-O", "0"))

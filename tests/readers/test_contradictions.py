@@ -125,6 +125,26 @@ def test_what_versions_of_iperf3_count_otherwise_is_no_contradiction(path: tuple
     assert iperf3(*path, value=value) == []
 
 
+def test_a_report_of_both_directions_has_streams_of_both() -> None:
+    report = json.loads((INSTRUMENTS / "iperf3" / "tcp.txt").read_text())
+    report["end"]["streams"] *= 2
+    report["end"]["sum_received_bidir_reverse"] = report["end"]["sum_received"]
+    document = read("iperf3", json.dumps(report) + "\n")
+    assert document.problems == ()
+    assert document.parameter("bidirectional") == 1
+
+
+@pytest.mark.parametrize(("again", "is_read"), [("16384", True), ("16385", False), ("16384.0", False)])
+def test_what_iperf3_says_of_each_stream_may_stand_again(again: str, is_read: bool) -> None:
+    """As its report of several streams has the buffers of each, all under one name."""
+    text = (INSTRUMENTS / "iperf3" / "tcp.txt").read_text()
+    once = '"sndbuf_actual":\t16384,'
+    assert once in text
+    document = read("iperf3", text.replace(once, f'{once} "sndbuf_actual": {again},'))
+    assert bool(document.rows()) == is_read
+    assert document.parameter("send_buffer_bytes") == (16384 if is_read else None)
+
+
 def test_a_qperf_that_groups_thousands_is_read() -> None:
     text = (
         "tcp_lat:\n    latency         =     311 us\n    msg_rate        =    3.22 K/sec\n"

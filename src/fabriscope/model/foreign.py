@@ -70,16 +70,19 @@ def _json_or_type(value: object) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
-def decode_json(text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError) -> Any:
+def decode_json(
+    text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError, may_repeat: bool = False
+) -> Any:
     """Return what a JSON text says; raises `error` for what is no JSON, in RFC 8259's strict sense.
 
     NaN and infinity, a number too large to be one, a key met twice in one object and more than MAX_LEVELS levels are
-    refused too: whoever reads them reads something else than what stands there.
+    refused too: whoever reads them reads something else than what stands there. `may_repeat`: a key may be met twice
+    with one and the same value.
     """
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        value = _DECODER.decode(text)
+        value = (_REPEATING if may_repeat else _DECODER).decode(text)
     except RecursionError:
         raise error(f"its JSON has more than {MAX_LEVELS} levels", where=where) from None
     except ValueError as problem:  # UnicodeDecodeError and JSONDecodeError are
@@ -120,7 +123,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _repeating_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    is_alike = all(type(value) is type(found[name]) and value == found[name] for name, value in pairs)
+    return found if is_alike else _object(pairs)
+
+
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_object)
+_REPEATING = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_repeating_object)
 
 
 @dataclass(frozen=True)

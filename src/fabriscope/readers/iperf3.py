@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import Foreign
+from fabriscope.model.foreign import Foreign, decode_json
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
 RATE_TOLERANCE = 0.001
@@ -35,7 +35,6 @@ _WHOLES: dict[str, tuple[Unit, tuple[str, ...]]] = {
     "asked_duration_s": ("s", (*_OF_TEST, "duration")),
     "omitted_s": ("s", (*_OF_TEST, "omit")),
     "reverse": ("", (*_OF_TEST, "reverse")),
-    "bidirectional": ("", (*_OF_TEST, "bidir")),
     "asked_buffer_bytes": ("bytes", ("start", "sock_bufsize")),
     "send_buffer_bytes": ("bytes", ("start", "sndbuf_actual")),
     "receive_buffer_bytes": ("bytes", ("start", "rcvbuf_actual")),
@@ -56,7 +55,8 @@ UDP = (
 
 def _fill(draft: Draft) -> None:
     try:
-        report = Foreign.json(draft.text, "")
+        # what is true of each stream's socket stands in one object as often as there are streams
+        report = Foreign(decode_json(draft.text, "", may_repeat=True), "")
     except ParseError:
         draft.problem("no whole JSON report", "cut")
         return
@@ -72,12 +72,15 @@ def _fill(draft: Draft) -> None:
     for name, (unit, path) in _WHOLES.items():
         part = report.get(*path)
         draft.parameter(name, part.whole() if part else None, unit)
+    # some versions say so nowhere else
+    is_both_ways = any("bidir" in name for name in report.at("end").mapping())
+    draft.parameter("bidirectional", 1 if is_both_ways else None)
     protocol = report.get(*_TEXTS["protocol"])
     is_udp = protocol is not None and protocol.text() == "UDP"
     draft.table("UDP stream" if is_udp else "TCP stream", UDP if is_udp else TCP)
     total = report.at("end", "sum_received")
     _row(draft, total, is_udp)
-    if not is_udp:
+    if not is_udp and not is_both_ways:
         _check_streams(report, total)
     _check_intervals(report)
 
@@ -103,8 +106,6 @@ def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:
 
 def _check_streams(report: Foreign, total: Foreign) -> None:
     """Raise ParseError where streams over TCP do not come to their sum, or more arrived than was sent."""
-    if (both := report.get(*_OF_TEST, "bidir")) is not None and both.value:
-        return
     arrived = total.at("bytes").whole()
     streams = report.get("end", "streams")
     ends = [stream.get("receiver", "bytes") for stream in streams.items()] if streams is not None else []
