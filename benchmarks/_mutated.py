@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,9 @@ VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 1e300, -0.0, 2**31, 2**63, 2**64, 10**400, "", "x", "12", "nan", "\u0663", "a\x00b",
     "../../x", [], {}, [[]], [None], {"a": None}, [1, "x"], "y" * 5000,
 )  # fmt: skip
+
+_SCALES = (0, 0.1, 0.5, 1.024, 1.048576, 2, 8, 10, 1000)
+_NUMBER = re.compile(rb"(?<![\w.])[0-9]{1,18}(?:\.[0-9]{1,9})?(?![\w.])")
 
 
 def mutate(text: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
@@ -41,6 +45,16 @@ def _digit(text: bytes, _others: Sequence[bytes], chance: random.Random) -> byte
         return text
     at = chance.choice(places)
     return text[:at] + chance.choice((b"0", b"1", b"5", b"9", b"", b".", b"-", b"e9")) + text[at + 1 :]
+
+
+def _scale(text: bytes, _others: Sequence[bytes], chance: random.Random) -> bytes:
+    """Multiply a number, which keeps its decimals, as a mistaken unit or size would."""
+    numbers = [*_NUMBER.finditer(text[: 1 << 16])]
+    if not numbers:
+        return text
+    hit = chance.choice(numbers)
+    scaled = f"{float(hit[0]) * chance.choice(_SCALES):.{len(hit[0].partition(b'.')[2])}f}"
+    return text[: hit.start()] + scaled.encode() + text[hit.end() :]
 
 
 def _insert(text: bytes, _others: Sequence[bytes], chance: random.Random) -> bytes:
@@ -119,5 +133,5 @@ def _changed(value: Any, chance: random.Random) -> Any:
 
 
 _WAYS: tuple[Callable[[bytes, Sequence[bytes], random.Random], bytes], ...] = (
-    _flip, _digit, _digit, _insert, _word, _word, _cut, _lines, _lines, _splice, _json_value, _json_value, _json_value,
+    _flip, *(_digit, _scale, _word, _lines) * 2, _insert, _cut, _splice, *(_json_value,) * 3,
 )  # fmt: skip

@@ -172,14 +172,16 @@ def test_missing_programs_and_addresses_are_named() -> None:
         ADAPTER.commands(launch("tcp"), replace(CONTEXT, fabric=Fabric("f", {"a": "eth7", "b": "eth7"})))
 
 
-def parse(text: str, case_count: int = 2, **outcome: Any) -> ParsedLaunch:
+def parse(
+    text: str, case_count: int = 2, layer: str = "tcp", hosts: tuple[str, ...] = ("a", "b"), **outcome: Any
+) -> ParsedLaunch:
     """Return the parsed stream; the recorded `case0`, `case1` stand for the launch's case ids."""
-    one = launch("tcp", sockets=(SocketOptions(),) * case_count)
+    one = launch(layer, hosts, sockets=(SocketOptions(),) * case_count)
     for index, case in enumerate(one.cases):
         text = text.replace(f'"case{index}"', f'"{case.case_id}"')
-    fields: dict[str, Any] = {"exit_status": 0, "stderr": b"", "timed_out": False} | outcome
+    fields: dict[str, Any] = {"exit_status": 0, "stderr": b"", "timed_out": False, "elapsed_ns": 1} | outcome
     command = Command(("/x/engine",), "a")
-    parsed = ADAPTER.parse(one, [Outcome(command, stdout=text.encode(), started_unix_ns=0, elapsed_ns=1, **fields)])
+    parsed = ADAPTER.parse(one, [Outcome(command, stdout=text.encode(), started_unix_ns=0, **fields)])
     names = {case.case_id: f"case{index}" for index, case in enumerate(one.cases)}
     return replace(
         parsed,
@@ -217,12 +219,13 @@ def summary(parsed: ParsedLaunch) -> dict[str, Any]:
     }
 
 
+GROUP: dict[str, Any] = {"layer": "mpi", "hosts": ("a", "b", "c")}
 GOLDEN: list[tuple[str, dict[str, Any]]] = [
     ("tcp", {}),
     ("option_refused", {}),
-    ("mpich", {"case_count": 1}),
-    ("noisy", {"case_count": 1}),
-    ("group", {}),
+    ("mpich", {"case_count": 1, "layer": "mpi"}),
+    ("noisy", {"case_count": 1, "layer": "mpi"}),
+    ("group", GROUP),
     ("watchdog", {"exit_status": 4, "stderr": b"fabriscope-engine: no progress\n"}),
     ("torn", {"exit_status": -11}),
     ("died_at_start", {"exit_status": 1, "stderr": b"warning\n\nfabriscope-engine: no route to host\n"}),
@@ -311,7 +314,7 @@ def test_the_registry_finds_it() -> None:
 
 
 def test_the_account_of_a_group_s_operations() -> None:
-    parsed = parse((DATA / "group.stdout").read_text())
+    parsed = parse((DATA / "group.stdout").read_text(), **GROUP)
     first, second = (parsed.details["groups"][name] for name in ("case0", "case1"))  # type: ignore[index]
     assert first == {
         "timing": "common_clock",
@@ -326,7 +329,7 @@ def test_the_account_of_a_group_s_operations() -> None:
 
 
 def test_every_rank_s_share_is_kept() -> None:
-    parsed = parse((DATA / "group.stdout").read_text())
+    parsed = parse((DATA / "group.stdout").read_text(), **GROUP)
     shares = {
         (block.rank, block.quantity, block.burst): tuple(block.values)
         for block in parsed.blocks

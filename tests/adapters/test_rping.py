@@ -9,6 +9,7 @@ import pytest
 from tests.adapters.test_foreign import ADAPTERS, CONTEXT, launch, ping_pong
 
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 DATA = Path(__file__).parent / "data" / "rping"
@@ -23,10 +24,19 @@ def commands_of(asked: Launch) -> list[Command]:
     return list(RPING.commands(asked, PROGRAMS))
 
 
+def pinged(size: int) -> bytes:
+    """Return what a client of one ping says: its message without the last byte, which ends it."""
+    said = b"rdma-ping-0: "
+    letters = bytes(range(ord("A"), ord("z") + 1)) * (size // 58 + 1)
+    return b"ping data: " + said + letters[: size - 1 - len(said)] + b"\nended\n"
+
+
 def answered(command: Command) -> Outcome:
     """Return what a command says where all is well, and how long it takes."""
     count = int(command.argv[command.argv.index("-C") + 1]) if "-C" in command.argv else 0
-    stdout = b"" if command.is_server or not count else ONE if count == 1 else MANY
+    stdout = b"" if command.is_server or not count else MANY
+    if count == 1 and not command.is_server:
+        stdout = pinged(int(command.argv[command.argv.index("-S") + 1]))
     return Outcome(command, 0, stdout, SAID if count else b"", 0, ONE_NS + (count - 1) * PING_NS)
 
 
@@ -94,3 +104,22 @@ def test_what_rping_cannot_be_asked_for(case: dict[str, object], reason: str) ->
     asked = launch("rping", "verbs", case)
     assert commands_of(asked) == []
     assert parsed(asked, []).results == (CaseResult(asked.cases[0].case_id, "skipped", reason),)
+
+
+def test_a_ping_is_shown_as_it_was_recorded() -> None:
+    assert pinged(64) == ONE
+
+
+@pytest.mark.parametrize("size", [23, 1013, 1014, 4096, 65535])
+def test_pings_of_any_size_are_seen(size: int) -> None:
+    asked = launch("rping", "verbs", ping_pong(size))
+    found = parsed(asked, [answered(command) for command in commands_of(asked)])
+    assert [result.status for result in found.results] == ["ok"]
+
+
+def test_data_of_another_size_than_was_sent_are_no_ping() -> None:
+    asked = launch("rping", "verbs", ping_pong(4096))
+    said = [answered(command) for command in commands_of(asked)]
+    said = [replace(one, stdout=pinged(2048)) if one.stdout.startswith(b"ping data") else one for one in said]
+    with pytest.raises(ParseError, match="line 1: 2048 B came back, and 4096 B were sent"):
+        parsed(asked, said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -10,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fabriscope.adapters._engine_order import Order
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
 from fabriscope.model.measurement import OPERATION, RANK_OPERATION, RANK_START, SampleBlock
@@ -24,7 +24,7 @@ PHASES = {"warmup": "warmup", "measured": "measure"}
 
 MOST_INT32 = 2**31 - 1
 """What the store's columns of rounds, bursts and ranks hold."""
-_NOTES_KEPT = 20
+NOTES_KEPT = 20
 _NOTE_CHARACTERS = 1000
 _PAIR = re.compile(r"[0-9]{1,9}>[0-9]{1,9}")
 
@@ -97,8 +97,7 @@ class Stream:
     """Case id to what its benchmark gives in place of the time of an operation."""
     endpoints: list[Mapping[str, Any]] = field(default_factory=list)
     blocks: list[SampleBlock] = field(default_factory=list)
-    bursts: set[tuple[object, ...]] = field(default_factory=set)
-    """What names each block but those of single ranks: none may stand twice."""
+    order: Order = field(default_factory=Order)
     case_failures: dict[str, str] = field(default_factory=dict)
     launch_failures: list[str] = field(default_factory=list)
     last_failed_case_id: str | None = None
@@ -117,7 +116,7 @@ class Stream:
             "header": dict(self.header) if self.header else None,
             "endpoints": [dict(endpoint) for endpoint in self.endpoints],
             "footer": dict(self.footer) if self.footer else None,
-            "notes": self.notes[:_NOTES_KEPT],
+            "notes": self.notes,
             "is_torn": self.is_torn,
         }
         for name in ("sent_payload_bytes", "sent_messages"):
@@ -150,44 +149,32 @@ def _records(stdout: bytes, stream: Stream) -> Iterator[Foreign]:
         text = line.decode("utf-8", "replace")
         # A library's half line may stand before a record, where it wrote no line end of its own.
         start = text.find('{"type":')
-        end = _end_of_record(text, start)
-        if end is None and text and line_number == len(lines):
+        found = Foreign.json_at(text, start, f"engine output, line {line_number}") if start >= 0 else None
+        if found is None and text and line_number == len(lines):
             stream.is_torn = True
-        if start > 0 or (end is None and text.strip()):
-            stream.notes.append((text if end is None else text[:start])[:_NOTE_CHARACTERS])
-        if end is not None:
-            yield Foreign.json(text[start:end], f"engine output, line {line_number}")
-
-
-def _end_of_record(text: str, start: int) -> int | None:
-    """Return where a record ends that begins at `start`; None where there is no whole one."""
-    if start < 0:
-        return None
-    try:
-        return json.JSONDecoder().raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
-        return None
+        if (start > 0 or (found is None and text.strip())) and len(stream.notes) < NOTES_KEPT:
+            stream.notes.append((text if found is None else text[:start])[:_NOTE_CHARACTERS])
+        if found is not None:
+            yield found[0]
 
 
 def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
     kind = record.at("type").value
+    stream.order.take(str(kind), record)
     if kind == "header":
         _take_header(record, stream)
     elif kind == "block":
         block = _block(record, case_ids)
-        burst = (block.case_id, block.phase, block.round, block.burst, block.start_ns)
-        if burst in stream.bursts:
-            raise ParseError(f"the burst {block.burst} of case {block.case_id} stands twice", where=record.where)
-        stream.bursts.add(burst)
+        stream.order.take_block(block, record)
         stream.blocks.append(block)
         timing = record.get("timing")
         if timing is not None and block.phase == "measure":
             account = stream.groups.setdefault(block.case_id, GroupAccount(timing.text()))
             account.add(record, len(block.values) * block.operations_per_sample)
     elif kind == "rank_block":
-        if not stream.blocks:
-            raise ParseError("a rank's share stands before the block that it is of", where=record.where)
-        stream.blocks += _rank_blocks(record, stream.blocks[-1], case_ids)
+        for share in _rank_blocks(record, stream.order.block, case_ids):
+            stream.order.take_share(share, record)
+            stream.blocks.append(share)
     elif kind == "clock_model":
         stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
     elif kind == "failure":
@@ -257,8 +244,10 @@ def _block(record: Foreign, case_ids: set[str]) -> SampleBlock:
     )
 
 
-def _rank_blocks(record: Foreign, of: SampleBlock, case_ids: set[str]) -> Iterator[SampleBlock]:
+def _rank_blocks(record: Foreign, of: SampleBlock | None, case_ids: set[str]) -> Iterator[SampleBlock]:
     """Yield the share of one rank in the burst of the block before: when it began, and how long it was inside."""
+    if of is None:
+        raise ParseError("a rank's share stands before the block that it is of", where=record.where)
     for member, quantity in (("start_offsets_ns", RANK_START), ("durations_ns", RANK_OPERATION)):
         if (values := record.get(member)) is not None:
             yield SampleBlock(

@@ -19,6 +19,10 @@ TCP_PORT_COUNT = 100
 LAUNCH_COUNT = 100
 """After so many launches the first one's ports are used again: its connections have left TIME_WAIT by then."""
 
+WALL_TOLERANCE = 0.05
+WALL_GRACE_S = 0.1
+"""By which a program's own clock may run ahead of ours."""
+
 _STDERR_LINES_KEPT = 5
 _REASON_CHARACTERS = 300
 """Of a line that a program said, in the reason of a failed case."""
@@ -116,6 +120,20 @@ def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
 def has_crashed(outcome: Outcome) -> bool:
     """Return whether a program ended by itself and badly: what it printed before is not trusted."""
     return outcome.exit_status not in (0, None)
+
+
+def asked(outcome: Outcome, option: str) -> int | None:
+    """Return the whole number that a program was given with an option; None where it was given none."""
+    argv = outcome.command.argv
+    place = argv.index(option) + 1 if option in argv else len(argv)
+    return int(argv[place]) if place < len(argv) and argv[place].isdecimal() else None
+
+
+def check_time(measured_s: float, outcome: Outcome, where: str) -> None:
+    """Raise ParseError where operations are said to have taken longer than their program ran; 0 is not known."""
+    ran_s = outcome.elapsed_ns / 1e9
+    if ran_s > 0 and measured_s > ran_s * (1 + WALL_TOLERANCE) + WALL_GRACE_S:
+        raise ParseError(f"its operations come to {measured_s:.3g} s, and it ran for {ran_s:.3g} s", where=where)
 
 
 def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = ()) -> str:

@@ -23,6 +23,7 @@ from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.foreign import shown
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
@@ -34,7 +35,8 @@ MOST_PLAIN_BYTES = 32_768
 TOKEN_VARIABLE = "FABRISCOPE_TOKEN"  # noqa: S105 - the variable's name, not a secret
 WATCHDOG_EXIT_STATUS = 4
 FOOTER_PATTERN = r'^\{"type":\s*"footer"'
-LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>\d+)'
+LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>[0-9]{1,5}(?![0-9])|)'
+"""What is no port is an empty word: the other ranks say at once that they can connect to nothing, and none waits."""
 
 _STDERR_LINES_KEPT = 5
 # fabriscope-engine: rank 1, case 6b1c72695814: no progress for 3506 ms (case_timeout_ns is 3500000000)
@@ -83,8 +85,9 @@ class EngineAdapter:
             reason = "the engine was not started"
             return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
         stream = read_stream(outcomes[0].stdout, {case.case_id for case in launch.cases})
+        stream.order.check_times(outcomes[0])
         problem = _problem(stream, outcomes)
-        misplaced = _misplaced(stream, launch.entry.hosts)
+        misplaced = _other_engine(stream, launch) or _misplaced(stream, launch.entry.hosts)
         if misplaced:
             failed = tuple(CaseResult(case.case_id, "failed", misplaced) for case in launch.cases)
             return ParsedLaunch((), failed, {**stream.details(), "problem": misplaced})
@@ -212,6 +215,18 @@ def _socket_words(socket: SocketOptions) -> dict[str, object]:
     }
 
 
+def _other_engine(stream: Stream, launch: Launch) -> str | None:
+    """Return what is wrong if the engine says that it runs with another transport or other ranks than asked for."""
+    header, transport, count = stream.header or {}, layer_of(launch.entry.layer).transport, len(launch.entry.hosts)
+    said = header.get("transport")
+    if said not in (None, transport):
+        return f"the engine measures over {shown(said)}, and {transport} was asked for"
+    for ranks in (header.get("rank_count"), len(header.get("ranks") or launch.entry.hosts)):
+        if ranks not in (None, count):
+            return f"the engine has {shown(ranks)} ranks, and {count} were asked for"
+    return None
+
+
 def _misplaced(stream: Stream, rank_hosts: tuple[str, ...]) -> str | None:
     """Return what is wrong if ranks that should share a host do not, or the other way round: then nothing counts.
 
@@ -219,7 +234,7 @@ def _misplaced(stream: Stream, rank_hosts: tuple[str, ...]) -> str | None:
     """
     ranks = (stream.header or {}).get("ranks") or ()
     said = [str(rank.get("host")) for rank in sorted(ranks, key=lambda rank: int(rank["rank"]))]
-    if len(said) != len(rank_hosts) or _first_mates(said) == _first_mates(rank_hosts):
+    if not said or _first_mates(said) == _first_mates(rank_hosts):
         return None
     return f"the launcher put the ranks on {' '.join(said)}, and the plan asks for {' '.join(rank_hosts)}"
 

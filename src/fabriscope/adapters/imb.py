@@ -23,7 +23,7 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from fabriscope.adapters import _imb_tests as tests
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, check_time, ending, text_of
 from fabriscope.adapters._imb_tests import MPI1, NBC, PROGRAMS, RMA, Test, test_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
@@ -32,7 +32,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
-from fabriscope.readers.base import Row
+from fabriscope.readers.base import Row, Table
 from fabriscope.readers.imb import LAST_LINE, READER
 
 MOST_REPETITIONS = 1_000_000
@@ -83,7 +83,7 @@ class ImbAdapter:
         for place, ((program, *_), group) in enumerate(groups.items()):
             outcome = outcomes[place] if place < len(outcomes) else None
             if outcome is not None:
-                _read(text_of(outcome.stdout), program, group, readings)
+                _read(outcome, program, group, readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in group if case.case_id not in reached]
             readings.fail(missing, f"no row of this size: {ending(outcome, program, outcomes)}")
@@ -226,9 +226,10 @@ def _env(stack: MpiStack | None) -> Mapping[str, str]:
     return {} if str(prefix) in ("/usr", "/") else {"LD_LIBRARY_PATH": str(prefix / "lib")}
 
 
-def _read(text: str, program: str, cases: Sequence[Case], readings: Readings) -> None:
+def _read(outcome: Outcome, program: str, cases: Sequence[Case], readings: Readings) -> None:
     wanted = {(test.table, tests.size_of(case) if test.has_size else 0): (case, test) for case, test in _tests(cases)}
-    document = READER.read(text)
+    document = READER.read(text_of(outcome.stdout))
+    check_time(sum(map(_least_s, document.rows())), outcome, program)
     if document.version is not None:
         readings.details["version"] = document.version
     for table in document.tables:
@@ -240,12 +241,27 @@ def _read(text: str, program: str, cases: Sequence[Case], readings: Readings) ->
             if (table.name, size) not in wanted:
                 continue
             case, test = wanted[table.name, size]
+            _check_ranks(case, test, table, program)
             if case.case_id in readings.details:
                 raise ParseError(f"{table.name} of {size} B stands twice", where=f"{program}, line {row.line}")
             readings.details[case.case_id] = {"repetitions": int(row.number("repetition_count"))}
             for metric_id, value in _quantities(case, test, row).items():
                 readings.take(case, metric_id, value)
     document.check(program)
+
+
+def _check_ranks(case: Case, test: Test, table: Table, program: str) -> None:
+    """Raise ParseError where a test of all ranks says that it had other ranks than the case has."""
+    count, wanted = next((one.value for one in table.parameters if one.name == "process_count"), None), case.entry.hosts
+    if test.metric and count is not None and count != len(wanted):
+        where = f"{program}, line {table.line}"
+        raise ParseError(f"{table.name} had {count} processes, and {len(wanted)} were asked for", where=where)
+
+
+def _least_s(row: Row) -> float:
+    """Return how long the repetitions of a row took at least."""
+    times = [row.number(name) for name in ("time_ns", "time_ns_mean", "time_ns_overlapped") if name in row.values]
+    return row.number("repetition_count") * times[0] / 1e9 if times and "repetition_count" in row.values else 0.0
 
 
 def _quantities(case: Case, test: Test, row: Row) -> Mapping[str, float]:

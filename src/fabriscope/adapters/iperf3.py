@@ -7,13 +7,15 @@ status 0 even where it failed, and says so in "error".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
     TCP_PORT_COUNT,
     Readings,
     SocketSupport,
+    asked,
+    check_time,
     ending,
     first_tcp_port,
     has_crashed,
@@ -33,8 +35,10 @@ LARGEST_MESSAGE_BYTES = 1 << 20
 OMITTED_S = 1
 
 SOCKETS = SocketSupport("iperf3", buffers=True, congestion_control=True, interface=True)
-ASKED = {"protocol": "TCP", "stream_count": 1}
-"""What its report repeats of the test that was asked for, beside the size of a block."""
+ASKED: Mapping[str, str | int] = {"protocol": "TCP", "stream_count": 1, "reverse": 0, "bidirectional": 0}
+"""What its report repeats of the test that was asked for, beside what a case or the command says."""
+LEAST_SHARE = 0.5
+"""Of the time that was asked for, which a stream that came to its end has lasted."""
 
 
 class Iperf3Adapter:
@@ -104,20 +108,32 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     elif outcome is None or has_crashed(outcome):
         readings.fail((case,), f"no result of this case: {ending(outcome, 'iperf3', started)}")
     else:
-        _check_asked(case, document)
+        _check_asked(case, document, outcome)
         document.check("iperf3")
         (row,) = document.rows()
+        lasted_s, wanted_s = row.number("duration_s"), asked(outcome, "-t")
+        check_time(lasted_s, outcome, "iperf3")
+        if wanted_s is not None and lasted_s < LEAST_SHARE * wanted_s:
+            raise ParseError(f"its stream lasted {lasted_s:g} s, and {wanted_s} s were asked for", where="iperf3")
         kept = {parameter.name: parameter.value for parameter in document.parameters}
         readings.details[case.case_id] = {"version": document.version, **kept}
         readings.take(case, "stream_bandwidth_bytes_per_s", row.number("bandwidth_bytes_per_s"))
 
 
-def _check_asked(case: Case, document: Document) -> None:
+def _check_asked(case: Case, document: Document, outcome: Outcome) -> None:
     """Raise ParseError where the report says that it is of another test than the case's; older ones say nothing."""
-    for name, asked in {**ASKED, "block_size_bytes": case.message_size_bytes}.items():
+    wanted: dict[str, str | int | None] = {
+        **ASKED,
+        "block_size_bytes": case.message_size_bytes,
+        "congestion_control": case.socket.congestion_control,
+        "asked_buffer_bytes": case.socket.send_buffer_bytes,
+        "asked_duration_s": asked(outcome, "-t"),
+        "omitted_s": asked(outcome, "-O"),
+    }
+    for name, want in wanted.items():
         value = document.parameter(name)
-        if value is not None and value != asked:
-            raise ParseError(f"its {name} is {shown(value)}, and {asked} was asked for", where="iperf3")
+        if want is not None and value is not None and value != want:
+            raise ParseError(f"its {name} is {shown(value)}, and {want} was asked for", where="iperf3")
 
 
 ADAPTER = Iperf3Adapter()

@@ -13,6 +13,7 @@ from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     by_socket,
+    check_time,
     ending,
     first_tcp_port,
     text_of,
@@ -22,6 +23,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.base import Row
 from fabriscope.readers.netpipe import READER
 
 TRIAL_COUNT = 3
@@ -78,7 +80,7 @@ class NetpipeAdapter:
         if sender is not None:
             # Without perturbations (-p 0) the n-th row has the n-th size of the sweep.
             swept = visited_sizes(*_ends([*left.values()])) if left and "-p" in sender.command.argv else ()
-            _read(text_of(sender.stderr) + text_of(sender.stdout), left, swept, readings)
+            _read(sender, left, swept, readings)
         return readings.parsed(f"no result of this size: {ending(sender, 'NetPIPE', outcomes)}")
 
 
@@ -152,8 +154,9 @@ def _sender(launch: Launch, outcomes: Sequence[Outcome]) -> Outcome | None:
     return outcomes[place] if len(outcomes) > place else None
 
 
-def _read(text: str, cases: Mapping[int, Case], swept: Sequence[int], readings: Readings) -> None:
-    document = READER.read(text)
+def _read(sender: Outcome, cases: Mapping[int, Case], swept: Sequence[int], readings: Readings) -> None:
+    document = READER.read(text_of(sender.stderr) + text_of(sender.stdout))
+    check_time(sum(map(_least_s, document.rows())), sender, "NetPIPE")
     repeats: dict[int, int] = {}
     for parameter in document.parameters:
         readings.details[parameter.name] = parameter.value
@@ -169,6 +172,11 @@ def _read(text: str, cases: Mapping[int, Case], swept: Sequence[int], readings: 
             readings.take(cases[size], "ping_pong_bandwidth_bytes_per_s_least_mean", rate)
     document.check("NetPIPE")
     readings.details["round_trips_per_trial"] = repeats
+
+
+def _least_s(row: Row) -> float:
+    """Return how long all trials of a size took at least: the best of them, as often as there were."""
+    return TRIAL_COUNT * row.number("round_trips_per_trial") * 2 * row.number("latency_ns") / 1e9
 
 
 ADAPTER = NetpipeAdapter()

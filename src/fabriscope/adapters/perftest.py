@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import Readings, asked, check_time, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -19,7 +19,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.metrics import unit_of
-from fabriscope.readers.base import Row
+from fabriscope.readers.base import Table
 from fabriscope.readers.perftest import BANDWIDTH, LATENCY, READER, SIZE
 
 LEAST_ITERATIONS = 100
@@ -71,6 +71,11 @@ OPTIONS = {
 FLAGS = {("completion", "event"): "-e", ("connection", "manager"): "-R"}
 DEFAULTS = {"completion": "polling", "connection": "exchange"}
 OF_BANDWIDTH = ("queue_depth", "signal_every")
+HALVES = ("ib_send_lat", "ib_write_lat")
+"""They print halves of round trips."""
+TITLES = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read", "atomic": "Atomic"}
+UNTITLED = ("results", "report")
+"""Tables that do not say of which test they are."""
 NEVER_INLINE = ("ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw")
 
 
@@ -106,15 +111,16 @@ class PerftestAdapter:
         for place, case in enumerate(_possible(launch)):
             outcome = clients[place] if place < len(clients) else None
             program = TESTS[case.benchmark].program
-            rows: list[Row] = []
+            tables: list[Table] = []
             if outcome is not None and outcome.exit_status == 0:
                 document = READER.read(text_of(outcome.stdout))
                 document.check("perftest")
-                rows = document.rows()
-            if len(rows) > 1:
-                raise ParseError(f"{len(rows)} results stand in the output of one test", where="perftest")
-            if rows:
-                _read(case, rows[0], readings)
+                tables = [table for table in document.tables if table.rows]
+            count = sum(len(table.rows) for table in tables)
+            if count > 1:
+                raise ParseError(f"{count} results stand in the output of one test", where="perftest")
+            if outcome is not None and tables:
+                _read(case, tables[0], outcome, readings)
             else:
                 readings.fail((case,), f"no result of this case: {ending(outcome, program, outcomes)}")
         return readings.parsed("perftest said nothing of this case")
@@ -173,7 +179,8 @@ def _ends(case: Case, fabric: Fabric | None, host: str) -> tuple[str, ...]:
     return (*given, *(["-R"] if is_managed else []))
 
 
-def _read(case: Case, row: Row, readings: Readings) -> None:
+def _read(case: Case, table: Table, outcome: Outcome, readings: Readings) -> None:
+    (row,) = table.rows
     size = row.number(SIZE)
     if math.isnan(size):
         raise ParseError("its result does not say of which size it is (#bytes)", where="perftest")
@@ -188,6 +195,7 @@ def _read(case: Case, row: Row, readings: Readings) -> None:
         # It measures the processor's clock by a straight line, and goes on without one where that fails.
         readings.fail((case,), f"{test.program} prints {value} as {head}: it did not find the processor's clock")
         return
+    _check_asked(case, table, outcome)
     finite = {column: row.number(column) for column in row.values if math.isfinite(row.number(column))}
     readings.details[case.case_id] = finite
     if test.rate:
@@ -196,6 +204,24 @@ def _read(case: Case, row: Row, readings: Readings) -> None:
     readings.take(case, test.median, value)
     if test.mean and "latency_ns_mean" in row.values:
         readings.take(case, test.mean, row.number("latency_ns_mean"))
+
+
+def _check_asked(case: Case, table: Table, outcome: Outcome) -> None:
+    """Raise ParseError where a result is of another test than the case's, or took longer than its program ran."""
+    (row,), test = table.rows, TESTS[case.benchmark]
+    verb, kind = TITLES[test.program.split("_")[1]], "BW" if test.rate else "Latency"
+    if table.name not in UNTITLED and not (table.name.startswith(verb) and f" {kind} " in table.name):
+        raise ParseError(f"its result is of {table.name!r}, and {test.program} was asked for", where="perftest")
+    count, wanted = row.number("iteration_count"), asked(outcome, "-n")
+    if wanted is not None and not math.isnan(count) and count != wanted:
+        raise ParseError(f"{count:.0f} iterations were made, and {wanted} asked for", where="perftest")
+    depth = next((one.value for one in table.parameters if one.name == "queue_depth"), None)
+    deep = case.parameter_map.get("queue_depth")
+    if deep is not None and depth is not None and depth not in (int(deep), count):
+        raise ParseError(f"its queue depth is {depth}, and {deep} was asked for", where="perftest")
+    one_s = row.number(SIZE) / row.number(BANDWIDTH) if test.rate else row.number("latency_ns_mean") / 1e9
+    if not math.isnan(count * one_s):
+        check_time(count * one_s * (2 if test.program in HALVES else 1), outcome, "perftest")
 
 
 ADAPTER = PerftestAdapter()

@@ -10,19 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import Readings, SocketSupport, ending, first_tcp_port, has_crashed, text_of
+from fabriscope.adapters._foreign import (
+    Readings,
+    SocketSupport,
+    asked,
+    check_time,
+    ending,
+    first_tcp_port,
+    has_crashed,
+    text_of,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
-from fabriscope.readers.base import Table
+from fabriscope.readers.base import Row, Table
 from fabriscope.readers.qperf import READER
 
 SOCKETS = SocketSupport("qperf", nodelay=(False,))
 TESTS = {"ping_pong": "tcp_lat", "bandwidth": "tcp_bw"}
 NEEDED = {"tcp_lat": ("latency", "msg_size"), "tcp_bw": ("bw", "msg_size")}
 """The rows that a test states."""
+TIME_TOLERANCE = 0.01
 
 
 class QperfAdapter:
@@ -63,6 +73,8 @@ class QperfAdapter:
             count -= 1  # it died in the last one, or after it
         for case, table in zip(cases[:count], document.tables, strict=False):
             _read(case, table, readings)
+        if client is not None:
+            _check_times(client, document.rows())
         if len(document.tables) <= count:
             document.check("qperf")
         return readings.parsed(f"no result of this case: {ending(client, 'qperf', outcomes)}")
@@ -103,6 +115,18 @@ def _read(case: Case, table: Table, readings: Readings) -> None:
         raise ParseError(f"the latency of {case.message_size_bytes} B is {latency_ns} ns", where="qperf")
     readings.take(case, "latency_ns_mean", latency_ns)
     readings.take(case, "ping_pong_bandwidth_bytes_per_s_mean", case.message_size_bytes * 1e9 / latency_ns)
+
+
+def _check_times(client: Outcome, rows: Sequence[Row]) -> None:
+    """Raise ParseError where tests are said to have lasted longer than the program ran, or than was asked for."""
+    times = [row.number("duration_s") for row in rows if "duration_s" in row.values]
+    check_time(sum(times), client, "qperf")
+    wanted_s = asked(client, "--time")
+    for row in rows:
+        lasted_s = row.number("duration_s")
+        if wanted_s is not None and abs(lasted_s - wanted_s) > TIME_TOLERANCE * wanted_s:
+            where = f"qperf, line {row.line}"
+            raise ParseError(f"the test's time is {lasted_s:g} s, and {wanted_s} s were asked for", where=where)
 
 
 ADAPTER = QperfAdapter()

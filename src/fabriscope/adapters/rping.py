@@ -16,6 +16,7 @@ from fabriscope.adapters._foreign import Readings, ending, first_tcp_port, text_
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.readers.rping import READER
 
@@ -103,9 +104,14 @@ def _read(case: Case, clients: Sequence[Outcome], outcomes: Sequence[Outcome], r
         readings.fail((case,), f"no result of this case: {ending(None, 'rping', outcomes)}")
         return
     one, many = clients
-    if not any(row.values["ping"] == 0 for row in READER.read(text_of(one.stdout)).rows()):
+    pings = [row for row in READER.read(text_of(one.stdout)).rows() if row.values["ping"] == 0]
+    if not pings:
         readings.fail((case,), f"rping shows no data of its ping: {ending(one, 'it', outcomes)}")
         return
+    seen = len(f"rdma-ping-0: {pings[0].values['data']}") + 1
+    if seen != case.message_size_bytes:
+        where = f"rping, line {pings[0].line}"
+        raise ParseError(f"{seen} B came back, and {case.message_size_bytes} B were sent", where=where)
     more_count = int(many.command.argv[many.command.argv.index("-C") + 1]) - 1
     more_ns = many.elapsed_ns - one.elapsed_ns
     readings.details[case.case_id] = {

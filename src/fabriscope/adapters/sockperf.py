@@ -13,6 +13,7 @@ from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     by_socket,
+    check_time,
     ending,
     first_tcp_port,
     has_crashed,
@@ -38,6 +39,8 @@ NAGLE_BY_DEFAULT = {"ping_pong": False, "bandwidth": True}
 LAST_LINES = {"ping_pong": "<MIN> observation", "bandwidth": "Summary: BandWidth"}
 
 RATE_TOLERANCE = 0.01
+LEAST_SHARE = 0.25
+"""Of the valid duration that the round trips of a ping-pong come to at least; from one to the next little is done."""
 
 
 class SockperfAdapter:
@@ -119,17 +122,28 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     (row,) = tables[0].rows
     readings.details["version"] = document.version
     readings.details[case.case_id] = dict(row.values)
+    check_time(row.number("duration_s"), outcome, "sockperf")
     if case.benchmark == "ping_pong":
         lost, repeated = row.number("lost_count"), row.number("repeated_count")
         if lost or repeated:
             readings.fail((case,), f"{lost:.0f} messages were lost and {repeated:.0f} repeated")
             return
+        _check_round_trips(row)
         latency_us = row.number("latency_ns") / 1e3
         readings.take(case, "latency_ns", row.number("latency_ns"))
         readings.take(case, "latency_ns_mean", row.number("latency_ns_mean"))
         readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / latency_us)
     else:
         readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, row))
+
+
+def _check_round_trips(row: Row) -> None:
+    """Raise ParseError where one round trip after the other does not come to the valid duration."""
+    count, mean_ns, lasted_s = (row.number(name) for name in ("message_count", "latency_ns_mean", "duration_s"))
+    all_s = 2 * count * mean_ns / 1e9
+    if not LEAST_SHARE * lasted_s <= all_s <= (1 + RATE_TOLERANCE) * lasted_s + count * 1e-9:
+        what = f"{count:.0f} round trips of twice {mean_ns / 1e3:g} usec come to {all_s:.3g} s"
+        raise ParseError(f"{what}, and the valid duration to {lasted_s:g} s", where="sockperf")
 
 
 def _sent_bytes_per_s(case: Case, row: Row) -> float:

@@ -70,16 +70,19 @@ def _json_or_type(value: object) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
-def decode_json(text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError) -> Any:
+def decode_json(
+    text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError, may_repeat: bool = False
+) -> Any:
     """Return what a JSON text says; raises `error` for what is no JSON, in RFC 8259's strict sense.
 
     NaN and infinity, a number too large to be one, a key met twice in one object and more than MAX_LEVELS levels are
-    refused too: whoever reads them reads something else than what stands there.
+    refused too: whoever reads them reads something else than what stands there. `may_repeat`: a key may be met twice
+    with one and the same value.
     """
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        value = _DECODER.decode(text)
+        value = (_REPEATING if may_repeat else _DECODER).decode(text)
     except RecursionError:
         raise error(f"its JSON has more than {MAX_LEVELS} levels", where=where) from None
     except ValueError as problem:  # UnicodeDecodeError and JSONDecodeError are
@@ -120,7 +123,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _repeating_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    is_alike = all(type(value) is type(found[name]) and value == found[name] for name, value in pairs)
+    return found if is_alike else _object(pairs)
+
+
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_object)
+_REPEATING = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_repeating_object)
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,18 @@ class Foreign:
     def json(cls, text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError) -> Foreign:
         """Return a JSON text; raises `error`."""
         return cls(decode_json(text, where, error=error), where, "", error)
+
+    @classmethod
+    def json_at(cls, text: str, start: int, where: str) -> tuple[Foreign, int] | None:
+        """Return the JSON value that begins there, and where it ends; None where no whole one does."""
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            return None
+        except ValueError as problem:
+            raise ParseError(f"it is no JSON: {problem}", where=where) from None
+        _refuse_levels(value, text, where, ParseError)
+        return cls(value, where), end
 
     def refuse(self, wanted: str) -> FabriscopeError:
         """Return the error: this part should be something else."""

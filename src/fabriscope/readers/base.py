@@ -152,7 +152,7 @@ class Draft:
     tables: list[TableDraft] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, longest: int = LONGEST_LINE) -> Iterator[str]:
         """Yield the lines, but those that are empty or longer than any table's, and a last one that is cut."""
         lines = self.text.splitlines()
         is_cut = self.text[-1:].splitlines() == [self.text[-1:]]
@@ -160,7 +160,7 @@ class Draft:
             self.line = place
             if is_cut and place == len(lines) and line.strip():
                 self.problem("the last line has no end: it may lack digits", "cut")
-            elif 0 < len(line) <= LONGEST_LINE:
+            elif 0 < len(line) <= longest:
                 yield line
 
     def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:

@@ -5,11 +5,14 @@
 Time and rate must come to the operations that N needs; so the decimal commas of some locales can be read safely.
 """
 
+import math
 import re
+from collections.abc import Mapping, Sequence
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
-from fabriscope.readers.base import Column, Draft, Reader, printed_row
+from fabriscope.model.rounding import exactly, span
+from fabriscope.readers.base import Column, Draft, Reader, Value, printed_row
 
 COLUMNS = (
     Column("T/V", "variant", "variant", "", "encoded: mapping, depth, broadcast, factorizations", kind="word"),
@@ -26,35 +29,79 @@ _VERSION = re.compile(r"(?:HPLinpack|HPL-NVIDIA) (\S+)\s+--")
 _SETTING = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL|ALIGN)\s*:\s*(\S.*?)\s*")
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|_oo[^=]*=\s*(\S+) \.+ (PASSED|FAILED)\s*")
 _COMPLAINT = re.compile(r"\s*[1-9]\d* tests skipped .*|HPL ERROR.*|\s*>>> .* <<<.*")
+_THRESHOLD = re.compile(r".*pass if scaled residuals are less than\s+(\S+)\s*")
+_FINISHED = re.compile(r"Finished\s+(\d{1,9}) tests with the following results:\s*")
+_COUNT = re.compile(r"\s+(\d{1,9}) tests (completed and passed|completed and failed|completed without|skipped)\b.*")
+RATE_TOLERANCE = 0.002
+"""Of the operations that N needs over the printed time, against the printed rate."""
+
+_Rows = Sequence[tuple[int, Mapping[str, Value]]]
 
 
 def _fill(draft: Draft) -> None:
     rows = draft.table("HPL", COLUMNS).rows
+    threshold, first, finished, counts = math.inf, 0, -1, dict[str, int]()
     for line in draft.lines():
         words = line.replace(",", ".").split()[:7]
         if version := _VERSION.match(line):
             draft.version = draft.version or version[1]
         elif setting := _SETTING.fullmatch(line):
             draft.parameter(setting[1], setting[2])
+        elif stated := _THRESHOLD.fullmatch(line):
+            threshold = float(COLUMNS[7].printed(stated[1].replace(",", ".")))
         elif len(words) == 7 and re.fullmatch(r"W[RC]\d\w*", words[0]):
-            printed = printed_row(COLUMNS[:7], words)
-            n, time_s, gflops = (float(printed[head]) for head in ("N", "Time", "Gflops"))
-            flop = n * n * (2 / 3 * n + 3 / 2) / 1e9
-            if not 0.998 * flop / (time_s + 0.01) <= gflops <= 1.002 * flop / max(time_s - 0.01, 1e-9):
-                raise ParseError(f"{words[0]} of N = {n:.0f} in {time_s} s is not {gflops} Gflop/s")
-            row = draft.row(printed)
+            draft.row(_run(words))
         elif rows and (residual := _RESIDUAL.fullmatch(line)):
-            value = float(COLUMNS[7].printed(residual[1].replace(",", "."), may_lack=True))
-            row |= {"residual": max(value, float(row.get("residual", 0))), "check": row.get("check", residual[2])}
-            if residual[2] == "FAILED":
-                row["check"] = "FAILED"
-                draft.problem(f"the residual check of N = {row['matrix_order']} failed", "said")
-        elif _COMPLAINT.fullmatch(line):
+            _check(draft, rows[-1][1], residual[1].replace(",", "."), residual[2], threshold)
+        elif ended := _FINISHED.fullmatch(line):
+            finished, counts = int(ended[1]), {}
+        elif finished >= 0 and (count := _COUNT.fullmatch(line)):
+            counts[count[2]] = int(count[1])
+            if count[2] == "skipped":
+                _check_counts(rows[first:], finished, counts)
+                first, finished = len(rows), -1
+        if _COMPLAINT.fullmatch(line):
             draft.problem(f"HPL says: {shown(line.strip())}", "said")
     for line_number in (line_number for line_number, values in rows if "check" not in values):
         draft.problem("no residual of this run is checked", "cut", line_number)
     if "End of Tests." not in draft.text:
         draft.problem("the log ends before the tests do", "cut")
+
+
+def _run(words: Sequence[str]) -> dict[str, Value]:
+    """Return what the line of a run says; raises ParseError unless its time and its rate say the same."""
+    printed = printed_row(COLUMNS[:7], words)
+    n, (time_s, rate) = float(printed["N"]), words[5:7]
+    if not (exactly(n * n * (2 / 3 * n + 3 / 2) / 1e9) / span(time_s)).meets(span(rate), RATE_TOLERANCE):
+        raise ParseError(f"{words[0]} of N = {n:.0f} in {printed['Time']} s is not {printed['Gflops']} Gflop/s")
+    return printed
+
+
+def _check(draft: Draft, row: dict[str, Value], residual: str, verdict: str, threshold: float) -> None:
+    """Take the check of a run; raises ParseError where its verdict is not that of its number."""
+    value = float(COLUMNS[7].printed(residual, may_lack=True))
+    if (value < threshold) != (verdict == "PASSED") and math.isfinite(threshold):
+        raise ParseError(f"a residual of {residual} is said to have {verdict}, and those below {threshold:g} pass")
+    row |= {"residual": max(value, float(row.get("residual", 0))), "check": row.get("check", verdict)}
+    if verdict == "FAILED":
+        row["check"] = "FAILED"
+        draft.problem(f"the residual check of N = {row['matrix_order']} failed", "said")
+
+
+def _check_counts(rows: _Rows, finished: int, counts: Mapping[str, int]) -> None:
+    """Raise ParseError where the numbers at the end of the tests are not those of the tests.
+
+    Some logs have a run twice, so there may be more runs than tests.
+    """
+    skipped, failed = counts["skipped"], counts.get("completed and failed", 0)
+    done = sum(counts.values()) - skipped
+    if finished not in (done, done + skipped):
+        raise ParseError(f"{finished} tests are said to have finished, and {done} to have a result")
+    if done > len(rows):
+        raise ParseError(f"{done} tests are said to have a result, and {len(rows)} results stand in the log")
+    seen = sum(values.get("check") == "FAILED" for _, values in rows)
+    if failed > seen or (seen > 0 and failed == 0):
+        raise ParseError(f"{failed} tests are said to have failed, and {seen} did")
 
 
 READER = Reader("hpl", "xhpl, hpcc's HPL", re.compile(r"^(?:HPLinpack|HPL-NVIDIA|HPL ERROR)\b", re.MULTILINE), _fill)

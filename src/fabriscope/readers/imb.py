@@ -17,13 +17,16 @@ mode a test runs (`#    MODE: NON-AGGREGATE`): that is part of the table's name.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from fabriscope.model.errors import ParseError
+from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, finer, printed_row
 
 SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
-STEP = 0.01
-"""Of times and rates: both are printed with two decimals."""
+MOST_TIME, MESSAGE_RATE, OVERLAP = "t_max[usec]", "Msg/sec", "overlap[%]"
+OVERLAP_STEP = 1.0
+"""Percent by which an overlap may differ from what the times beside it come to."""
 LAST_LINE = "All processes entering MPI_Finalize"
 
 _RANKS = "of the ranks' means over their operations"
@@ -37,16 +40,18 @@ COLUMNS = {
             "of one operation, the mean over the repetitions; of PingPong and PingPing half of a round trip", 1e3,
         ),
         Column(RATE, "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "bytes of an operation over its time", 1e6),
-        Column("Msg/sec", "message_rate_per_s", "message rate", "per_s", "messages of all windows over their time"),
+        Column(MESSAGE_RATE, "message_rate_per_s", "message rate", "per_s", "messages of all windows over their time"),
         Column("t_min[usec]", "time_ns_least_rank_mean", "least time", "ns", f"the least {_RANKS}", 1e3),
-        Column("t_max[usec]", "time_ns_most_rank_mean", "most time", "ns", f"the most {_RANKS}", 1e3),
+        Column(MOST_TIME, "time_ns_most_rank_mean", "most time", "ns", f"the most {_RANKS}", 1e3),
         Column("t_avg[usec]", "time_ns_mean", "mean time", "ns", f"the mean {_RANKS}", 1e3),
         Column("t_ovrl[usec]", "time_ns_overlapped", "with computing", "ns", "the operation while computing", 1e3),
         Column("t_pure[usec]", "time_ns_pure", "alone", "ns", "the operation alone", 1e3),
         Column("t_CPU[usec]", "compute_ns", "computing", "ns", "the computation alone", 1e3),
-        Column("overlap[%]", "overlap_percent", "overlap", "percent", "share of the operation hidden by computing"),
+        Column(OVERLAP, "overlap_percent", "overlap", "percent", "share of the operation hidden by computing"),
     )
 }  # fmt: skip
+_MESSAGES = {"Sendrecv": 2, "Exchange": 4}
+"""Test to the messages of an operation, all of whose bytes over `t_max` are its rate."""
 _VERSION = re.compile(r"Intel\(R\) MPI Benchmarks (?P<version>[\w.]+(?: Update \d+)?)")
 _HEAD = re.compile(r"# Benchmarking (?P<test>[\w-]+)\s*")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
@@ -93,26 +98,68 @@ def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tu
     first = first_lines.setdefault((len(draft.tables), size), draft.line)
     if first != draft.line:
         raise ParseError(f"{table.name} of {size} B stands in line {first} already")
-    _check_order(table.name, *(float(printed.get(f"t_{which}[usec]", 0.0)) for which in ("min", "max", "avg")))
+    if not printed.get(REPETITIONS, 1):
+        raise ParseError(f"{table.name} of {size} B is the mean of no repetition")
+    spans = {column.head: span(word) for column, word in zip(table.columns, words, strict=True)}
+    _check_order(table, spans, printed)
+    _check_rate(table.name, int(size), spans, printed)
+    _check_overlap(table.name, spans, printed)
     if TIME in printed and RATE in printed:
-        printed |= _finer(int(size), float(printed[TIME]), float(printed[RATE]))
+        time_us, rate = finer(float(printed[TIME]), float(printed[RATE]), float(size))
+        printed |= {TIME: time_us, RATE: rate}
     draft.row(printed)
 
 
-def _check_order(name: str, least: float, most: float, mean: float) -> None:
-    """Raise ParseError where the mean of the ranks is not between their least and their most."""
-    if not least - STEP <= mean <= most + STEP:
-        raise ParseError(f"{name} has a mean of {mean} usec between {least} and {most} usec")
+def _check_order(table: TableDraft, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:
+    """Raise ParseError where the mean of the ranks cannot be that of ranks with that least and that most."""
+    heads = ("t_min[usec]", "t_avg[usec]", MOST_TIME)
+    if any(head not in spans for head in heads):
+        return
+    least, mean, most = (spans[head] for head in heads)
+    count = next((int(one.value) for one in table.parameters if one.name == "process_count"), 0)
+    lowest, highest = least, most
+    if count > 1:  # one of them had the least and another one the most
+        others = count - 1
+        lowest, highest = (
+            Span((few.least * others + one.least) / count, (few.most * others + one.most) / count)
+            for few, one in ((least, most), (most, least))
+        )
+    if lowest.exceeds(mean) or mean.exceeds(highest) or least.exceeds(most):
+        least_us, mean_us, most_us = (printed[head] for head in heads)
+        of = f" of {count} ranks" if count else ""
+        raise ParseError(f"{table.name} has a mean of {mean_us} usec between {least_us} and {most_us} usec{of}")
 
 
-def _finer(size: int, time_us: float, rate_mbytes: float) -> dict[str, Value]:
-    """Return time and rate with the digits of the finer; raises ParseError unless both say the same."""
-    least = size / (time_us + STEP) - STEP
-    most = size / max(time_us - STEP, 1e-9) + STEP
-    if not least <= rate_mbytes <= most:
-        raise ParseError(f"{size} B in {time_us} usec are not {rate_mbytes} Mbytes/sec of 10^6 bytes")
-    time_us, rate_mbytes = finer(time_us, rate_mbytes, size)
-    return {TIME: time_us, RATE: rate_mbytes}
+def _check_rate(name: str, size: int, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:
+    """Raise ParseError where a rate is not what the time, or the messages, of its row come to."""
+    if RATE not in spans:
+        return
+    count, moved = _MESSAGES.get(name), exactly(float(size))
+    if MESSAGE_RATE in spans and not (moved * spans[MESSAGE_RATE] * 1e-6).meets(spans[RATE]):
+        what = f"{printed[MESSAGE_RATE]} messages of {size} B a second"
+    elif TIME in spans and not (moved / spans[TIME]).meets(spans[RATE]):
+        what = f"{size} B in {printed[TIME]} usec"
+    elif count is not None and MOST_TIME in spans and not (moved * count / spans[MOST_TIME]).meets(spans[RATE]):
+        what = f"{count} messages of {size} B in {printed[MOST_TIME]} usec"
+    else:
+        return
+    raise ParseError(f"{what} are not {printed[RATE]} Mbytes/sec of 10^6 bytes")
+
+
+def _check_overlap(name: str, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:
+    """Raise ParseError where an overlap is not what its times say: (pure + CPU - ovrl) over the larger of both."""
+    heads = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]")
+    if not {OVERLAP, *heads} <= set(spans):
+        return
+    together, alone, computing = (spans[head] for head in heads)
+    longer = Span(max(alone.least, computing.least), max(alone.most, computing.most))
+    hidden = Span(
+        max(alone.least + computing.least - together.most, 0.0), max(alone.most + computing.most - together.least, 0.0)
+    )
+    share = hidden / longer * 100
+    if not Span(min(share.least, 100.0), min(share.most, 100.0)).widened(OVERLAP_STEP).meets(spans[OVERLAP]):
+        times = ", ".join(str(printed[head]) for head in heads)
+        raise ParseError(f"{name} has an overlap of {printed[OVERLAP]} %, and t_ovrl, t_pure, t_CPU are {times} usec")
 
 
 READER = Reader(

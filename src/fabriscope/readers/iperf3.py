@@ -13,10 +13,15 @@ from __future__ import annotations
 import re
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import Foreign
+from fabriscope.model.foreign import Foreign, decode_json
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
 RATE_TOLERANCE = 0.001
+TIME_TOLERANCE = 0.01
+STRAY_S = 0.1
+"""By which the last interval may reach beyond the end."""
+COUNT_TOLERANCE = 0.05
+"""Of bytes that two ends, or the intervals and the whole, count a little later or earlier."""
 LONGEST_COMPLAINT = 300
 
 _OF_TEST = ("start", "test_start")
@@ -27,6 +32,10 @@ _TEXTS = {
 _WHOLES: dict[str, tuple[Unit, tuple[str, ...]]] = {
     "stream_count": ("", (*_OF_TEST, "num_streams")),
     "block_size_bytes": ("bytes", (*_OF_TEST, "blksize")),
+    "asked_duration_s": ("s", (*_OF_TEST, "duration")),
+    "omitted_s": ("s", (*_OF_TEST, "omit")),
+    "reverse": ("", (*_OF_TEST, "reverse")),
+    "asked_buffer_bytes": ("bytes", ("start", "sock_bufsize")),
     "send_buffer_bytes": ("bytes", ("start", "sndbuf_actual")),
     "receive_buffer_bytes": ("bytes", ("start", "rcvbuf_actual")),
     "maximum_segment_bytes": ("bytes", ("start", "tcp_mss_default")),
@@ -46,7 +55,8 @@ UDP = (
 
 def _fill(draft: Draft) -> None:
     try:
-        report = Foreign.json(draft.text, "")
+        # what is true of each stream's socket stands in one object as often as there are streams
+        report = Foreign(decode_json(draft.text, "", may_repeat=True), "")
     except ParseError:
         draft.problem("no whole JSON report", "cut")
         return
@@ -62,10 +72,17 @@ def _fill(draft: Draft) -> None:
     for name, (unit, path) in _WHOLES.items():
         part = report.get(*path)
         draft.parameter(name, part.whole() if part else None, unit)
+    # some versions say so nowhere else
+    is_both_ways = any("bidir" in name for name in report.at("end").mapping())
+    draft.parameter("bidirectional", 1 if is_both_ways else None)
     protocol = report.get(*_TEXTS["protocol"])
     is_udp = protocol is not None and protocol.text() == "UDP"
     draft.table("UDP stream" if is_udp else "TCP stream", UDP if is_udp else TCP)
-    _row(draft, report.at("end", "sum_received"), is_udp)
+    total = report.at("end", "sum_received")
+    _row(draft, total, is_udp)
+    if not is_udp and not is_both_ways:
+        _check_streams(report, total)
+    _check_intervals(report)
 
 
 def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:
@@ -75,9 +92,50 @@ def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:
     rate, bits_per_s = size_bytes / seconds, total.at("bits_per_second").number()
     if abs(rate - bits_per_s / 8) > RATE_TOLERANCE * rate:
         raise ParseError(f"{bits_per_s} bit/s are not {rate} B/s")
+    begin, end = total.get("start"), total.get("end")
+    if begin is not None and end is not None:
+        lasted = end.number() - begin.number(least=0)
+        if abs(lasted - seconds) > TIME_TOLERANCE * seconds:
+            raise ParseError(f"the receiver's time is {seconds} s, and from its start to its end are {lasted:g} s")
     more = {name: total.at(name).whole() for name in ("packets", "lost_packets")} if is_udp else {}
+    if is_udp and more["lost_packets"] > more["packets"]:
+        raise ParseError(f"{more['lost_packets']} packets are said to be lost of {more['packets']}")
     jitter = {"jitter_ms": total.at("jitter_ms").number(least=0)} if is_udp else {}
     draft.row({"bytes": size_bytes, "seconds": seconds, "rate": rate, **jitter, **more})
+
+
+def _check_streams(report: Foreign, total: Foreign) -> None:
+    """Raise ParseError where streams over TCP do not come to their sum, or more arrived than was sent."""
+    arrived = total.at("bytes").whole()
+    streams = report.get("end", "streams")
+    ends = [stream.get("receiver", "bytes") for stream in streams.items()] if streams is not None else []
+    counts = [end.whole() for end in ends if end is not None]
+    if counts and len(counts) == len(ends) and sum(counts) != arrived:
+        raise ParseError(f"the streams' receivers have {sum(counts)} bytes, and their sum {arrived}")
+    said = report.get(*_OF_TEST, "num_streams")
+    if said is not None and ends and said.whole() != len(ends):
+        raise ParseError(f"{said.whole()} streams were started, and {len(ends)} ended")
+    sent, omitted = report.get("end", "sum_sent", "bytes"), report.get(*_OF_TEST, "omit")
+    # what was under way when the omitted seconds were over counts at the receiver alone
+    if sent is not None and not (omitted and omitted.whole()) and arrived > sent.whole() * (1 + COUNT_TOLERANCE):
+        raise ParseError(f"{arrived} bytes arrived, and {sent.whole()} were sent")
+
+
+def _check_intervals(report: Foreign) -> None:
+    """Raise ParseError where an interval ends, or all of them count, beyond the whole of which they are parts."""
+    intervals, whole = report.get("intervals"), report.get("end", "sum_sent")
+    reverse, omitted = (report.get(*_OF_TEST, name) for name in ("reverse", "omit"))
+    if intervals is None or whole is None or (reverse is not None and reverse.value):
+        return
+    sums = [part for one in intervals.items() if (part := one.get("sum")) is not None]
+    counted = [part for part in sums if not (is_omitted := part.get("omitted")) or not is_omitted.flag()]
+    omitted_s = omitted.whole() if omitted is not None else 0
+    last_s, end_s = max((part.at("end").number() for part in counted), default=0.0), whole.at("end").number()
+    if last_s > (end_s + omitted_s) * (1 + TIME_TOLERANCE) + STRAY_S:
+        raise ParseError(f"an interval ends at {last_s} s, and the test at {end_s} s")
+    all_bytes, most_bytes = sum(part.at("bytes").whole() for part in counted), whole.at("bytes").whole()
+    if not omitted_s and all_bytes > most_bytes * (1 + COUNT_TOLERANCE):
+        raise ParseError(f"the intervals have {all_bytes} bytes, and the whole {most_bytes}")
 
 
 READER = Reader("iperf3", "iperf3 -J", re.compile(r'"version"\s{0,9}:\s{0,9}"iperf 3|"sum_received"'), _fill)

@@ -18,11 +18,10 @@ import re
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import whole
+from fabriscope.model.rounding import exactly, span
 from fabriscope.readers.base import Column, Draft, Reader, finer, printed_row
 
 BITS_PER_MBPS = 1 << 20
-TIME_STEP_US = 0.01
-RATE_STEP_MBPS = 0.01
 
 COLUMNS = (
     Column("bytes", "message_size_bytes", "size", "bytes", "of a message", kind="whole"),
@@ -53,20 +52,15 @@ def _fill(draft: Draft) -> None:
                 before = f"row {len(table.rows) - 1} of {size_before} B" if table.rows else "the first row"
                 raise ParseError(f"row {place} of {size} B stands after {before}")
             size_before = size
-            _check_units(size, time_us, rate)
+            if not (exactly(size * 8e6 / BITS_PER_MBPS) / span(words[3])).meets(span(words[2])):
+                raise ParseError(f"{size} B in {time_us} usec are not {rate} Mbps of 2^20 bits per second")
+            if not printed["times"]:
+                raise ParseError(f"{size} B went to and fro 0 times")
             time_us, rate = finer(time_us, rate, size * 8e6 / BITS_PER_MBPS)
             draft.row(printed | {"usec": time_us, "Mbps": rate})
         elif start := _ROW_START.match(line):
             draft.problem(f"it died in {start['size'][:20]} B", "cut")
             break
-
-
-def _check_units(size: int, latency_us: float, rate_mbps: float) -> None:
-    """Raise ParseError unless rate and time say the same, to the digits that are printed."""
-    least = size * 8e6 / (latency_us + TIME_STEP_US) / BITS_PER_MBPS - RATE_STEP_MBPS
-    most = size * 8e6 / max(latency_us - TIME_STEP_US, 1e-9) / BITS_PER_MBPS + RATE_STEP_MBPS
-    if not least <= rate_mbps <= most:
-        raise ParseError(f"{size} B in {latency_us} usec are not {rate_mbps} Mbps of 2^20 bits per second")
 
 
 _SIGNATURE = re.compile(

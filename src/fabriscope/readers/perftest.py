@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
-from fabriscope.readers.base import Column, Draft, Reader, Value
+from fabriscope.model.rounding import span
+from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
 
 BANDWIDTH, LATENCY, SIZE, RATE = "bandwidth_bytes_per_s", "latency_ns", "message_size_bytes", "message_rate_per_s"
 _BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
@@ -63,19 +65,25 @@ _NAMES = {
 _HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
 _NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
 _TITLE = re.compile(r"\s+((?:RDMA_|Send|Raw|Atomic|SEND)[\w ]{0,40}(?:BW|Latency) Test)\s*")
+_ORDER = ("t_min", "t_typical", "99% percentile", "99.9% percentile", "t_max")
+_SETTINGS = {"TX depth": "queue_depth", "CQ Moderation": "signal_every"}
+_SETTING = re.compile(r" ?(TX[ _]depth|CQ[ _]Moderation)\s{0,9}: (\d{1,9})(?!\d).*")
+PEAK_TOLERANCE = 0.01
 _REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
 _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
 
 
 def _fill(draft: Draft) -> None:
-    title, heads = "results", list[str]()
+    title, heads, settings = "results", list[str](), list[Parameter]()
     for line in draft.lines():
         words = line.split()
         if found := _TITLE.fullmatch(line):
-            title = found[1]
+            title, settings = found[1], []
+        elif setting := _SETTING.fullmatch(line):
+            settings.append(Parameter(_SETTINGS[setting[1].replace("_", " ")], int(setting[2])))
         elif "#bytes" in line:
             heads = _HEADS.findall(line)
-            draft.table(title)
+            draft.table(title).parameters += settings
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
             columns = [_column(head) for head in heads]
             if len({column.head for column in columns}) < len(columns):
@@ -85,7 +93,7 @@ def _fill(draft: Draft) -> None:
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
             draft.problem(f"perftest says: {shown(line.strip())}", "said")
     if not any(table.rows for table in draft.tables):
-        _report(draft)
+        _report(draft, settings)
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
 
@@ -106,7 +114,7 @@ def _column(head: str) -> Column:
     return replace(column, factor=factors.get(unit, column.factor))
 
 
-def _report(draft: Draft) -> None:
+def _report(draft: Draft, settings: Sequence[Parameter]) -> None:
     """Add the rows of reports, whose latencies are in microseconds and whose bandwidths in an unstated unit."""
     line, end = 1, 0
     for results in _REPORT.finditer(draft.text):
@@ -115,7 +123,7 @@ def _report(draft: Draft) -> None:
         members = {name: word for name, word in _MEMBER.findall(results[1]) if name in COLUMNS and name != "BW_peak"}
         if "MsgSize" in members:
             columns = [replace(COLUMNS[name], factor=1e3) if name[:2] == "t_" else COLUMNS[name] for name in members]
-            draft.table("report", columns)
+            draft.table("report", columns).parameters += settings
             _row(draft, columns, list(members.values()), tuple(sorted(set(_BYTES_PER_UNIT.values()))))
 
 
@@ -125,8 +133,11 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
         column.head: column.printed(word, least=-math.inf, may_lack=True)
         for column, word in zip(columns, words, strict=True)
     }
+    if printed.get("n_iterations") == 0:
+        raise ParseError("0 iterations are said to have given a result")
     if printed.get("BW_peak") == 0:
         del printed["BW_peak"]  # it was not looked for
+    _check_rows(draft, printed)
     shown_by = "BW_average" if "BW_average" in printed else "t_typical"
     value = float(printed.get(shown_by, math.nan))
     if not (math.isfinite(value) and value > 0):
@@ -135,9 +146,53 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
         draft.row(printed | ({"BW_average": math.nan} if len(units) > 1 else {}))
     elif shown_by == "BW_average":
         bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
+        _check_peak(draft, columns, printed)
         draft.row(printed)[BANDWIDTH] = bandwidth
     else:
+        said = {column.head: (column.factor, word) for column, word in zip(columns, words, strict=True)}
+        _check_order({head: said[head] for head in said if math.isfinite(float(printed[head]))})
         draft.row(printed)
+
+
+def _check_rows(draft: Draft, printed: Mapping[str, Value]) -> None:
+    """Raise ParseError for a row of a smaller message than the row before it: tests go through sizes upwards."""
+    rows = draft.tables[-1].rows
+    before, size = rows[-1][1].get(SIZE, 0) if rows else 0, printed.get("MsgSize")
+    if size is not None and float(size) < float(before):
+        raise ParseError(f"a row of {size} B stands after one of {before} B")
+
+
+def _check_peak(draft: Draft, columns: Sequence[Column], printed: Mapping[str, Value]) -> None:
+    """Raise ParseError where the average bandwidth is more than the peak.
+
+    The peak is looked for between completions that are signalled; some versions pass by the messages after the last.
+    """
+    factors = {column.factor for column in columns if column.unit == "bytes_per_s"}
+    if len(factors) > 1:
+        raise ParseError("the peak and the average bandwidth are in two units")
+    peak, average = float(printed.get("BW_peak", math.nan)), float(printed["BW_average"])
+    count = int(printed.get("n_iterations", 1))
+    every = next((int(one.value) for one in draft.tables[-1].parameters if one.name == "signal_every"), 0)
+    passed_by = count % every if 0 < every <= count else count / 2
+    if average * (count - passed_by) / count > peak * (1 + PEAK_TOLERANCE) + _BANDWIDTH_STEP:
+        raise ParseError(f"the average bandwidth is {average}, and its peak {peak}")
+
+
+def _check_order(said: Mapping[str, tuple[float, str]]) -> None:
+    """Raise ParseError for latencies that are negative or out of order, and for a mean that cannot be theirs."""
+    said = {head: one for head, one in said.items() if head[:2] == "t_" or "%" in head}
+    negative = next((f"{head} is {word}" for head, (_, word) in said.items() if float(word) < 0), None)
+    if negative is not None:
+        raise ParseError(negative)
+    spans = {head: span(word) * factor for head, (factor, word) in said.items()}
+    known = [head for head in _ORDER if head in spans]
+    pairs = [*pairwise(known), ("t_min", "t_avg"), ("t_avg", "t_max")]
+    for less, more in pairs:
+        if less in spans and more in spans and spans[less].exceeds(spans[more]):
+            raise ParseError(f"{less} is {said[less][1]}, and {more} {said[more][1]}")
+    # half of all operations take the median at least
+    if "t_avg" in spans and "t_typical" in spans and (spans["t_typical"] * 0.5).exceeds(spans["t_avg"], PEAK_TOLERANCE):
+        raise ParseError(f"t_typical is {said['t_typical'][1]}, and t_avg {said['t_avg'][1]}")
 
 
 def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Sequence[float]) -> float:

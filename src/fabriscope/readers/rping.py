@@ -13,12 +13,14 @@ COLUMNS = (
     Column("ping", "ping", "ping", "", "its number, from 0", kind="whole"),
     Column("data", "data", "data", "", "what came back", kind="word"),
 )
+LONGEST_PING = 1 << 17
+"""Characters of a line: its messages have up to 65,536 bytes."""
 _PING = re.compile(r"(?:client )?ping data: rdma-ping-(\d{1,18}): (.*)")
 
 
 def _fill(draft: Draft) -> None:
     draft.table("pings", COLUMNS)
-    for line in draft.lines():
+    for line in draft.lines(LONGEST_PING):
         if ping := _PING.match(line):
             draft.row(printed_row(COLUMNS, ping.groups()))
 

@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import shown
-from fabriscope.readers.base import Column, Draft, Reader
+from fabriscope.model.foreign import number, shown, whole
+from fabriscope.model.rounding import span
+from fabriscope.readers.base import Column, Draft, Reader, Value
 
 PING_PONG, THROUGHPUT = "ping-pong", "throughput"
 _BEGINNINGS = {PING_PONG: "[Total Run]", THROUGHPUT: "Total of "}
@@ -42,6 +45,7 @@ FIELDS = {
         "---> <MIN> observation =": Column(
             "latency_us_least", "latency_ns_least", "least", "ns", f"the least {_HALF}", 1e3
         ),
+        r"\[Valid Duration\] RunTime=": Column("duration_s", "duration_s", "time", "s", "of the valid duration"),
         "dropped messages =": Column("lost", "lost_count", "lost", "", "messages that never came back"),
         "duplicated messages =": Column("repeated", "repeated_count", "repeated", "", "messages that came twice"),
     },
@@ -60,55 +64,140 @@ _PATTERNS = {
     for test, fields in FIELDS.items()
 }
 _VERSION = re.compile(r"== version #(\S+)")
+_UNITS = {"messages sent in": "sec", "BandWidth is": "MBps", "Summary: Latency is": "usec"}
+_UNIT = re.compile(rf"({'|'.join(_UNITS)})\s*\S+ (\w{{1,20}})")
+"""Where a line states the unit of its number."""
+_CHECKED = {
+    "sent_total": re.compile(r"\[Total Run\].{0,200}SentMessages=([^;\s]{1,30})"),
+    "total_s": re.compile(r"\[Total Run\] RunTime=(\S{1,30}) sec"),
+    "sent": re.compile(r"\[Valid Duration\].{0,200}SentMessages=([^;\s]{1,30})"),
+    "observations": re.compile(r"Total (\S{1,30}) observations"),
+    "rate": re.compile(r"Summary: Message Rate is (\S{1,30}) \[msg/sec\]"),
+    "megabits": re.compile(r"BandWidth is \S{1,30} MBps \((\S{1,30}) Mbps\)"),
+}
+"""What is no column, but has to agree with those."""
+_QUANTILE = re.compile(r"---> (<MIN> observation|<MAX> observation|percentile\s+[\d.]{1,9}) =\s*(\S{1,40})")
+_TOLERANCE = 1e-3
+
+
+@dataclass
+class _Client:
+    """What one client has said so far."""
+
+    test: str
+    words: dict[str, str] = field(default_factory=dict)
+    """By the heads of the columns, and by the names of `_CHECKED`."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """Where each of them stands."""
+    quantiles: list[tuple[str, str]] = field(default_factory=list)
+    """From the most to the least, as they are printed."""
+
+    def take(self, line: str, line_number: int) -> None:
+        """Take a line; raises ParseError for what stands twice, and for a unit that is not the one we know."""
+        for before, unit in _UNIT.findall(line):
+            if unit != _UNITS[before]:
+                raise ParseError(f"a number is in {unit}, and after {before!r} {_UNITS[before]} is known")
+        names = [(column.head, pattern) for pattern, column in _PATTERNS[self.test]]
+        for head, pattern in (*names, *_CHECKED.items()):
+            for word in pattern.findall(line):
+                if head in self.words:
+                    raise ParseError(f"{head} stands twice in the output of one client")
+                self.words[head], self.lines[head] = word, line_number
+        self.quantiles += _QUANTILE.findall(line)
 
 
 def _fill(draft: Draft) -> None:
-    test, words = "", dict[str, str]()
+    client: _Client | None = None
     for line in draft.lines():
         if version := _VERSION.search(line):
             draft.version = version[1]
         for name, beginning in _BEGINNINGS.items():
             if beginning in line:
-                _end(draft, test, words)
-                test, words = name, {}
-                draft.table(test, tuple(FIELDS[test].values()))
-        for pattern, column in _PATTERNS.get(test, ()):
-            for word in pattern.findall(line):
-                if column.head in words:
-                    raise ParseError(f"{column.head} stands twice in the output of one client")
-                words[column.head] = word
+                _end(draft, client)
+                client = _Client(name)
+                draft.table(name, tuple(FIELDS[name].values()))
+        if client is not None:
+            client.take(line, draft.line)
         if "ERROR" in line:
             draft.problem(f"sockperf says: {shown(line.strip())}", "said")
-    _end(draft, test, words)
+    _end(draft, client)
 
 
-def _end(draft: Draft, test: str, words: Mapping[str, str]) -> None:
+def _end(draft: Draft, client: _Client | None) -> None:
     """Make a row of what stands in a client's output, if it is whole."""
-    if not test:
+    if client is None:
         return
-    columns = draft.tables[-1].columns
+    line = draft.line
+    columns, words = draft.tables[-1].columns, client.words
     missing = next((column.head for column in columns if column.head not in words), None)
     if missing is not None:
         draft.problem(f"no {missing} in its output", "cut")
         return
-    printed = {column.head: column.printed(words[column.head]) for column in columns}
-    if test == PING_PONG and (printed["lost"] or printed["repeated"]):
-        draft.problem(f"{printed['lost']:.0f} messages were lost and {printed['repeated']:.0f} repeated", "said")
-    elif test == PING_PONG:
-        _check_latencies(words)
-    elif not printed["duration_s"]:
+    printed: dict[str, Value] = {}
+    for column in columns:
+        draft.line = client.lines[column.head]
+        printed[column.head] = column.printed(words[column.head])
+    draft.line = draft.tables[-1].line
+    if client.test == PING_PONG and (printed["lost"] or printed["repeated"]):
+        draft.problem(f"{printed['lost']:.0f} messages were lost and {printed['repeated']:.0f} repeated", "said", line)
+    elif client.test == PING_PONG:
+        _check_latencies(client)
+        _check_counts(words)
+    else:
+        _check_rates(words)
+    if not printed["duration_s"]:
         raise ParseError(f"its messages were sent in {printed['duration_s']} s")
-    draft.row(printed, draft.tables[-1].line)
+    draft.row(printed)
+    draft.line = line
 
 
-def _check_latencies(words: Mapping[str, str]) -> None:
+def _check_latencies(client: _Client) -> None:
     """Raise ParseError for latencies that contradict each other, or of which none is more than nothing."""
-    us = {name: float(word) for name, word in words.items()}
+    us = {column.head: float(client.words[column.head]) for column in FIELDS[PING_PONG].values()}
     if us["summary_us"] != us["latency_us_mean"]:
         raise ParseError(f"its mean latency is {us['latency_us_mean']} and, in usec, {us['summary_us']}")
     if not 0 < us["latency_us_least"] <= us["latency_us"] <= us["latency_us_p99"]:
         three = ", ".join(f"{us[name]}" for name in ("latency_us_least", "latency_us", "latency_us_p99"))
         raise ParseError(f"the least, the median and the 99th percentile are {three} usec")
+    values = [(name, number(word, name, "", least=0)) for name, word in client.quantiles]
+    for (name, more), (below, less) in pairwise(values):
+        if less > more:
+            raise ParseError(f"{below} is {less} usec, and {name} {more} usec")
+    mean = span(client.words["latency_us_mean"])
+    for name, word in client.quantiles:
+        if (name == "<MAX> observation" and mean.exceeds(span(word))) or (
+            name == "<MIN> observation" and span(word).exceeds(mean)
+        ):
+            raise ParseError(f"its mean latency is {us['latency_us_mean']} usec, and {name} {word} usec")
+    if us["latency_us"] / 2 > us["latency_us_mean"] * (1 + _TOLERANCE):  # half of them take the median at least
+        raise ParseError(f"its mean latency is {us['latency_us_mean']} usec, and its median {us['latency_us']} usec")
+
+
+def _check_counts(words: Mapping[str, str]) -> None:
+    """Raise ParseError where more came than was sent, or counts or times of one thing differ."""
+    count = whole(words["message_count"], "ReceivedMessages", "")
+    for name, what in (("sent_total", "sent in all"), ("sent", "sent"), ("observations", "observed")):
+        stated = whole(words.get(name, str(count)), f"the count of messages {what}", "")
+        if count > stated or (name == "observations" and count != stated):
+            raise ParseError(f"{count} messages were received in the valid duration, and {stated} {what}")
+    total_s = words.get("total_s", words["duration_s"])
+    number(total_s, "RunTime", "", least=0)
+    if span(words["duration_s"]).exceeds(span(total_s)):
+        raise ParseError(f"the valid duration has {words['duration_s']} s, and the whole run {total_s} s")
+
+
+def _check_rates(words: Mapping[str, str]) -> None:
+    """Raise ParseError where messages over the time are not their rate, or megabits not those of the megabytes."""
+    count, rate = span(words["message_count"]), words.get("rate")
+    if rate is not None:
+        whole(rate, "Message Rate", "")
+    if rate is not None and not (count / span(words["duration_s"])).meets(span(rate), _TOLERANCE):
+        raise ParseError(f"{words['message_count']} messages in {words['duration_s']} s are not {rate} a second")
+    megabits = words.get("megabits")
+    if megabits is not None:
+        number(megabits, "Mbps", "", least=0)
+        if not (span(words["rate_mib_per_s"]) * 8).meets(span(megabits), _TOLERANCE):
+            raise ParseError(f"{words['rate_mib_per_s']} MBps are not {megabits} Mbps")
 
 
 READER = Reader("sockperf", "sockperf", re.compile(r"^sockperf(?:\[CLIENT\]|:) ", re.MULTILINE), _fill)
