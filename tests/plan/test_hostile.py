@@ -120,7 +120,7 @@ def test_of_very_many_mistakes_the_first_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_layouts_of_ranks_are_counted_first(more: str, says: str, tmp_path: Path) -> None:
-    text = f"name: x\n{more}\nfabrics: {{g: {{lab: gige}}}}\n"
+    text = f"name: x\n{more}\nfabrics: {{g: {{interface: eth0}}}}\n"
     text += "benchmarks: {allreduce: {sizes: [" + ", ".join(str(4 * n) for n in range(1, 1500)) + "]}}\n"
     with pytest.raises(PlanError, match=says):
         read_whole(written(tmp_path, text))
