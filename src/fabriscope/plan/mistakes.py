@@ -29,11 +29,13 @@ _WANTED = {
 def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
     """Return one mistake that the schema found in a document: its place, what is wrong, and the fix."""
     place: Place = tuple(part for part in item["loc"])
-    what, fix = _words(item, place, _known_keys(place) if model is schema.PlanSection else frozenset())
+    what, fix = described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
     return PlanError(what, where=document.where(place), fix=fix).sentence()
 
 
-def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tuple[str, str | None]:
+def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
+    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
+    place: Place = tuple(item["loc"])
     key = ".".join(str(part) for part in place if part != "[key]")
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":

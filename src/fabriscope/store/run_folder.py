@@ -95,10 +95,13 @@ def refuse_impossible(path: str | Path) -> None:
     try:
         _refuse_used(folder)
         standing = next(one for one in (folder, *folder.parents) if one.exists())
+        outer = next((one for one in folder.parents if (one / manifest.MANIFEST_NAME).exists()), None)
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
     if not standing.is_dir():
         raise _not_made(folder, f"{standing} is no folder")
+    if outer is not None and (outer / PLAN_NAME).exists():
+        raise _not_made(folder, f"it would lie inside the run {outer}")
     if not os.access(standing, os.W_OK | os.X_OK):
         raise _not_made(folder, f"{standing} is not ours to write to")
 
