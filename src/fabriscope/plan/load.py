@@ -197,7 +197,8 @@ def _contradictions(
     yield from fabrics.contradictions(plan, hosts)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
-        yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
+        key = "placements" if "placements" in plan.model_fields_set else "hosts"
+        yield (key,), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:
         yield (
             ("placements",),

@@ -51,7 +51,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
         return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
     if kind in ("dict_type", "model_type"):
         return (
-            f"{key}: a mapping is expected, not {shown(item['input'])}",
+            f"{key}: a mapping is expected, not {_written(item['input'])}",
             "write `key: value` lines, indented below it",
         )
     if kind == "string_pattern_mismatch":
@@ -66,9 +66,16 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
         )
     if kind in _WANTED:
         wanted, fix = _WANTED[kind]
-        return f"{key}: {wanted} is expected, not {shown(item['input'])}", fix
+        return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
     message = str(item["msg"])
-    return f"{key}: {message[0].lower()}{message[1:]}, not {shown(item['input'])}", None
+    return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
+
+
+def _written(value: object) -> str:
+    """Return a value about as it stands in the plan."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else shown(value)
 
 
 def _known_keys(place: Place) -> frozenset[str]:

@@ -292,7 +292,7 @@ def _unique(value: Any) -> Any:
 class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
-    version: Literal[1] = Field(1, description="version of the plan's format")
+    version: Annotated[Literal[1], BeforeValidator(no_truth)] = Field(1, description="version of the plan's format")
     name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     description: str = Field("", description="stands under the report's title")
     hosts: HostList = Field(
