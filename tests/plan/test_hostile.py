@@ -153,6 +153,34 @@ def test_hosts_are_counted_without_unfolding_them() -> None:
         unfolded(f"n[1-{MAX_LISTED + 1}]")
 
 
+ODD_GROUPS = (
+    "@up:x;touch${IFS}ran;echo${IFS}n[1-2]", "@up:$(touch ran)", "@`touch ran`", "@up:x\ntouch ran",
+    "n1,@up:a|touch>ran", "x@up:;touch>ran", "@up:-x", "@up:n[1;touch>ran]", "n!@$(touch>ran)", "@up:a*", "@$(touch>ran):x", "@up:x\u00a0y",
+)  # fmt: skip
+
+
+def test_a_group_is_no_command(tmp_path: Path) -> None:
+    """A site may let a program list its groups: ClusterShell puts the group's name into a shell's line."""
+    (tmp_path / "groups.conf").write_text("[Main]\ndefault: up\n[up]\nmap: echo $GROUP >> asked; echo n1,n2\n")
+    script = """
+import sys
+from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import unfolded
+assert unfolded("@up:all,@rack[1-2],head") == ("head", "n1", "n2")
+for text in sys.argv[1:]:
+    try:
+        raise SystemExit(f"{text!r} was taken for {unfolded(text)}")
+    except HostError as error:
+        assert "is no group of hosts" in str(error) or "are no numbers" in str(error), error
+"""
+    env = {**os.environ, "CLUSTERSHELL_CFGDIR": str(tmp_path)}
+    argv = [sys.executable, "-c", script, *ODD_GROUPS]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+    assert sorted((tmp_path / "asked").read_text().split()) == ["all", "rack1", "rack2"]
+
+
 def test_the_command_line_answers_without_a_traceback(tmp_path: Path) -> None:
     """The whole command once: what the table reads in one process, a user reads on standard error."""
     path = written(tmp_path, HEAD + "pairs: &a [*a]\n" + TAIL)
