@@ -72,6 +72,8 @@ def test_help_looks_for_the_commands_once(monkeypatch: pytest.MonkeyPatch) -> No
         (("prove", "--idle", "500s", "--", "true"), 2, "--idle: 500s is not from 0 to 60 s"),
         (("prove", "--hosts", "", "--", "true"), 2, "--hosts: the host list is empty"),
         (("prove", "--ssh", "ssh '", "--", "true"), 2, "cannot be split into words"),
+        (("show", "x" * 5000), 2, "File name too long"),
+        (("run", "x" * 5000), 2, "File name too long"),
         (("mpi", "add", "nonsense"), 2, "there is no MPI 'nonsense' to add; choose intelmpi"),
     ],
 )

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import click
+
+from fabriscope.model.errors import FabriscopeError, shown
+
+
+class _AnyPath(click.Path):
+    """A path that may or may not lead anywhere, but that the system can look at."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail where its name alone is impossible."""
+        try:
+            os.lstat(value)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            pass  # who reads or makes it says so
+        except (OSError, ValueError) as error:
+            self.fail(f"{shown(str(value))}: {getattr(error, 'strerror', error)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _AnyPath(path_type=Path)
 
 
 @contextlib.contextmanager
 def checked(name: str = "") -> Iterator[None]:
     """Turn what a parser of ours refuses into click's error, with status 2; `name` is of the option it stands in."""
-    from fabriscope.model.errors import FabriscopeError
-
     try:
         yield
     except (FabriscopeError, ValueError) as error:

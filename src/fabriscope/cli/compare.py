@@ -19,7 +19,7 @@ EXIT_CONTROL = 12
 
 
 @click.command("compare")
-@click.argument("baseline_or_run", metavar="[BASELINE] RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("baseline_or_run", metavar="[BASELINE] RUN", nargs=-1, required=True, type=_usage.PATH)
 @click.option("--left", metavar="SEL", help="compare this of RUN ...")
 @click.option("--right", metavar="SEL", help="... with this: an entry's id (gige.tcp.inter), or words (gige,tcp)")
 @click.option(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.cli import _usage
+
 if TYPE_CHECKING:
     from fabriscope.plan import Plan, Schedule
 
@@ -18,7 +20,7 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
 
 
 @COMMAND.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=_usage.PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print the launches as JSON.")
 def check(plan: Path, as_json: bool) -> None:
     """Say what PLAN will run, how many cases, and about how long it takes."""

@@ -38,8 +38,8 @@ _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too
 )
 @click.option("--ask-library", is_flag=True, help="Let the MPI library or NCCL say what it uses, and compare.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep it in this folder, with a page.")
-@click.option("--read", "kept", type=click.Path(path_type=Path), help="Judge again what was kept by --output.")
+@click.option("-o", "--output", type=_usage.PATH, help="Keep it in this folder, with a page.")
+@click.option("--read", "kept", type=_usage.PATH, help="Judge again what was kept by --output.")
 @click.option(
     "--fail-below",
     metavar="SHARE",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.cli import _usage
+
 if TYPE_CHECKING:
     from fabriscope.cli._submission import Record
     from fabriscope.launch.batch import Submission
@@ -23,10 +25,10 @@ _EXIT_INTERRUPTED = 130
 
 
 @click.command(name="submit")
-@click.argument("plan", required=False, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run in a new job.")
-@click.option("--status", type=click.Path(path_type=Path), metavar="RUN", help="Say how the job of this run is.")
+@click.argument("plan", required=False, type=_usage.PATH)
+@click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/NAME-TIME].")
+@click.option("--resume", type=_usage.PATH, metavar="RUN", help="Go on with this run in a new job.")
+@click.option("--status", type=_usage.PATH, metavar="RUN", help="Say how the job of this run is.")
 @click.option("--wait", is_flag=True, help="Tell of the job and the run until both have ended.")
 @click.option(
     "--scheduler", type=click.Choice(("slurm", "pbs", "lsf", "flux", "local")), help="[default: the one here]"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import StoreError
+from fabriscope.model.errors import StoreError, shown
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import LaunchRecord, Line, launch_name
@@ -129,7 +129,11 @@ def _not_made(folder: Path, reason: str) -> StoreError:
 def open_run(path: str | Path) -> RunFolder:
     """Return an existing run; raises StoreError if it is missing, foreign, damaged or of a newer version."""
     folder = Path(path)
-    if not folder.is_dir():
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        raise StoreError(f"there is no such run folder: {error.strerror}", where=shown(str(folder))) from error
+    if not is_there:
         raise StoreError("there is no such run folder", where=str(folder))
     return RunFolder(folder, manifest.load(folder))
 
