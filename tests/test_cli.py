@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,20 @@ def test_help_looks_for_the_commands_once(monkeypatch: pytest.MonkeyPatch) -> No
         (("show", "absent"), 8, "there is no such run folder"),
         (("plan", "check", "absent.yaml"), 2, "cannot be read"),
         (("nonsense",), 2, "No such command 'nonsense'"),
+        (("compare", "a", "./a"), 2, "what is compared with itself"),
+        (("compare", "a", "--left", "gige", "--right", "gige"), 2, "what is compared with itself"),
+        (("compare", "a", "--margin", "100%"), 2, "--margin: 100% is not more than 0 and less than 100%"),
+        (("lab", "up", "--hosts", "n[1-999999999]"), 2, "--hosts: 'n[1-999999999]' names up to 999999999 hosts"),
+        (("lab", "up", "--hosts", ""), 2, "--hosts: the host list is empty"),
+        (("lab", "up", "--fabric", "gige,rate=1GB/s"), 2, "rate: '1GB/s' is not a rate in bits"),
+        (("lab", "up", "--fabric", "gige,mtu=900,mtu=9000"), 2, "a key stands twice"),
+        (("lab", "up", "--fabric", "gige,flap_down=2s"), 5, "fabric gige: the links would be down for longer"),
+        (("prove", "--idle", "500s", "--", "true"), 2, "--idle: 500s is not from 0 to 60 s"),
+        (("prove", "--hosts", "", "--", "true"), 2, "--hosts: the host list is empty"),
+        (("prove", "--ssh", "ssh '", "--", "true"), 2, "cannot be split into words"),
+        (("show", "x" * 5000), 2, "File name too long"),
+        (("run", "x" * 5000), 2, "File name too long"),
+        (("mpi", "add", "nonsense"), 2, "there is no MPI 'nonsense' to add; choose intelmpi"),
     ],
 )
 def test_a_mistake_is_one_sentence(words: tuple[str, ...], status: int, says: str) -> None:
@@ -87,6 +102,45 @@ def test_a_run_folder_that_cannot_be_made_has_nothing_to_resume(tmp_path: Path) 
     assert done.returncode == 8
     assert f"the run folder cannot be made: {plan} is no folder -- choose another place" in done.stderr
     assert "resume" not in done.stderr
+
+
+def test_a_run_inside_a_run_is_refused(tmp_path: Path) -> None:
+    for name in ("manifest.json", "plan.yaml"):
+        (tmp_path / name).write_text("{}")
+    plan = tmp_path / "mine.yaml"
+    plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
+    done = _fabriscope("run", plan, "-o", tmp_path / "samples" / "other", "-q")
+    assert done.returncode == 8
+    assert f"it would lie inside the run {tmp_path}" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full"])
+def test_streams_that_cannot_be_used_change_no_status(closed: str, tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "fabriscope", "plan", "check", str(tmp_path / "absent.yaml")]
+    script = f'"$@" {closed}'
+    done = subprocess.run(["sh", "-c", script, "sh", *argv], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_name_that_is_no_text_is_written_as_an_escape(tmp_path: Path) -> None:
+    plan = tmp_path / os.fsdecode(b"\xff.yaml")
+    plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
+    argv = [sys.executable, "-m", "fabriscope", "plan", "check", str(plan)]
+    done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\\udcff.yaml: a good plan" in done.stdout
+
+
+def test_a_folder_that_was_removed_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    script = 'cd "$0" && rmdir "$0" && "$@"'
+    argv = ["sh", "-c", script, str(folder), sys.executable, "-P", "-m", "fabriscope", "plan", "check", "x.yaml"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "the current folder cannot be used: No such file or directory -- change into another" in done.stderr
 
 
 def test_plan_check_says_what_will_run(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ NASTY: tuple[Any, ...] = (
     "99999h", "1Tb/s", "*", "[", "%", "\u0663KiB", [], [[]], [2, []], [None], {}, {"a": {}}, {"": None}, [{}],
     list(range(300)),
     ["a"] * 300, {f"k{number}": number for number in range(100)}, [[[[[[[[1]]]]]]]], {"from": 1, "to": 64},
+    "010", "1:30", "1_000", "yes", "no", "100%", "101%", "-5%", "5..1", "g\u0456ge", "\uff47ige", "a\u200bb",
+    "localhost", "10.1", "A", "~nobody/mpi", "1GB/s", "1Mb", "1ns", "25h", "plan.yaml",
+    2**62 + 1, 10**15 + 1, 67, 9001, 1514, 0.999999,
     {"kind": "nothing"}, {"kind": []}, {"lower_by": []}, {"ratio": "9..1"}, {"dip": {}},
 )  # fmt: skip
 RICH = b"""
@@ -111,7 +114,8 @@ PIECES = (
     b"\"", b"'",
     b"|\n", b">\n", b": ", b"\n", b"#", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b'"\\0"',
     b'"\\ud800"', b"~", b"[*a, *a]",
-    b"&a [*a]", b"node[1-999999999]", b"1..1EiB",
+    b"&a [*a]", b"node[1-999999999]", b"1..1EiB", b"010", b"0o10", b"0x1F", b"1:30", b"1:30:00.5", b"1_000", b"yes",
+    b"off", b"1e3", b"+017", b"!!int 010", b"!!null x ", b"@", b"`", b"\xe2\x80\x8b", b"\xd1\x96", b"\xef\xbd\x87",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from fabriscope.model import caches, folders, native
 from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.home import home_folder
 from fabriscope.model.mpi import MpiStack
 
 ENGINE_NAME = "fabriscope-engine"
@@ -172,7 +173,7 @@ def version_words(stack: MpiStack) -> str:
 
 def cache_folder() -> Path:
     """Return the folder that keeps the compiled engines."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
     return Path(cache) / "fabriscope" / "engines"
 
 

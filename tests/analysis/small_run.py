@@ -11,6 +11,7 @@ import polars as pl
 from fabriscope import store
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.limits import CaseStatus
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord, Result
 from fabriscope.model.run_data import RunData
@@ -27,7 +28,7 @@ def run_of(
     measured: Mapping[Case, Sequence[Bursts]],
     *,
     warmup: float | None = None,
-    statuses: Mapping[tuple[int, str], str] | None = None,
+    statuses: Mapping[tuple[int, str], CaseStatus] | None = None,
     operations_per_sample: int = 1,
     quantity: str = "operation_ns",
 ) -> RunData:

@@ -43,7 +43,10 @@ def said(*words: str) -> str:
 
 
 def refusal(*words: str) -> str:
+    """Return the sentence of a refusal: of a lab that cannot be, or of a command line that is wrong."""
     result = run(*words)
+    if result.exit_code == 2:
+        return result.output.partition("Error: ")[2].strip()
     assert isinstance(result.exception, LabError | HostError), (result.output, result.exception)
     return str(result.exception)
 

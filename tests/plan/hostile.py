@@ -113,6 +113,68 @@ YAML: list[Row] = [
     _whole("an open quote", 'name: "x\n', 2, "not YAML"),
 ]
 
+
+def _lab(name: str, keys: str, says: str | None, *, line: int = 3) -> Row:
+    return name, (HEAD + TAIL).replace("lab: gige", f"lab: {{preset: gige, {keys}}}").encode(), line, says
+
+
+LABS: list[Row] = [
+    _lab("links that are down for too long", "flap_period: 1s, flap_down: 2s", "longer than their period"),
+    _lab("links that are down for no time", "flap_period: 1s", "add `flap_down:`"),
+    _lab("frames held back for no time", "reorder: 1%", "add `reorder_delay:`"),
+    _lab("a delay of no frame", "reorder_delay: 1ms", "add `reorder:`"),
+    _lab("a pause without a buffer", "on_full: pause, buffer: 0", "add `buffer:`"),
+    _lab("a buffer that holds no frame", "buffer: 2", "no whole frame of 1514 bytes fits into a buffer of 2"),
+    _lab("a buffer beyond the switch", "buffer: 1048576GiB", "more than 10^15 bytes"),
+    _lab("an MTU that IPv4 does not know", "mtu: 67", "an MTU of 67 bytes is outside 576 to 9000"),
+    _lab("an MTU beyond the switch", "mtu: 9001", "outside 576 to 9000"),
+    _lab("a rate beyond the switch", "rate: 2000000Gb/s", "rate is more than 10^15 b/s"),
+    _lab("a loss of everything", "loss: 1", "write for example `loss: 1%`"),
+    _lab("a loss of more than everything", "loss: 101%", "is not a share"),
+    _lab("every frame dropped", "drop_every: 1", "nothing can be measured"),
+    _lab("a delay beyond patience", "delay: 1min", "after 10 s a case has failed"),
+    _lab("a negative delay", "delay: -5us", "is not a duration"),
+    _lab("a seed beyond the switch", "fault_seed: 9223372036854775807", "fault_seed is more than 2^62"),
+    _whole("300 hosts in a lab", HEAD.replace("1-2", "1-300") + TAIL, 2, "a lab has 1 to 256 hosts, not 300"),
+    _whole("hosts of a lab that differ in case", HEAD.replace("node[1-2]", "a,A") + TAIL, 2, "case does not count"),
+    _whole("a host of a lab that is an address", HEAD.replace("node[1-2]", "a,7") + TAIL, 2, "for an address"),
+    _whole("a host of a lab called localhost", HEAD.replace("node[1-2]", "a,localhost") + TAIL, 2, "something else"),
+    _whole("a fabric of a lab with a blank", (HEAD + TAIL).replace("{g:", "{a b:"), 3, "fabric's name in a lab"),
+    _whole("a fabric with a Cyrillic letter", (HEAD + TAIL).replace("{g:", "{g\u0456ge:"), 3, "in one alphabet"),
+    _whole("a fabric with a blank of no width", (HEAD + TAIL).replace("{g:", "{gi\u200bge:"), 3, "look like others"),
+    _whole(
+        "a line rate of an emulated fabric", (HEAD + TAIL).replace("lab: gige", "lab: gige, line_rate: 1Gb/s"), 3,
+        "line_rate is of a real interface",
+    ),
+]  # fmt: skip
+
+SPELLINGS: list[Row] = [
+    _row("an octal number", "launches: 010", "take '010' for 8, a number in octal"),
+    _row("an octal number with a sign", "seed: +017", "a number in octal"),
+    _row("an octal number by tag", "seed: !!int 010", "a number in octal"),
+    _row("an account that looks octal", "submit: {account: 0123}", "and text in quotes"),
+    _row("an account that looks octal, in quotes", "submit: {account: '0123'}", None),
+    _row("minutes and seconds", "budget: 1:30", "take '1:30' for 90, a number in base 60"),
+    _row("a fraction of a minute", "budget: 1:30.5", "a number in base 60"),
+    _row("hours of a job", "submit: {attributes: {time: 1:30:00}}", "a number in base 60"),
+    _row("hexadecimal digits", "seed: 0x10", None),
+    _row("digits in groups", "seed: 1_000", None),
+    _row("a number with an exponent", "launches: 1e3", "write it in digits, such as 1000"),
+    _row("a truth as a queue", "submit: {queue: on}", "put it in quotes"),
+    _row("a truth as a description", "description: no", "put it in quotes"),
+    _row("a truth by another word", "floor: off", None),
+    _row("nothing by tag that is something", "paper: !!null hello", "not what its tag says"),
+    _row("a group without quotes", "intra_fabrics: @all", "in quotes"),
+    _row("brackets without quotes", "submit: {queue: a[1-2]}", "put text that has brackets in quotes"),
+    _row("a number as a fabric", "intra_fabrics: [1]", "text is expected, not 1 -- put it in quotes"),
+    _row("a seed of 70 bits in quotes", "seed: '1180591620717411303424'", "less than or equal to 9223372036854775807"),
+    _row("a word where a list belongs", "compare: fabric", "a list is expected"),
+    _row("nothing to compare", "compare: []", "at least 1 item"),
+    _row("a margin of everything", "margin: 100%", "less than 1"),
+    _row("a margin of one that was meant as one percent", "margin: 1", "less than 1"),
+    _row("a time-out of a nanosecond", "case_timeout: 1ns", "greater than or equal to 1000000"),
+]
+
 HOSTS: list[Row] = [
     _hosts("999,999,999 hosts", "node[1-999999999]", "names up to 999999999 hosts"),
     _hosts("hosts beyond counting", f"node[1-{'9' * 60}]", "more hosts than can be counted"),
@@ -223,6 +285,13 @@ SWEEPS: list[Row] = [
     ),
     _sweep("10,000 windows", f"bandwidth: {{window: [{', '.join(map(str, range(1, 4000)))}]}}", "cases"),
     _sweep("a window of 10**9", "bandwidth: {window: 1000000000}", "4096"),
+    _sweep("a window of one message", "ping_pong: {window: 16}", "ping_pong has no window"),
+    _sweep(
+        "socket options of no layer", "ping_pong: {socket: {send_buffer: 1KiB}}", "add tcp to layers", "layers: [shm]"
+    ),
+    _sweep(
+        "socket options of nowhere", "ping_pong: {socket: {placements: [intra], send_buffer: 1}}", "name one of inter"
+    ),
     _sweep("an empty sweep", "ping_pong: {socket: {send_buffer: []}}", "list is empty"),
     _sweep("an empty window", "bandwidth: {window: []}", "at least 1"),
     _sweep("a buffer beyond C", "ping_pong: {socket: {send_buffer: 4GiB}}", "less than or equal to 2147483647"),
@@ -237,4 +306,4 @@ SWEEPS: list[Row] = [
     _sweep("a datatype of 9,000 characters", f"allreduce: {{datatype: {'x' * 9000}}}", "is not possible"),
 ]
 
-HOSTILE = BYTES + YAML + HOSTS + VALUES + SWEEPS
+HOSTILE = BYTES + YAML + SPELLINGS + LABS + HOSTS + VALUES + SWEEPS

@@ -120,7 +120,7 @@ def test_of_very_many_mistakes_the_first_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_layouts_of_ranks_are_counted_first(more: str, says: str, tmp_path: Path) -> None:
-    text = f"name: x\n{more}\nfabrics: {{g: {{lab: gige}}}}\n"
+    text = f"name: x\n{more}\nfabrics: {{g: {{interface: eth0}}}}\n"
     text += "benchmarks: {allreduce: {sizes: [" + ", ".join(str(4 * n) for n in range(1, 1500)) + "]}}\n"
     with pytest.raises(PlanError, match=says):
         read_whole(written(tmp_path, text))
@@ -151,6 +151,34 @@ def test_hosts_are_counted_without_unfolding_them() -> None:
     assert unfolded("node[1-4],head") == ("head", "node1", "node2", "node3", "node4")
     with pytest.raises(HostError, match=f"names up to {MAX_LISTED + 1} hosts"):
         unfolded(f"n[1-{MAX_LISTED + 1}]")
+
+
+ODD_GROUPS = (
+    "@up:x;touch${IFS}ran;echo${IFS}n[1-2]", "@up:$(touch ran)", "@`touch ran`", "@up:x\ntouch ran",
+    "n1,@up:a|touch>ran", "x@up:;touch>ran", "@up:-x", "@up:n[1;touch>ran]", "n!@$(touch>ran)", "@up:a*", "@$(touch>ran):x", "@up:x\u00a0y",
+)  # fmt: skip
+
+
+def test_a_group_is_no_command(tmp_path: Path) -> None:
+    """A site may let a program list its groups: ClusterShell puts the group's name into a shell's line."""
+    (tmp_path / "groups.conf").write_text("[Main]\ndefault: up\n[up]\nmap: echo $GROUP >> asked; echo n1,n2\n")
+    script = """
+import sys
+from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import unfolded
+assert unfolded("@up:all,@rack[1-2],head") == ("head", "n1", "n2")
+for text in sys.argv[1:]:
+    try:
+        raise SystemExit(f"{text!r} was taken for {unfolded(text)}")
+    except HostError as error:
+        assert "is no group of hosts" in str(error) or "are no numbers" in str(error), error
+"""
+    env = {**os.environ, "CLUSTERSHELL_CFGDIR": str(tmp_path)}
+    argv = [sys.executable, "-c", script, *ODD_GROUPS]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+    assert sorted((tmp_path / "asked").read_text().split()) == ["all", "rack1", "rack2"]
 
 
 def test_the_command_line_answers_without_a_traceback(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fabriscope.model.errors import PlanError
-from fabriscope.plan import Vocabulary, load
+from fabriscope.plan import Vocabulary, load, unmeasured
 from fabriscope.plan.paper import parse_amount, parse_expectation
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +123,10 @@ def test_what_is_no_expectation(text: Any) -> None:
         (", than: plain,", ",", None, "the claim 'rdma is lower' needs the key `than`"),
         ("expect: lower", "expect: slower", 12, "'slower' is no expectation; write lower, higher"),
         ("metric: ping_pong_bandwidth_bytes_per_s", "metric: speed", None, "names the unknown metric 'speed'"),
+        ("expect: lower", "expect: equal, margin: -5%", 12, "is no margin such as 5% or 0.05"),
+        ("expect: {value: 8Mb/s..}", "expect: {value: 9..8}", 17, "the range runs backwards: '9..8'"),
+        ("expect: {value: 8Mb/s..}", "expect: {value: ..}", 17, "value needs a range such as 9..11"),
+        ("sizes: 1..1KiB", "sizes: 1KiB..1", 10, "the range runs backwards"),
         ("take: mean", "take: median", 22, "'median' is not possible"),
         ("keys: [card]", "keis: [card]", 21, "there is no key 'keis' here"),
         ("    caption: latency\n", "", 8, "'caption' is missing"),
@@ -144,3 +148,16 @@ def test_mistakes_in_a_plan_of_a_paper(tmp_path: Path) -> None:
         _load(tmp_path, plan=PLAN.replace("file: paper.yaml", "file: absent.yaml"))
     with pytest.raises(PlanError, match="file"):
         _load(tmp_path, plan=PLAN.replace("file: paper.yaml", "file: ../paper.yaml"))
+    with pytest.raises(PlanError, match=r"plan.yaml:7: a paper cannot be called plan.yaml"):
+        _load(tmp_path, plan=PLAN.replace("file: paper.yaml", "file: plan.yaml"))
+    with pytest.raises(PlanError, match=r"plan.yaml:9: cases have no 'fabirc' .* did you mean 'fabric'"):
+        _load(tmp_path, plan=PLAN.replace("fabric: g}", "fabirc: g}"))
+
+
+def test_what_stands_for_nothing_is_told(tmp_path: Path) -> None:
+    """A smaller plan may leave out what its `here` names: no mistake, and yet something to know."""
+    assert not list(unmeasured(_load(tmp_path).section))
+    plan = _load(tmp_path, plan=PLAN.replace("fabric: g}", "fabric: [x, y]}"))
+    assert list(unmeasured(plan.section)) == [
+        "nothing stands for the paper's 'plain': the plan measures no fabric ['x', 'y']"
+    ]

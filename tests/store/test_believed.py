@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 from tests.store.test_run_folder import CASE, ENTRY, LAUNCHES, RUN_BEFORE_RANKS, STORED_RUN, blocks, contents, record
 
-from fabriscope import resumption, store
+from fabriscope import store
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.manifest import Near
 from fabriscope.model.measurement import Launch
+from fabriscope.running import resumption
 from fabriscope.store import age, checks, seal
 from fabriscope.store.files import to_json
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -60,34 +65,76 @@ def fabriscope() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with one sentence and the documented status on errors."""
     threading.excepthook = _thread_ended
+    _open_streams()
     try:
+        _refuse_removed_folder()
         # click hands back, and does not raise, the status that a command ended with by its `Exit`.
         status = fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
         if isinstance(status, int):
             sys.exit(status)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _end(error.exit_code, error.show)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        _end(EXIT_INTERRUPTED, lambda: click.echo("interrupted", err=True))
     except FabriscopeError as error:
-        click.echo(f"fabriscope: {error}", err=True)
-        sys.exit(error.exit_code)
+        _end_with(error.exit_code, str(error))
     except BrokenPipeError:
-        # The reader of our output went away (`fabriscope ... | head`): nothing is wrong here.
-        sys.stderr.close()
-        sys.exit(0)
+        _end(0)  # the reader of our output went away (`fabriscope ... | head`): nothing is wrong here
     except OSError as error:  # of the machine, not of ours: the disk is full, a file may not be read
         where = f"{error.filename}: " if error.filename is not None else ""
         log = bug_log.keep(error, "a command ran")
-        click.echo(f"fabriscope: {where}{error.strerror or error}{f' -- its log is {log}' if log else ''}", err=True)
-        sys.exit(EXIT_FAILED)
+        _end_with(EXIT_FAILED, f"{where}{error.strerror or error}{f' -- its log is {log}' if log else ''}")
     except BaseException as error:  # the last border: a traceback goes into a log, and never to the user
         if isinstance(error, bug_log.PASSED_BY):
             raise
-        click.echo(f"fabriscope: {bug_log.report(error, 'a command ran')}", err=True)
-        sys.exit(EXIT_FAILED)
+        _end_with(EXIT_FAILED, bug_log.report(error, "a command ran"))
+
+
+def _end_with(status: int, sentence: str) -> NoReturn:
+    """End the process with a sentence for the user."""
+    _end(status, lambda: click.echo(f"fabriscope: {sentence}", err=True))
+
+
+def _end(status: int, say: Callable[[], object] | None = None) -> NoReturn:
+    """End the process with this status, whether or not anybody can be told why.
+
+    What is still to be written is given up: Python would try again, and end with a status of its own.
+    """
+    with contextlib.suppress(OSError):
+        if say is not None:
+            say()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(status)
+
+
+def _open_streams() -> None:
+    """See to it that all three streams are there, and take what the locale has no sign for (as an escape).
+
+    Where one was closed before we began, the next file that is opened would get its number, and our words.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
+        elif number and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _refuse_removed_folder() -> None:
+    """Raise FabriscopeError where we were started in a folder that is no more: no path leads anywhere there."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        what = f"the current folder cannot be used: {error.strerror}"
+        raise FabriscopeError(what, fix="change into another one") from error
 
 
 def _thread_ended(about: threading.ExceptHookArgs) -> None:

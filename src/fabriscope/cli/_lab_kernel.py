@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from fabriscope.cli import _usage
+
 
 @click.group(name="kernel")
 def kernel() -> None:
@@ -18,7 +20,7 @@ def kernel() -> None:
 @kernel.command(name="build")
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=_usage.PATH,
     metavar="PATH",
     help="A source tree of Linux, or a tarball of one  [default: Debian's linux-source-6.1]",
 )

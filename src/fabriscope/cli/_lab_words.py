@@ -31,21 +31,21 @@ def _switch(asked: str, preset: str, changes: list[str]) -> SwitchSpec:
 
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.errors import LabError
+    from fabriscope.plan import mistakes
     from fabriscope.plan.schema import LabFabricSection
     from fabriscope.running import site
 
     if preset not in PRESETS:
         raise LabError(f"there is no preset {preset!r}", where=asked, fix=f"presets: {', '.join(PRESETS)}")
     pairs = dict(change.partition("=")[::2] for change in changes)
+    if len(pairs) < len(changes) or "preset" in pairs:
+        raise LabError("a key stands twice, or names the preset again", where=asked, fix="write NAME=PRESET,KEY=VALUE")
     try:
         return site.switch_spec(LabFabricSection.model_validate({**pairs, "preset": preset}))
     except ValidationError as error:
-        first = error.errors()[0]
+        what, fix = mistakes.described(error.errors()[0])
         keys = ", ".join(key for key in LabFabricSection.model_fields if key != "preset")
-        is_unknown = first["type"] == "extra_forbidden"
-        why = "there is no such key" if is_unknown else first["msg"].removeprefix("Value error, ")
-        what = f"{first['loc'][0]}: {why}"
-        raise LabError(what, where=asked, fix=f"keys: {keys}") from error
+        raise LabError(what, where=asked, fix=fix or f"keys: {keys}") from error
 
 
 def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
     from fabriscope.running.comparison import Comparison
@@ -16,7 +19,7 @@ EXIT_CONTROL = 12
 
 
 @click.command("compare")
-@click.argument("baseline_or_run", metavar="[BASELINE] RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("baseline_or_run", metavar="[BASELINE] RUN", nargs=-1, required=True, type=_usage.PATH)
 @click.option("--left", metavar="SEL", help="compare this of RUN ...")
 @click.option("--right", metavar="SEL", help="... with this: an entry's id (gige.tcp.inter), or words (gige,tcp)")
 @click.option(
@@ -46,16 +49,17 @@ def compare(
     """
     if len(baseline_or_run) > 2 or (len(baseline_or_run) == 2 and (left or right)) or bool(left) != bool(right):
         raise click.UsageError("give RUN, with both of --left and --right or neither; or BASELINE and RUN")
+    if (left and left == right) or len({os.path.realpath(path) for path in baseline_or_run}) < len(baseline_or_run):
+        raise click.UsageError("what is compared with itself differs in nothing: name two things")
     from fabriscope.analysis.comparing.conditions import parse
     from fabriscope.model.errors import FabriscopeError
-    from fabriscope.model.units import parse_share
     from fabriscope.running import comparison
 
-    try:
+    with _usage.checked("--fail-if"):
         wanted = [parse(text) for text in conditions]
-        share = None if margin is None else parse_share(margin)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    share = _usage.share("--margin", margin)
+    if share is not None and not 0 < share < 1:
+        raise click.UsageError(f"--margin: {margin} is not more than 0 and less than 100%")
     found = comparison.of(baseline_or_run, left, right, wanted, share)
     if junit is not None:
         from fabriscope.cli._junit import junit_text

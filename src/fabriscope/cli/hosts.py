@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+
+from fabriscope.cli import _usage
 
 
 @click.group(name="hosts")
@@ -31,7 +34,10 @@ def check(what: str, command: str | None, as_json: bool) -> None:
 
     names, words = _meant(what)
     far = [name for name in names if not real_site.is_here(name)]
-    with fleet.connected(ssh.chosen(command) if command else words) as opened:
+    if command is not None:
+        with _usage.checked("--ssh"):
+            words = dataclasses.replace(words, command=ssh.split(command))
+    with fleet.connected(words) as opened:
         if far:
             opened.look(far)
     good = {name: fleet.described(seen) for name, seen in opened.seen.items()}

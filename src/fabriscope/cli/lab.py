@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fabriscope.cli import _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
 
@@ -69,12 +70,15 @@ def up(
     from fabriscope.model.host_lists import unfolded
     from fabriscope.model.lab import RDMA_DRIVERS, LabSpec
 
-    with_kernel = unfolded(guests) if guests else ()
-    named = unfolded(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
+    with _usage.checked("--guests"):
+        with_kernel = unfolded(guests) if guests is not None else ()
+    with _usage.checked("--hosts"):
+        named = unfolded(DEFAULT_HOSTS if hosts is None else hosts) if hosts is not None or not guests else ()
     every = tuple(dict.fromkeys((*named, *with_kernel)))
     rdma = dict.fromkeys(soft_roce, RDMA_DRIVERS["soft-roce"]) | dict.fromkeys(iwarp, RDMA_DRIVERS["iwarp"])
-    wired = fabrics_of(fabrics or (DEFAULT_FABRIC,))
-    spec = LabSpec(every, wired, guests=with_kernel, rdma=rdma, cpu_shares=shares_of(shares))
+    with _usage.checked():
+        wired, given = fabrics_of(fabrics or (DEFAULT_FABRIC,)), shares_of(shares)
+    spec = LabSpec(every, wired, guests=with_kernel, rdma=rdma, cpu_shares=given)
     built = lab.up(spec, name=name, persistent=True, notice=_warn)
     click.echo(
         f"{built.name} stands: {','.join(filter(None, (hosts, guests))) or DEFAULT_HOSTS} on {', '.join(spec.fabrics)}"
@@ -167,7 +171,8 @@ def change(
     from fabriscope.lab import faults
 
     values: dict[str, Any] = dict(faults.NONE) if clear else {}
-    values |= fault_values(fabric, {key: value for key, value in wanted.items() if value is not None})
+    with _usage.checked():
+        values |= fault_values(fabric, {key: value for key, value in wanted.items() if value is not None})
     if is_down is not None:
         values["is_down"] = is_down == "1"
     if not values:
@@ -229,8 +234,10 @@ def selftest(fabrics: tuple[str, ...], as_json: bool) -> None:
     from fabriscope.cli import _selftest_table
     from fabriscope.lab.selftest import selftest as measure
 
+    with _usage.checked():
+        wired = fabrics_of(fabrics or tuple(TESTED_FABRICS.split()))
     with Console(stderr=True, quiet=as_json).status("building a lab") as status:
-        result = measure(fabrics_of(fabrics or tuple(TESTED_FABRICS.split())), status.update)
+        result = measure(wired, status.update)
     if as_json:
         click.echo(json.dumps(_selftest_table.as_json(result), indent=1))
     else:

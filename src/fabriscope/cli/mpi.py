@@ -43,6 +43,8 @@ def add(name: str) -> None:
 
     from fabriscope.hosts import mpi, mpi_wheels
 
+    if name not in mpi_wheels.PACKAGES:
+        raise click.UsageError(f"there is no MPI {name!r} to add; choose {', '.join(sorted(mpi_wheels.PACKAGES))}")
     with Console(stderr=True).status(f"installing {name} (43 to 331 MB are fetched)"):
         prefix = mpi_wheels.add(name)
     stack = mpi.find(name, str(prefix))

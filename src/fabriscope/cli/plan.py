@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from fabriscope.cli import _usage
+
+if TYPE_CHECKING:
+    from fabriscope.plan import Plan, Schedule
 
 
 @click.group(name="plan")
@@ -13,7 +20,7 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
 
 
 @COMMAND.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=_usage.PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print the launches as JSON.")
 def check(plan: Path, as_json: bool) -> None:
     """Say what PLAN will run, how many cases, and about how long it takes."""
@@ -47,33 +54,51 @@ def check(plan: Path, as_json: bool) -> None:
         click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), **times}, indent=1))
         return
     click.echo(f"{plan}: a good plan")
-    first_block = [launch for launch in schedule.launches if launch.block == 1]
-    width = max(len(launch.entry.label()) for launch in first_block)
-    for launch in sorted(first_block, key=lambda one: one.entry.entry_id):
-        click.echo(
-            f"  {launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
-            f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
-        )
-    used = {host for launch in schedule.launches for host in launch.entry.hosts}
-    if len(used) < len(checked.hosts):
-        click.echo(f"  {len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed")
-    if checked.counts_cores:
-        click.echo(f"  half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves")
-    if is_adaptive:
-        click.echo(
-            f"{len(schedule.cases)} cases, until comparisons are decided: at most {checked.section.launches} blocks,"
-            f" and about {total_s / 60:.1f} minutes"
-        )
-    else:
-        click.echo(
-            f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
-            f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
-        )
+    for line in (*_entries(schedule, expected), *_notes(checked, schedule, cores)):
+        click.echo(f"  {line}")
+    click.echo(_whole(checked, schedule, total_s))
     if rounds := checked.section.sharpen:
         click.echo(
             f"then up to {rounds} round{'s' if rounds > 1 else ''} of further sizes near crossovers and protocol"
             f" changes: at most about {added_s / 60:.1f} minutes more"
         )
+
+
+def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
+    """Yield a line for each entry: what it is called, how many cases it has, and about how long a launch takes."""
+    first_block = [launch for launch in schedule.launches if launch.block == 1]
+    width = max(len(launch.entry.label()) for launch in first_block)
+    for launch in sorted(first_block, key=lambda one: one.entry.entry_id):
+        yield (
+            f"{launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
+            f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
+        )
+
+
+def _notes(checked: Plan, schedule: Schedule, cores: int | None) -> Iterator[str]:
+    """Yield what of the plan is not used, and what is not known yet."""
+    from fabriscope import plan as plans
+    from fabriscope.model.errors import printable
+
+    yield from map(printable, plans.unmeasured(checked.section))
+    used = {host for launch in schedule.launches for host in launch.entry.hosts}
+    if len(used) < len(checked.hosts):
+        yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"
+    if checked.counts_cores:
+        yield f"half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves"
+
+
+def _whole(checked: Plan, schedule: Schedule, total_s: float) -> str:
+    """Return how much the whole run is."""
+    if checked.section.until == "decided":
+        return (
+            f"{len(schedule.cases)} cases, until comparisons are decided: at most {checked.section.launches} blocks,"
+            f" and about {total_s / 60:.1f} minutes"
+        )
+    return (
+        f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
+        f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
+    )
 
 
 @COMMAND.command()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabriscope.cli import _usage
+
 if TYPE_CHECKING:
     from fabriscope.model.proof import Observed, Proof
 
@@ -15,7 +17,8 @@ EXIT_CODES = {"proved": 0, "refuted": 3, "undecided": 4}
 EXIT_PROGRAM_FAILED = 1
 APART = 100
 """With --pass-status our codes are so much higher: a program's own 3 is then its own."""
-LEAST_INTERVAL_S = 0.1
+LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600
+MOST_IDLE_S = 60
 _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too"
 
 
@@ -35,8 +38,8 @@ _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too
 )
 @click.option("--ask-library", is_flag=True, help="Let the MPI library or NCCL say what it uses, and compare.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep it in this folder, with a page.")
-@click.option("--read", "kept", type=click.Path(path_type=Path), help="Judge again what was kept by --output.")
+@click.option("-o", "--output", type=_usage.PATH, help="Keep it in this folder, with a page.")
+@click.option("--read", "kept", type=_usage.PATH, help="Judge again what was kept by --output.")
 @click.option(
     "--fail-below",
     metavar="SHARE",
@@ -60,7 +63,9 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
     0 if it is proved, 3 if it is refuted, 4 if it cannot be decided, and 1 if it is proved but COMMAND failed.
     """
     _check(command, options)
-    least = _least_share(options)
+    least = _usage.share("--fail-below", options["fail_below"])
+    if least is not None and not options["expected"] and options["kept"] is None:  # what was kept may have its own
+        raise click.UsageError(_NEEDS_EXPECT)
     from fabriscope.analysis.proof import words as proof_words
     from fabriscope.running import prove
     from fabriscope.store import proofs
@@ -79,6 +84,9 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
 
 
 def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
+    from fabriscope.launch import ssh
+    from fabriscope.model.host_lists import unfolded
+
     if (options["kept"] is None) == (not command):
         raise click.UsageError("give the command to run behind --, or --read FOLDER")
     if options["kept"] is not None:
@@ -87,6 +95,12 @@ def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
                 raise click.UsageError("--read judges what was kept: it watches no hosts")
     if options["lab_name"] is not None and options["ssh_words"] is not None:
         raise click.UsageError("--ssh is for real hosts; a lab's are reached without")
+    if options["hosts"] is not None:
+        with _usage.checked("--hosts"):
+            unfolded(options["hosts"])
+    if options["ssh_words"] is not None:
+        with _usage.checked("--ssh"):
+            ssh.split(options["ssh_words"])
 
 
 def _check_writable(folder: Path | None, json_path: str | None) -> None:
@@ -107,8 +121,8 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
     wish = prove.Wish(
         command,
         options["expected"],
-        _seconds("--interval", options["interval"], LEAST_INTERVAL_S),
-        _seconds("--idle", options["idle"], 0),
+        _usage.seconds("--interval", options["interval"], LEAST_INTERVAL_S, MOST_INTERVAL_S),
+        _usage.seconds("--idle", options["idle"], 0, MOST_IDLE_S),
         options["ask_library"],
     )
     prove.check(command)
@@ -124,32 +138,6 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
         )
         with chosen as place:
             return prove.observe(place, wish, notice)
-
-
-def _seconds(name: str, text: str, least_s: float) -> float:
-    from fabriscope.model.units import parse_duration_ns
-
-    try:
-        seconds = parse_duration_ns(text) / 1e9
-    except ValueError as error:
-        raise click.UsageError(f"{name}: {error}") from error
-    if seconds < least_s:
-        raise click.UsageError(f"{name}: {text} is less than {least_s:g} s")
-    return seconds
-
-
-def _least_share(options: dict[str, Any]) -> float | None:
-    """Return the share of --fail-below, None without it."""
-    from fabriscope.model.units import parse_share
-
-    if options["fail_below"] is None:
-        return None
-    if not options["expected"] and options["kept"] is None:  # what was kept may have its own
-        raise click.UsageError(_NEEDS_EXPECT)
-    try:
-        return parse_share(options["fail_below"])
-    except ValueError as error:
-        raise click.UsageError(f"--fail-below: {error}") from error
 
 
 def _say(observed: Observed, proof: Proof) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from fabriscope.cli import _usage
+
 
 def _formats() -> list[str]:
     from fabriscope.registry import discover
@@ -30,7 +32,7 @@ class FormatChoice(click.ParamType):  # type: ignore[type-arg]
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=_usage.PATH)
 @click.option(
     "--format",
     "formats",
@@ -81,7 +83,7 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
             with evaluating(run):
                 paths += reports.get(name).render(data, folder, options)
     except OSError as error:
-        raise FabriscopeError(f"the report cannot be written: {error.strerror}", where=str(folder)) from error
+        raise FabriscopeError(f"the report cannot be written: {error.strerror or error}", where=str(folder)) from error
     for path in paths:
         click.echo(str(path))
     if show and paths:

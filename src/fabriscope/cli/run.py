@@ -11,14 +11,16 @@ from types import FrameType
 
 import click
 
+from fabriscope.cli import _usage
+
 EXIT_SOME_FAILED = 10
 EXIT_AFTER_SIGNAL = 128
 
 
 @click.command(name="run")
-@click.argument("plan", required=False, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run folder.")
+@click.argument("plan", required=False, type=_usage.PATH)
+@click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/NAME-TIME].")
+@click.option("--resume", type=_usage.PATH, metavar="RUN", help="Go on with this run folder.")
 @click.option("--keep-failed", is_flag=True, help="With --resume: do not make failed launches again.")
 @click.option("--redo-damaged", is_flag=True, help="With --resume: make launches again whose files were damaged.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")

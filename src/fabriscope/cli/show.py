@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from fabriscope.cli import _usage
+
 
 @click.command("show")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=_usage.PATH)
 @click.option("--json", "as_json", is_flag=True, help="the same as JSON, in the stored units")
 def show(run: Path, as_json: bool) -> None:
     """Show the essentials of RUN, a run folder: the answer, the summary table, failures."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.cli import _usage
+
 if TYPE_CHECKING:
     from fabriscope.cli._submission import Record
     from fabriscope.launch.batch import Submission
@@ -23,10 +25,10 @@ _EXIT_INTERRUPTED = 130
 
 
 @click.command(name="submit")
-@click.argument("plan", required=False, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder [default: runs/NAME-TIME].")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Go on with this run in a new job.")
-@click.option("--status", type=click.Path(path_type=Path), metavar="RUN", help="Say how the job of this run is.")
+@click.argument("plan", required=False, type=_usage.PATH)
+@click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/NAME-TIME].")
+@click.option("--resume", type=_usage.PATH, metavar="RUN", help="Go on with this run in a new job.")
+@click.option("--status", type=_usage.PATH, metavar="RUN", help="Say how the job of this run is.")
 @click.option("--wait", is_flag=True, help="Tell of the job and the run until both have ended.")
 @click.option(
     "--scheduler", type=click.Choice(("slurm", "pbs", "lsf", "flux", "local")), help="[default: the one here]"
@@ -72,9 +74,11 @@ def _submit(
     source = path if path is not None else _source(resume)
     plan, wishes = _load(source, given)
     run = (resume or output or Path("runs") / f"{plan.section.name}-{time.strftime('%Y%m%d-%H%M%S')}").absolute()
+    begun = resume is not None and (run / store.PLAN_NAME).exists()
+    if not begun:
+        store.refuse_impossible(run)
     folder = _submission.job_folder(run)
     folder.mkdir(parents=True, exist_ok=True)
-    begun = resume is not None and (run / store.PLAN_NAME).exists()
     if not begun:
         for name, text in {**plan.companions, store.PLAN_NAME: plan.text}.items():
             (folder / name).write_text(text)
@@ -117,7 +121,10 @@ def _source(resume: Path | None) -> Path:
 
 def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]:
     """Return the checked plan, and what to ask for: the options, else the plan's section."""
+    from pydantic import ValidationError
+
     from fabriscope import plan as plans
+    from fabriscope.plan import mistakes
     from fabriscope.plan.schema import SubmitSection
     from fabriscope.running import run
 
@@ -125,8 +132,8 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
     attributes = given["attributes"]
     assert isinstance(attributes, tuple)  # noqa: S101 - click's
     pairs = [pair.partition("=")[::2] for pair in attributes]
-    if any(not key or not value for key, value in pairs):
-        raise click.UsageError("--attribute takes KEY=VALUE")
+    if any(not key or not value for key, value in pairs) or len(dict(pairs)) < len(pairs):
+        raise click.UsageError("--attribute takes KEY=VALUE, each key once")
     vocabulary = dataclasses.replace(run.vocabulary(), allocation=None)
     if isinstance(nodes := options.get("nodes"), int):
         vocabulary = dataclasses.replace(vocabulary, allocation=plans.hosts_to_come(nodes))
@@ -134,8 +141,9 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
     planned = plan.section.submit
     try:
         chosen = SubmitSection.model_validate({**options, "attributes": dict(pairs)}).model_dump(exclude_unset=True)
-    except ValueError as error:
-        raise click.UsageError(f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}") from error  # type: ignore[attr-defined]
+    except ValidationError as error:
+        what, fix = mistakes.described(error.errors()[0])
+        raise click.UsageError(f"{what} -- {fix}" if fix else what) from error
     return plan, planned.model_copy(update={**chosen, "attributes": {**planned.attributes, **chosen["attributes"]}})
 
 

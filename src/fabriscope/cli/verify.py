@@ -9,12 +9,14 @@ from pathlib import Path
 
 import click
 
+from fabriscope.cli import _usage
+
 EXIT_CHANGED = 13
 
 
 @click.command("verify")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("report", type=click.Path(path_type=Path), required=False)
+@click.argument("run", type=_usage.PATH)
+@click.argument("report", type=_usage.PATH, required=False)
 @click.option("--digest", metavar="DIGEST", help="that a report states: RUN must be the run of which it was made")
 @click.option("--json", "as_json", is_flag=True, help="the same as JSON")
 def verify(run: Path, report: Path | None, digest: str | None, as_json: bool) -> None:

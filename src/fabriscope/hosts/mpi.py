@@ -18,6 +18,7 @@ from pathlib import Path
 from fabriscope.hosts import _mpi_identity as identity
 from fabriscope.hosts import mpi_environments, mpi_wheels
 from fabriscope.model.errors import ToolMissing
+from fabriscope.model.home import expanded
 from fabriscope.model.mpi import MpiStack
 
 PATH_VARIABLE = "FABRISCOPE_MPI_PATH"
@@ -144,7 +145,7 @@ def _loaded(name: str) -> MpiStack:
 
 
 def _at(name: str, path: str) -> MpiStack:
-    mpirun = next(_mpiruns_at(Path(path).expanduser()), None)
+    mpirun = next(_mpiruns_at(expanded(path)), None)
     if mpirun is None:
         raise ToolMissing("there is no mpirun or mpiexec", where=path, fix="give the prefix, or mpirun's own path")
     found = examine(mpirun)
@@ -157,7 +158,7 @@ def _candidates() -> Iterator[tuple[Path, str | None]]:
     """Yield every mpirun with the name that its place gives it, if any."""
     for given in os.environ.get(PATH_VARIABLE, "").split(os.pathsep):
         if given:
-            yield from ((path, None) for path in _mpiruns_at(Path(given).expanduser()))
+            yield from ((path, None) for path in _mpiruns_at(expanded(given)))
     own = {prefix / "bin": name for name, prefix in mpi_wheels.added().items()}
     folders = [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
     folders += [Path(sys.prefix) / "bin", *own]

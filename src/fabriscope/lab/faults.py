@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabriscope.model.errors import LabError
 from fabriscope.model.lab import SwitchSpec
 
 _PARTS_PER_BILLION = 10**9
@@ -27,18 +26,6 @@ NONE: dict[str, Any] = {field: getattr(SwitchSpec(), field, False) for field in 
 def switch_words(values: Mapping[str, Any]) -> str:
     """Return values by their fields' names as the switch reads them: `loss_ppb=1000000,drop_every=10`."""
     return ",".join(f"{_WORDS[field]}={_word(value)}" for field, value in values.items() if field in _WORDS)
-
-
-def check(switch: SwitchSpec, fabric: str) -> None:
-    """Raise LabError for faults that cannot be."""
-    if switch.on_full == "pause" and not switch.buffer_bytes:
-        raise LabError("on_full: pause needs a buffer that can be full", where=f"fabric {fabric}", fix="add `buffer:`")
-    if switch.flap_down_ns > switch.flap_period_ns:
-        what = "the links would be down for longer than their period"
-        raise LabError(what, where=f"fabric {fabric}", fix="let flap_period be more than flap_down")
-    if switch.reorder_share and not switch.reorder_delay_ns:
-        what = "frames that are held back for no time are not overtaken"
-        raise LabError(what, where=f"fabric {fabric}", fix="add `reorder_delay:`")
 
 
 def _word(value: Any) -> str:

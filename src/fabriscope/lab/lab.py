@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, guests, namespaces, network, state
+from fabriscope.lab import faults, guests, limits, namespaces, network, state
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs
 from fabriscope.model import native
@@ -25,18 +25,11 @@ from fabriscope.model.errors import LabError
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
 
-MAX_HOSTS = 256
 SHAPED_ATTACHMENT = "packet"
 """How hosts are attached to switches. The kernel stamps a frame on a packet socket as the host sends it, so a switch
 that looks late is not late; `tap` knows no such time, and /dev/net/tun is closed to most users."""
-MAX_FABRICS = 64
-MIN_MTU_BYTES = 576
-"""The smallest packet that every IPv4 host takes whole (RFC 791)."""
-MAX_MTU_BYTES = 9000
-"""The switch's frames hold so much (switch/src/frame.h)."""
 _READY_TIMEOUT_S = 10.0
 _LAB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 
 # $1: a host's process id and its agent's, if it has one; $2: its network namespace. Ends every other process in there.
 _SWEEP_SCRIPT = """
@@ -297,23 +290,9 @@ def _gone(record: state.LabState) -> list[str]:
 def _check(spec: LabSpec, name: str) -> None:
     if not _LAB_NAME.fullmatch(name):
         raise LabError(f"{name!r} cannot be a lab's name", fix="use up to 40 letters, digits, '.', '_' and '-'")
-    if not spec.hosts or len(spec.hosts) > MAX_HOSTS:
-        raise LabError(f"a lab has 1 to {MAX_HOSTS} hosts, not {len(spec.hosts)}", fix="change the host list")
-    for host in spec.hosts:
-        if not _HOST_NAME.fullmatch(host):
-            raise LabError(f"{host!r} cannot be a host's name", fix="use letters, digits and '-'")
-    if len(set(spec.hosts)) != len(spec.hosts):
-        raise LabError("two hosts have one name", fix="change the host list")
-    for fabric, switch in spec.fabrics.items():
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", fabric):
-            raise LabError(f"{fabric!r} cannot be a fabric's name", fix="use letters, digits, '.', '_' and '-'")
-        if not MIN_MTU_BYTES <= switch.mtu_bytes <= MAX_MTU_BYTES:
-            what = f"an MTU of {switch.mtu_bytes} is outside {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
-            raise LabError(what, where=f"fabric {fabric}")
-        faults.check(switch, fabric)
+    for what, fix, fabric in limits.problems(spec):
+        raise LabError(what, where=f"fabric {fabric}" if fabric else None, fix=fix)
     guests.check(spec)
-    if len(spec.fabrics) > MAX_FABRICS:
-        raise LabError(f"a lab has at most {MAX_FABRICS} fabrics, not {len(spec.fabrics)}")
 
 
 def _host(

@@ -19,6 +19,7 @@ from fabriscope.lab import cpu_share
 from fabriscope.lab.processes import ProcessId, process_id
 from fabriscope.model import folders
 from fabriscope.model.errors import LabError
+from fabriscope.model.home import home_folder
 
 __all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "remove_left_overs", "state_root"]
 
@@ -125,7 +126,7 @@ def state_root() -> Path:
             return Path(runtime) / "fabriscope"
     state = os.environ.get("XDG_STATE_HOME", "")
     try:
-        home = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+        home = Path(state) if state.startswith("/") else home_folder() / ".local" / "state"
     except RuntimeError:
         raise LabError(
             "there is no place to record a lab in", fix="set XDG_RUNTIME_DIR to a folder that only you can write"

@@ -23,6 +23,7 @@ from typing import Self
 
 from fabriscope.launch._guard import end_watcher, start_watcher, temporary_root
 from fabriscope.launch.on_host import PYTHON_WORDS
+from fabriscope.model.errors import HostError, shown
 
 COMMAND_VARIABLE = "FABRISCOPE_SSH"
 CONNECT_TIMEOUT_S = 10
@@ -78,9 +79,20 @@ def on_host(access: Sequence[str]) -> tuple[str, ...]:
 
 
 def chosen(command: str | None = None, between_hosts: str | None = None) -> Ssh:
-    """Return the ssh that the environment, else the plan, names."""
+    """Return the ssh that the environment, else the plan, names; raises HostError for what is no command."""
     words = os.environ.get(COMMAND_VARIABLE) or command or "ssh"
-    return Ssh(tuple(shlex.split(words)), tuple(shlex.split(between_hosts or "ssh")))
+    return Ssh(split(words), split(between_hosts or "ssh"))
+
+
+def split(words: str) -> tuple[str, ...]:
+    """Return the words of a command that is written as a shell reads it; raises HostError."""
+    try:
+        found = tuple(shlex.split(words))
+    except ValueError as error:
+        raise HostError(f"{shown(words)} cannot be split into words: {error}", fix="close the quotes") from error
+    if not found:
+        raise HostError(f"{shown(words)} names no program", fix="write it like 'ssh -F my_config'")
+    return found
 
 
 class ControlFolder:

@@ -15,6 +15,10 @@ _RANGE = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*(?:/\s*([0-9]{1,18}
 # A host is handed to ssh, mpirun and srun as a word of its own: it must not look like an option or hold two words.
 _HOST = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:@%+-]{0,252}")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+# ClusterShell puts the name of a group into a shell's line, where the site asks a program for its groups.
+_GROUP = re.compile(r"[A-Za-z0-9_.:@%+\[\]-]+|@(?:[A-Za-z0-9_.+-]+:)?\*")
+_OPTION = re.compile(r"[@:]-")
+_OPERATORS = re.compile(r"[,!&^]")
 _BETWEEN = re.compile(r"[,!&^\s]+")
 
 
@@ -26,6 +30,8 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
     from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
 
+    if groups:
+        _refuse_odd_groups(text)
     if (count := most_hosts(text)) > MAX_LISTED:
         number = f"up to {count} hosts, and" if math.isfinite(count) else "more hosts than can be counted, and"
         raise HostError(f"{shown(text)} names {number} {MAX_LISTED} are the most", fix="name fewer hosts")
@@ -40,6 +46,16 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
         if not _HOST.fullmatch(host):
             raise HostError(f"{shown(host)} is no host's name", fix=fix)
     return hosts
+
+
+def _refuse_odd_groups(text: str) -> None:
+    """Raise HostError where a word with `@` has what no group's name has, before anybody looks the group up."""
+    for word in map(str.strip, _OPERATORS.split(_BRACKETS.sub("[]", text))):
+        if "@" in word and (not _GROUP.fullmatch(word) or _OPTION.search(word)):
+            raise HostError(f"{shown(word)} is no group of hosts", fix="write it like @group or @source:group")
+    for inside in _BRACKETS.findall(text):
+        if "@" in text and not re.fullmatch(r"[0-9,/ -]*", inside):
+            raise HostError(f"{shown(inside)} are no numbers of hosts", fix=FORM)
 
 
 def most_hosts(text: str) -> float:

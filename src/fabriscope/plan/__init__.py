@@ -5,6 +5,7 @@ from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
+from fabriscope.plan.selections import unmeasured
 
 __all__ = [
     "LEAST_ROOM",
@@ -21,4 +22,5 @@ __all__ = [
     "most_added_ns",
     "round_of",
     "start_ns",
+    "unmeasured",
 ]

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from fabriscope.model.benchmarks import BenchmarkKind, choices_of, kind_of
 from fabriscope.model.case import Entry
+from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import Layout
 from fabriscope.plan.cases import MAX_CASES, most_cases, parameter_sets, sizes_of
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import BenchmarkSection, PlanSection, VerbsSection
+from fabriscope.plan.schema import BenchmarkSection, PlanSection, SocketSection, VerbsSection
 
 LEAST_QUEUE_DEPTH = 4
 DEFAULT_QUEUE_DEPTH = 128
@@ -34,6 +35,7 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
                 f"{name} is an operation of RDMA, and the plan does not measure the layer verbs",
                 "write for example `layers: [verbs]`, over a fabric that speaks verbs",
             )
+        yield from _of_no_use(plan, section, kind)
         yield from _queues(plan, section, name)
         if "inter" in plan.placements and "intra" not in plan.placements and section.pairing:
             yield from _pairs_on_one_host(plan, section, kind)
@@ -53,6 +55,23 @@ def _too_many(plan: PlanSection) -> Iterator[Contradiction]:
             f"all benchmarks together are up to {total} cases, and {MAX_CASES} are the most",
             "sweep fewer values, or make two plans of it",
         )
+
+
+def _of_no_use(plan: PlanSection, section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:
+    """Yield what is asked of a benchmark and would change nothing of it."""
+    if "window" in section.model_fields_set and not kind.has_window:
+        what = f"{kind.name} has no window: it has one operation under way at a time"
+        yield ("benchmarks", kind.name, "window"), what, "remove it, or measure bandwidth"
+    if section.socket == SocketSection():
+        return
+    taking = [layer for layer in plan.layers if layer_of(layer).takes_socket_options]
+    place = ("benchmarks", kind.name, "socket")
+    if not taking:
+        what = f"socket options are of the layer tcp, and the plan measures {', '.join(plan.layers)}"
+        yield place, what, "add tcp to layers, or remove them"
+    elif not set(section.socket.placements) & set(plan.placements):
+        what = f"socket options are told for {' and '.join(section.socket.placements)}, where nothing is measured"
+        yield (*place, "placements"), what, f"name one of {', '.join(plan.placements)}"
 
 
 def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator[Contradiction]:

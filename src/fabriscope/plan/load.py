@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,18 +9,20 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
-from fabriscope.plan import guests, paper_names, ranks, schema, values
+from fabriscope.plan import fabrics, guests, mistakes, paper_names, ranks, schema, selections
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
+from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
 MAX_PROBLEMS = 20
 """Mistakes of a plan that are named at once."""
+RUN_PLAN_NAME = "plan.yaml"
+"""Of the plan in a run folder, where the file of its paper lies beside it."""
 ALLOCATION = ("@allocation", "slurm", "pbs", "lsf", "flux")
 """What stands for the hosts of the batch job that the plan runs in."""
 
@@ -131,13 +132,18 @@ def _validated(model: type[Model], document: PlacedYaml) -> Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        raise _listing([_problem(item, document, model) for item in error.errors(include_url=False)]) from error
+        raise _listing(
+            [mistakes.sentence(item, document, model) for item in error.errors(include_url=False)]
+        ) from error
 
 
 def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """Return the plan's paper, resolved, and the text of its file."""
     if section.paper is None:
         return None, {}
+    if section.paper.file in (RUN_PLAN_NAME, Path(document.file).name):
+        what = f"a paper cannot be called {section.paper.file}, which is the name of the plan, here or in a run folder"
+        raise PlanError(what, where=document.where(("paper", "file")), fix="write it into another file")
     paper_document, text = read(Path(document.file).parent / section.paper.file)
     paper = _validated(PaperSection, paper_document)
     wrong = [PlanError(what, where=paper_document.file).sentence() for what in paper_names.problems(paper)]
@@ -147,6 +153,12 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
         resolved = paper_names.resolve(paper, section.paper.here)
     except ValueError as error:
         raise PlanError(str(error), where=document.where(("paper",))) from error
+    wrong = [
+        PlanError(what, where=document.where(("paper", "here", *place)), fix=fix).sentence()
+        for place, what, fix in selections.contradictions(section.paper.here)
+    ]
+    if wrong:
+        raise _listing(wrong)
     return {**resolved, "here": section.paper.setup}, {section.paper.file: text}
 
 
@@ -182,10 +194,11 @@ def _contradictions(
     plan: schema.PlanSection, hosts: tuple[str, ...], words: Vocabulary
 ) -> Iterator[tuple[Place, str, str]]:
     yield from _unknown_names(plan, words)
-    yield from _fabric_contradictions(plan, hosts)
+    yield from fabrics.contradictions(plan, hosts)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
-        yield ("placements",), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
+        key = "placements" if "placements" in plan.model_fields_set else "hosts"
+        yield (key,), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:
         yield (
             ("placements",),
@@ -224,11 +237,11 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     for name in plan.benchmarks:
         if name not in words.benchmarks:
-            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", _nearest(name, words.benchmarks)
+            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", nearest(name, words.benchmarks)
     yield from _unknown_layers(plan, words)
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:
-            yield ("instruments", index), f"there is no instrument {shown(name)}", _nearest(name, words.instruments)
+            yield ("instruments", index), f"there is no instrument {shown(name)}", nearest(name, words.instruments)
         elif not (known := words.instrument_layers.get(name, frozenset(plan.layers))) & set(plan.layers):
             yield (
                 ("instruments", index),
@@ -240,7 +253,7 @@ def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tupl
             yield (
                 ("fabrics", name, "lab"),
                 f"there is no lab preset {shown(fabric.lab.preset)}",
-                _nearest(fabric.lab.preset, words.presets),
+                nearest(fabric.lab.preset, words.presets),
             )
 
 
@@ -252,7 +265,7 @@ def _unknown_layers(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tup
             what = f"the engine of this installation has no layer {name}: {words.left_out[name]}"
             yield place, what, "install fabriscope again, or leave the layer out"
         elif name not in words.layers:
-            yield place, f"there is no layer {shown(name)}", _nearest(name, words.layers)
+            yield place, f"there is no layer {shown(name)}", nearest(name, words.layers)
         elif in_lab and name in words.missing_here:
             yield place, f"the layer {name} does not work here: {words.missing_here[name]}", "install that package"
 
@@ -266,97 +279,6 @@ def _unknown_fabrics(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str
         places += [(("mpi", number, "fabrics", index), name) for index, name in enumerate(stack.fabrics or ())]
     for place, name in places:
         if name not in known:
-            yield place, f"there is no fabric {shown(name)} in this plan", _nearest(name, known)
+            yield place, f"there is no fabric {shown(name)} in this plan", nearest(name, known)
     if plan.intra_fabrics and "intra" not in plan.placements:
         yield ("intra_fabrics",), "intra_fabrics is of use inside a host only", "add intra to placements"
-
-
-def _fabric_contradictions(plan: schema.PlanSection, hosts: tuple[str, ...]) -> Iterator[tuple[Place, str, str]]:
-    in_lab = [name for name, fabric in plan.fabrics.items() if fabric.lab is not None]
-    for name, fabric in plan.fabrics.items():
-        place: Place = ("fabrics", name)
-        if fabric.lab is not None and fabric.interface is not None:
-            yield (
-                place,
-                f"fabric {name!r} has both lab and interface",
-                "keep lab for an emulated switch, interface for a real one",
-            )
-        elif fabric.lab is None and in_lab:
-            yield (
-                place,
-                f"fabric {name!r} is real and {in_lab[0]!r} is of the lab",
-                "use either the lab or real hosts in one plan",
-            )
-        elif fabric.lab is None and fabric.interface is None:
-            yield place, f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
-        if isinstance(fabric.interface, dict):
-            missing = [host for host in hosts if host not in fabric.interface]
-            if missing:
-                yield (*place, "interface"), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", "add it"
-        if fabric.lab is not None and fabric.lab.mtu is not None and not 576 <= fabric.lab.mtu <= 9000:
-            yield (*place, "lab"), f"an MTU of {fabric.lab.mtu} bytes is out of range", "choose 576 to 9000"
-
-
-def _nearest(name: str, known: frozenset[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    listing = ", ".join(sorted(known))
-    return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"
-
-
-def _problem(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
-    place: Place = tuple(part for part in item["loc"])
-    what, fix = _words(item, place, _known_keys(place) if model is schema.PlanSection else frozenset())
-    return PlanError(what, where=document.where(place), fix=fix).sentence()
-
-
-def _words(item: Mapping[str, Any], place: Place, known: frozenset[str]) -> tuple[str, str | None]:
-    key = ".".join(str(part) for part in place if part != "[key]")
-    kind, context = item["type"], item.get("ctx", {})
-    if kind == "extra_forbidden":
-        return f"there is no key {shown(str(place[-1]))} here", _nearest(str(place[-1]), known) if known else None
-    if kind == "missing":
-        return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
-    if isinstance(context.get("error"), values.NotPossible):
-        choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
-        return f"{key}: {shown(context['error'].value)} is not possible", f"choose {', '.join(choices)}"
-    if kind == "value_error":
-        return f"{key}: {context['error']}", None
-    if kind == "literal_error":
-        return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
-    if kind in ("dict_type", "model_type"):
-        return (
-            f"{key}: a mapping is expected, not {shown(item['input'])}",
-            "write `key: value` lines, indented below it",
-        )
-    if kind == "string_pattern_mismatch":
-        if key == "paper.file":
-            return (
-                f"{key}: {shown(item['input'])} is no name of a YAML file beside the plan",
-                "name it, for example, x.yaml",
-            )
-        return (
-            f"{key}: {shown(item['input'])} has characters that a name cannot have, or is too long",
-            "use letters, digits, '.', '_' and '-'",
-        )
-    message = str(item["msg"])
-    return f"{key}: {message[0].lower()}{message[1:]}, not {shown(item['input'])}", None
-
-
-def _known_keys(place: Place) -> frozenset[str]:
-    """Return the keys that may stand where the last part of `place` stands."""
-    parent = place[-2] if len(place) > 1 else None
-    nested: dict[Any, type[BaseModel]] = {
-        "ssh": schema.SshSection,
-        "submit": schema.SubmitSection,
-        "socket": schema.SocketSection,
-        "verbs": schema.VerbsSection,
-        "lab": schema.LabFabricSection,
-    }
-    named: dict[Any, type[BaseModel]] = {
-        "benchmarks": schema.BenchmarkSection,
-        "guests": schema.GuestSection,
-        "fabrics": schema.FabricSection,
-        "mpi": schema.MpiSection,
-    }
-    section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
-    return frozenset(section.model_fields)

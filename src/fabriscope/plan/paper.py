@@ -73,12 +73,14 @@ def _ends(value: Any) -> tuple[float | None, float | None] | None:
     if value is None or value == "all":
         return None
     if isinstance(value, list | tuple) and len(value) == 2:
-        return value[0], value[1]  # as a run folder has it
-    if isinstance(value, str) and ".." in value:
-        low, high = (part.strip() for part in value.split("..", 1))
-        return (parse_amount(low) if low else None), (parse_amount(high) if high else None)
-    only = parse_amount(value)
-    return only, only
+        low, high = value  # as a run folder has it
+    elif isinstance(value, str) and ".." in value:
+        low, high = (parse_amount(part) if part.strip() else None for part in value.split("..", 1))
+    else:
+        low = high = parse_amount(value)
+    if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+        raise ValueError(f"the range runs backwards: {shown(value)}")
+    return low, high
 
 
 def parse_expectation(value: Any) -> dict[str, Any]:
@@ -99,7 +101,7 @@ def parse_expectation(value: Any) -> dict[str, Any]:
     if key in ("dip", "best"):
         return {"kind": key, "at": parse_amount(what)}
     ends = _ends(what)
-    if ends is None:
+    if ends in (None, (None, None)):
         raise ValueError(f"{key} needs a range such as 9..11")
     return {"kind": key, "low": ends[0], "high": ends[1]}
 
@@ -121,6 +123,8 @@ def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
 def _by(text: str, sign: int) -> dict[str, Any]:
     """Return `at least so much lower (or higher)`: a ratio for a percentage, else a difference."""
     amount = parse_amount(text)
+    if amount < 0:
+        raise ValueError(f"{shown(text)} is less than nothing; choose lower_by or higher_by")
     is_share = text.strip().endswith("%")
     edge = 1 + sign * amount if is_share else sign * amount
     ends = {"low": edge, "high": None} if sign > 0 else {"low": None, "high": edge}
@@ -128,7 +132,10 @@ def _by(text: str, sign: int) -> dict[str, Any]:
 
 
 def _margin(value: Any) -> float | None:
-    return None if value is None else parse_amount(value)
+    margin = None if value is None else parse_amount(value)
+    if margin is not None and not 0 <= margin < 1:
+        raise ValueError(f"{shown(value)} is no margin such as 5% or 0.05, below 100%")
+    return margin
 
 
 def _take(value: Any) -> Any:

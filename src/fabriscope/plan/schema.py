@@ -9,9 +9,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.lab import LEAST_CPU_SHARE
+from fabriscope.plan.names import (
+    COMPANION_PATTERN,
+    InterfaceName,
+    Label,
+    SchedulerKey,
+    SchedulerWord,
+    VariableName,
+    VariableValue,
+    Words,
+)
 from fabriscope.plan.sizes import parse_sizes
 from fabriscope.plan.values import (
-    COMPANION_PATTERN,
     MAX_CORES,
     MAX_OPTION,
     Arrangements,
@@ -19,13 +28,10 @@ from fabriscope.plan.values import (
     CoreCounts,
     DurationNs,
     HostList,
-    InterfaceName,
-    Label,
     Parameter,
     RankCounts,
     RateBitsPerS,
-    SchedulerKey,
-    SchedulerWord,
+    Seed,
     Share,
     SizeBytes,
     Sizes,
@@ -39,9 +45,6 @@ from fabriscope.plan.values import (
     SweptRequests,
     SweptSocketBuffer,
     SweptWindow,
-    VariableName,
-    VariableValue,
-    Words,
     as_list,
     guest_lists,
     no_truth,
@@ -55,6 +58,8 @@ MOST_LAUNCHES = 50
 """Of a plan that goes on until it is decided and does not say how far."""
 MAX_FABRICS = 64
 """And MPI libraries, of a plan."""
+LEAST_TIMEOUT_NS = 10**6
+"""Of a case: less than any message needs."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
 
@@ -151,7 +156,7 @@ class LabFabricSection(Section):
     reorder_delay: DurationNs | None = Field(None, description="for so long")
     flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
     flap_down: DurationNs | None = Field(None, description="for so long")
-    fault_seed: Annotated[int, Field(ge=0)] | None = Field(None, description="of what happens by chance")
+    fault_seed: Seed | None = Field(None, description="of what happens by chance")
 
 
 def _lab_fabric(value: Any) -> Any:
@@ -287,7 +292,7 @@ def _unique(value: Any) -> Any:
 class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
-    version: Literal[1] = Field(1, description="version of the plan's format")
+    version: Annotated[Literal[1], BeforeValidator(no_truth)] = Field(1, description="version of the plan's format")
     name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     description: str = Field("", description="stands under the report's title")
     hosts: HostList = Field(
@@ -349,7 +354,11 @@ class PlanSection(Section):
     )
     compare: tuple[
         Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"], ...
-    ] = Field((), description="the kinds of comparison that are to be decided; all of them unless some are named")
+    ] = Field(
+        (),
+        description="the kinds of comparison that are to be decided; all of them unless some are named",
+        min_length=1,
+    )
     sharpen: int = Field(
         0,
         description="rounds of further sizes, measured after the others, inside the intervals in which a lead passes"
@@ -358,7 +367,9 @@ class PlanSection(Section):
         le=MOST_ROUNDS,
     )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
-    case_timeout: DurationNs = Field(10 * 10**9, description="a case without progress for so long has failed", gt=0)
+    case_timeout: DurationNs = Field(
+        10 * 10**9, description="a case without progress for so long has failed", ge=LEAST_TIMEOUT_NS
+    )
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
     )
@@ -366,12 +377,12 @@ class PlanSection(Section):
     control: bool | str = Field(
         False, description="A/A control: enter a fabric (an entry's id, or a fabric's name) twice; true: the first one"
     )
-    margin: Share = Field(0.03, description="two things that differ by less than this share are equivalent", gt=0)
+    margin: Share = Field(0.03, description="two things that differ by less than this share are equivalent", gt=0, lt=1)
     floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
     counters: bool = Field(
         True, description="read the counters of the hosts during each launch: what carried its bytes (docs/counters.md)"
     )
-    seed: int = Field(1, description="makes every random order repeatable", ge=0)
+    seed: Seed = Field(1, description="makes every random order repeatable")
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
 
     @model_validator(mode="before")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import core_schema
 
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.errors import shown
 from fabriscope.model.mpi import BINDING_UNITS
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_share, parse_size_bytes
+from fabriscope.plan.scalars import MAX_INTEGER
 from fabriscope.plan.sizes import parse_sizes
 
 MAX_RANKS = 4096
@@ -54,6 +52,7 @@ def no_truth(value: Any) -> Any:
 
 
 Whole = Annotated[int, BeforeValidator(no_truth)]
+Seed = Annotated[Whole, Field(ge=0, le=MAX_INTEGER)]
 SizeBytes = Annotated[int, BeforeValidator(parse_size_bytes), WithJsonSchema(_SIZE_SCHEMA)]
 RateBitsPerS = Annotated[int, BeforeValidator(parse_rate_bits_per_s), WithJsonSchema(_RATE_SCHEMA)]
 DurationNs = Annotated[int, BeforeValidator(parse_duration_ns), WithJsonSchema(_TIME_SCHEMA)]
@@ -69,13 +68,17 @@ def unique(value: Any) -> Any:
     """Return a list, or a value alone, with what stands in it twice left out; what is no word or number stays."""
     items = as_list(value)
     return list(
-        {(type(item), item if isinstance(item, str | int | float) else id(item)): item for item in items}.values()
+        {
+            (isinstance(item, bool), item if isinstance(item, str | int | float) else id(item)): item for item in items
+        }.values()
     )
 
 
 def _host_list(value: Any) -> str:
     items = as_list(value)
-    if any(isinstance(item, bool) or not isinstance(item, str | int) for item in items):
+    if any(isinstance(item, bool) for item in items):
+        raise ValueError(f"{shown(value)} is no host list; put a host's name such as yes, no, on or off in quotes")
+    if any(not isinstance(item, str | int) for item in items):
         raise ValueError(f"{shown(value)} is no host list; write it like node[1-4],head")
     return ",".join(map(str, items))
 
@@ -221,60 +224,6 @@ Arrangements = Annotated[
         {"anyOf": [{"enum": ["block", "cyclic"]}, {"type": "array", "items": {"enum": ["block", "cyclic"]}}]}
     ),
 ]
-
-
-# They end up in a job script's directives: what a shell would read differently is refused.
-SchedulerWord = Annotated[
-    str,
-    BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
-    Field(pattern=r"^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$", max_length=1000),
-]
-SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
-
-
-def _matching(pattern: str, what: str) -> Callable[[str], str]:
-    """Return the check of a text that becomes a word of a command line, of a label, or of a file's name."""
-
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"{shown(text)} is no {what}")
-        return text
-
-    return check
-
-
-def _ssh_words(text: str) -> str:
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise ValueError(f"{shown(text)} cannot be split into words: {error}") from error
-    if not words:
-        raise ValueError("it names no program")
-    return text
-
-
-Label = Annotated[
-    str,
-    AfterValidator(
-        _matching(
-            r"\w[^/\\\x00-\x1f\x7f-\x9f]{0,79}",
-            "name: write at most 80 letters, digits, '.', '_' and '-', a letter or digit first",
-        )
-    ),
-]
-"""Of a fabric or an MPI library: it is a part of an entry's id, which reports and `compare --left` name."""
-InterfaceName = Annotated[
-    str, AfterValidator(_matching(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"))
-]
-VariableName = Annotated[
-    str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "environment variable's name, such as UCX_TLS"))
-]
-VariableValue = Annotated[
-    str, AfterValidator(_matching(r"[^\n\r]*", "environment variable's value, which is one line"))
-]
-Words = Annotated[str, AfterValidator(_ssh_words)]
-COMPANION_PATTERN = r"^[A-Za-z0-9_][^/\\]{0,99}\.ya?ml$"
-"""Of the name of a file beside the plan; the run folder keeps it too, where no file of its own but the plan ends so."""
 
 
 class _OrName:

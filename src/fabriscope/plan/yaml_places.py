@@ -1,19 +1,20 @@
 """YAML that remembers where everything stood, so that an error can name its line.
 
-Of YAML only what a plan needs is read, and nothing without a bound: text, numbers, true, false, null, lists, mappings,
-and aliases as far as what they stand for stays small. Dates are text.
+Of YAML only what a plan needs is read, and nothing without a bound: scalars (plan/scalars.py), lists, mappings,
+and aliases as far as what they stand for stays small.
 """
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan.plan_file import ODD_CHARACTER, text_of
+from fabriscope.plan.plan_file import text_of
+from fabriscope.plan.scalars import KEYS, TAG, impossible_tag, scalar
+from fabriscope.plan.scalars import text as text_of_node
 
 Place = tuple[str | int, ...]
 
@@ -21,14 +22,14 @@ MAX_DEPTH = 32
 MAX_VALUES = 10_000
 """Values of a file, aliases replaced by what they stand for."""
 MAX_KEY_CHARACTERS = 200
-MAX_TEXT_CHARACTERS = 10_000
-MAX_INTEGER = 2**63 - 1
-_MAX_NUMBER_CHARACTERS = 100
-
-_TAG = "tag:yaml.org,2002:"
-_TEXTS = frozenset(_TAG + kind for kind in ("str", "timestamp", "value", "merge"))
-_NUMBERS = frozenset((_TAG + "int", _TAG + "float"))
-_WORDS = frozenset((_TAG + "bool", _TAG + "null"))
+_REMEDIES = (
+    ("\\t", "indent with spaces, not with tabs"),
+    ("mapping values", "put text with a colon in quotes, and check the indentation"),
+    ("found another document", "keep one plan in the file, and remove the line `---` before the other"),
+    ("cannot start any token", "put text that begins with this character in quotes"),
+    ("expected ',' or", "close the bracket, or put text that has brackets in quotes, such as 'node[1-4]'"),
+)
+"""Part of what the loader says to what to do about it."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -91,11 +92,11 @@ class PlacedYaml:
         if isinstance(node, yaml.ScalarNode):
             self._count += 1
             refuse_excess(0, self._count, where)
-            return _scalar(node, where)
+            return scalar(node, where)
         if any(node is other for other in self._around):
             raise PlanError("an alias here stands for what it is itself a part of", where=where, fix="remove the alias")
-        if node.tag not in (_TAG + "map", _TAG + "seq"):
-            raise _impossible_tag(node, where)
+        if node.tag not in (TAG + "map", TAG + "seq"):
+            raise impossible_tag(node, where)
         self._count += 1
         self._around.append(node)
         refuse_excess(len(self._around), self._count, where)
@@ -148,61 +149,15 @@ def _key(node: yaml.Node, where: str) -> str:
     """Return a key as it is written: `1` and `yes` are keys of those letters."""
     if not isinstance(node, yaml.ScalarNode):
         raise PlanError("a key is a word, not a list or a mapping", where=where, fix="write `key: value`")
-    if node.tag == _TAG + "merge":
+    if node.tag == TAG + "merge":
         raise PlanError("merge keys (<<) are not read in plans", where=where, fix="write the keys out")
-    if node.tag not in _TEXTS | _NUMBERS | _WORDS:
-        raise _impossible_tag(node, where)
+    if node.tag not in KEYS:
+        raise impossible_tag(node, where)
     if len(node.value) > MAX_KEY_CHARACTERS:
         raise PlanError(
             f"a key of {len(node.value)} characters is longer than {MAX_KEY_CHARACTERS}", where=where, fix="shorten it"
         )
-    return _text(node, where)
-
-
-def _scalar(node: yaml.ScalarNode, where: str) -> Any:
-    if node.tag in _TEXTS:
-        return _text(node, where)
-    if node.tag in _NUMBERS:
-        return _number(node, where)
-    if node.tag not in _WORDS:
-        raise _impossible_tag(node, where)
-    try:
-        return yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError, KeyError) as error:  # !!bool of another word
-        raise PlanError(f"{shown(node.value)} is not what its tag says", where=where, fix="remove the tag") from error
-
-
-def _text(node: yaml.ScalarNode, where: str) -> str:
-    text: str = node.value
-    if len(text) > MAX_TEXT_CHARACTERS:
-        raise PlanError(
-            f"a text of {len(text)} characters is longer than {MAX_TEXT_CHARACTERS}", where=where, fix="shorten it"
-        )
-    if (odd := ODD_CHARACTER.search(text)) is not None:  # by an escape, or the file would have been refused
-        raise PlanError(
-            f"the text has the character U+{ord(odd[0]):04X}, which no plan can have", where=where, fix="remove it"
-        )
-    return text
-
-
-def _number(node: yaml.ScalarNode, where: str) -> int | float:
-    text: str = node.value
-    try:
-        number = yaml.SafeLoader("").construct_object(node) if len(text) <= _MAX_NUMBER_CHARACTERS else math.inf
-    except (ValueError, OverflowError, IndexError) as error:  # `0x_`, or !!int of a word
-        raise PlanError(f"{shown(text)} is no number", where=where, fix="put it in quotes if it is text") from error
-    if not math.isfinite(number) or abs(number) > MAX_INTEGER:
-        raise PlanError(
-            f"{shown(text)} is a number that no plan can have",
-            where=where,
-            fix=f"write one from {-MAX_INTEGER} to {MAX_INTEGER}, or put it in quotes if it is text",
-        )
-    return number
-
-
-def _impossible_tag(node: yaml.Node, where: str) -> PlanError:
-    tag = str(node.tag).replace(_TAG, "!!")
-    return PlanError(f"the tag {shown(tag)} has no meaning in a plan", where=where, fix="remove it")
+    return text_of_node(node, where)
 
 
 def _line(error: yaml.MarkedYAMLError) -> int:
@@ -217,8 +172,5 @@ def _what(error: yaml.MarkedYAMLError) -> str:
 
 def _remedy(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or ""
-    if "\\t" in problem:
-        return "indent with spaces, not with tabs"
-    if "mapping values" in problem:
-        return "put text with a colon in quotes, and check the indentation"
-    return "check the indentation, brackets and quotes on this line and the one above"
+    usual = "check the indentation, brackets and quotes on this line and the one above"
+    return next((remedy for part, remedy in _REMEDIES if part in problem), usual)

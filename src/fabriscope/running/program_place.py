@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -90,4 +89,4 @@ def _reached_by(names: Sequence[str], ssh_words: str | None) -> Ssh:
         if job is not None and job.scheduler == "slurm" and set(names) <= set(job.hosts):
             return slurm.here(os.environ, "mpirun", ())
     usual = ssh.chosen()
-    return replace(usual, command=tuple(shlex.split(ssh_words))) if ssh_words else usual
+    return replace(usual, command=ssh.split(ssh_words)) if ssh_words else usual

@@ -12,6 +12,7 @@ from typing import Any
 
 from fabriscope import engine_binary
 from fabriscope.launch.site import Site
+from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
@@ -64,8 +65,10 @@ def prepare(
 
 
 def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
-    """Return the plan's fabrics; those of the lab are eth0, eth1 ... in the plan's order."""
+    """Return the plan's fabrics; those of the lab are eth0, eth1 ... in the plan's order. Raises PlanError."""
     fabrics = {}
+    if plan.uses_lab:
+        lab_spec(plan)
     for index, (name, section) in enumerate(plan.section.fabrics.items()):
         if section.lab is None:
             fabrics[name] = Fabric(
@@ -85,10 +88,16 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
 
 
 def lab_spec(plan: Plan) -> LabSpec:
-    """Return the lab that the plan asks for; raises PlanError if a lab cannot have such hosts."""
+    """Return the lab that the plan asks for; raises PlanError if no lab can be so."""
+    from fabriscope.lab import limits
+
     switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
     drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
-    return LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
+    spec = LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
+    for what, fix, fabric in limits.problems(spec):
+        place = ("fabrics", fabric, "lab") if fabric else ("hosts",)
+        raise PlanError(what, where=plan.where(*place), fix=fix)
+    return spec
 
 
 def _verbs(section: FabricSection) -> dict[str, Any]:

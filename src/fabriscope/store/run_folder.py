@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import StoreError
+from fabriscope.model.errors import StoreError, shown
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import LaunchRecord, Line, launch_name
@@ -95,10 +95,13 @@ def refuse_impossible(path: str | Path) -> None:
     try:
         _refuse_used(folder)
         standing = next(one for one in (folder, *folder.parents) if one.exists())
+        outer = next((one for one in folder.parents if (one / manifest.MANIFEST_NAME).exists()), None)
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
     if not standing.is_dir():
         raise _not_made(folder, f"{standing} is no folder")
+    if outer is not None and (outer / PLAN_NAME).exists():
+        raise _not_made(folder, f"it would lie inside the run {outer}")
     if not os.access(standing, os.W_OK | os.X_OK):
         raise _not_made(folder, f"{standing} is not ours to write to")
 
@@ -126,7 +129,11 @@ def _not_made(folder: Path, reason: str) -> StoreError:
 def open_run(path: str | Path) -> RunFolder:
     """Return an existing run; raises StoreError if it is missing, foreign, damaged or of a newer version."""
     folder = Path(path)
-    if not folder.is_dir():
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        raise StoreError(f"there is no such run folder: {error.strerror}", where=shown(str(folder))) from error
+    if not is_there:
         raise StoreError("there is no such run folder", where=str(folder))
     return RunFolder(folder, manifest.load(folder))
 

@@ -12,6 +12,7 @@ from typing import Any
 from fabriscope.lab.guest_kernel.changes import CHANGES
 from fabriscope.model import caches
 from fabriscope.model.errors import LabError, ToolMissing
+from fabriscope.model.home import home_folder
 
 KERNEL_VARIABLE = "FABRISCOPE_GUEST_KERNEL"
 CONFIG = Path(__file__).with_name("guest.config")
@@ -35,7 +36,7 @@ class Kernel:
 
 def cache_folder() -> Path:
     """Return the folder that keeps the kernels."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
     return Path(cache) / "fabriscope" / "kernels"
 
 

@@ -1,0 +1,58 @@
+"""What a value on the command line cannot be: a wrong command line, told before anything is begun."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fabriscope.model.errors import FabriscopeError, shown
+
+
+class _AnyPath(click.Path):
+    """A path that may or may not lead anywhere, but that the system can look at."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail where its name alone is impossible."""
+        try:
+            os.lstat(value)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            pass  # who reads or makes it says so
+        except (OSError, ValueError) as error:
+            self.fail(f"{shown(str(value))}: {getattr(error, 'strerror', error)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _AnyPath(path_type=Path)
+
+
+@contextlib.contextmanager
+def checked(name: str = "") -> Iterator[None]:
+    """Turn what a parser of ours refuses into click's error, with status 2; `name` is of the option it stands in."""
+    try:
+        yield
+    except (FabriscopeError, ValueError) as error:
+        raise click.UsageError(f"{name}: {error}" if name else str(error)) from error
+
+
+def seconds(name: str, text: str, least_s: float, most_s: float) -> float:
+    """Return a duration that an option names, within a range; raises UsageError."""
+    from fabriscope.model.units import parse_duration_ns
+
+    with checked(name):
+        value = parse_duration_ns(text) / 1e9
+        if not least_s <= value <= most_s:
+            raise ValueError(f"{text} is not from {least_s:g} to {most_s:g} s")
+    return value
+
+
+def share(name: str, text: str | None) -> float | None:
+    """Return a share that an option names, None without it; raises UsageError."""
+    from fabriscope.model.units import parse_share
+
+    with checked(name):
+        return None if text is None else parse_share(text)

@@ -1,0 +1,105 @@
+"""What the schema finds wrong with a plan, in words: each mistake one sentence with its place and its fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from fabriscope.model.benchmarks import choices_of
+from fabriscope.model.errors import PlanError, shown
+from fabriscope.plan import schema, values
+from fabriscope.plan.yaml_places import Place, PlacedYaml
+
+_WANTED = {
+    **dict.fromkeys(("string_type", "string_unicode"), ("text", "put it in quotes if it is text")),
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
+        ("a whole number", "write it in digits, such as 1000"),
+    ),
+    **dict.fromkeys(("float_type", "float_parsing"), ("a number", "write it in digits, such as 0.5")),
+    **dict.fromkeys(("bool_type", "bool_parsing"), ("true or false", "write one of these, without quotes")),
+    **dict.fromkeys(("tuple_type", "list_type"), ("a list", "write [first, second]")),
+}
+"""The schema's kinds of error to what is expected, and what to do."""
+
+
+def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
+    """Return one mistake that the schema found in a document: its place, what is wrong, and the fix."""
+    place: Place = tuple(part for part in item["loc"])
+    what, fix = described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
+    return PlanError(what, where=document.where(place), fix=fix).sentence()
+
+
+def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
+    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
+    place: Place = tuple(item["loc"])
+    key = ".".join(str(part) for part in place if part != "[key]")
+    kind, context = item["type"], item.get("ctx", {})
+    if kind == "extra_forbidden":
+        return f"there is no key {shown(str(place[-1]))} here", nearest(str(place[-1]), known) if known else None
+    if kind == "missing":
+        return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
+    if isinstance(context.get("error"), values.NotPossible):
+        choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
+        return f"{key}: {shown(context['error'].value)} is not possible", f"choose {', '.join(choices)}"
+    if kind == "value_error":
+        return f"{key}: {context['error']}", None
+    if kind == "literal_error":
+        return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
+    if kind in ("dict_type", "model_type"):
+        return (
+            f"{key}: a mapping is expected, not {_written(item['input'])}",
+            "write `key: value` lines, indented below it",
+        )
+    if kind == "string_pattern_mismatch":
+        if key == "paper.file":
+            return (
+                f"{key}: {shown(item['input'])} is no name of a YAML file beside the plan",
+                "name it, for example, x.yaml",
+            )
+        return (
+            f"{key}: {shown(item['input'])} has characters that a name cannot have, or is too long",
+            "use letters, digits, '.', '_' and '-'",
+        )
+    if kind in _WANTED:
+        wanted, fix = _WANTED[kind]
+        return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
+    message = str(item["msg"])
+    return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
+
+
+def _written(value: object) -> str:
+    """Return a value about as it stands in the plan."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else shown(value)
+
+
+def _known_keys(place: Place) -> frozenset[str]:
+    """Return the keys that may stand where the last part of `place` stands."""
+    parent = place[-2] if len(place) > 1 else None
+    nested: dict[Any, type[BaseModel]] = {
+        "ssh": schema.SshSection,
+        "submit": schema.SubmitSection,
+        "socket": schema.SocketSection,
+        "verbs": schema.VerbsSection,
+        "lab": schema.LabFabricSection,
+    }
+    named: dict[Any, type[BaseModel]] = {
+        "benchmarks": schema.BenchmarkSection,
+        "guests": schema.GuestSection,
+        "fabrics": schema.FabricSection,
+        "mpi": schema.MpiSection,
+    }
+    section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
+    return frozenset(section.model_fields)
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Return which of the known names was probably meant, and all of them."""
+    near = difflib.get_close_matches(name, known, n=1)
+    listing = ", ".join(sorted(known))
+    return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"

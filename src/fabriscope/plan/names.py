@@ -1,0 +1,78 @@
+"""Names in a plan, and words that become parts of command lines, of labels, of files' names or of job scripts."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import unicodedata
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from fabriscope.model.errors import shown
+
+_ALIKE = frozenset(("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE"))
+"""Alphabets that share the looks of letters."""
+# They end up in a job script's directives: what a shell would read differently is refused.
+SchedulerWord = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, int) and not isinstance(value, bool) else value),
+    Field(pattern=r"^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$", max_length=1000),
+]
+SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
+
+
+def _matching(pattern: str, what: str) -> Callable[[str], str]:
+    """Return the check of a text that becomes a word of a command line, of a label, or of a file's name."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{shown(text)} is no {what}")
+        return text
+
+    return check
+
+
+def _unmistakable(name: str) -> str:
+    """Return a name that looks like no other: no invisible or compatibility characters, no mixed alphabets."""
+    text = name.replace("µ", "u")
+    alphabets = {unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha()}
+    if not text.isprintable() or unicodedata.normalize("NFKC", text) != text or len(alphabets & _ALIKE) > 1:
+        raise ValueError(f"{name!a} has letters that look like others -- write them all in one alphabet")
+    return name
+
+
+def _ssh_words(text: str) -> str:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{shown(text)} cannot be split into words: {error}") from error
+    if not words:
+        raise ValueError("it names no program")
+    return text
+
+
+Label = Annotated[
+    str,
+    AfterValidator(
+        _matching(
+            r"\w[^/\\\x00-\x1f\x7f-\x9f]{0,79}",
+            "name: write at most 80 letters, digits, '.', '_' and '-', a letter or digit first",
+        )
+    ),
+    AfterValidator(_unmistakable),
+]
+"""Of a fabric or an MPI library: it is a part of an entry's id, which reports and `compare --left` name."""
+InterfaceName = Annotated[
+    str, AfterValidator(_matching(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"))
+]
+VariableName = Annotated[
+    str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "environment variable's name, such as UCX_TLS"))
+]
+VariableValue = Annotated[
+    str, AfterValidator(_matching(r"[^\n\r]*", "environment variable's value, which is one line"))
+]
+Words = Annotated[str, AfterValidator(_ssh_words)]
+COMPANION_PATTERN = r"^[A-Za-z0-9_][^/\\]{0,99}\.ya?ml$"
+"""Of the name of a file beside the plan; the run folder keeps it too, where no file of its own but the plan ends so."""

@@ -1,0 +1,51 @@
+"""What a plan says to stand for a paper's names, and cannot: cases that the plan does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields
+
+from fabriscope.model.benchmarks import PARAMETERS
+from fabriscope.model.case import Case, Entry, SocketOptions
+from fabriscope.model.errors import shown
+from fabriscope.plan.mistakes import nearest
+from fabriscope.plan.ranks import Contradiction
+from fabriscope.plan.schema import PlanSection, StandInSection, VerbsSection
+
+ATTRIBUTES = frozenset(
+    (
+        *(field.name for noun in (Case, Entry, SocketOptions) for field in fields(noun)),
+        *PARAMETERS,
+        *VerbsSection.model_fields,
+        "rank_count",
+        "host_count",
+        "pair_count",
+    )
+) - {"entry", "socket", "parameters", "hosts"}
+"""What a case can be selected by (analysis/papers/selections.py)."""
+
+
+def contradictions(here: Mapping[str, StandInSection]) -> Iterator[Contradiction]:
+    """Yield place below `paper: here:`, what is wrong, and the fix, for selections by what no case has."""
+    for name, one in here.items():
+        for key in one.select:
+            if key not in ATTRIBUTES:
+                yield (name, "select", key), f"cases have no {shown(key)} to be selected by", nearest(key, ATTRIBUTES)
+
+
+def unmeasured(plan: PlanSection) -> Iterator[str]:
+    """Yield what of `paper: here:` stands for nothing, as the plan does not measure it; a smaller plan may say so."""
+    named: dict[str, Collection[str]] = {
+        "fabric": plan.fabrics,
+        "layer": plan.layers,
+        "mpi": [stack.name for stack in plan.mpi],
+        "placement": plan.placements,
+        "instrument": plan.instruments,
+        "benchmark": plan.benchmarks,
+    }
+    for name, one in (plan.paper.here if plan.paper else {}).items():
+        for key, known in named.items():
+            wanted = one.select.get(key)
+            values = wanted if isinstance(wanted, list) else [wanted]
+            if wanted is not None and not any(str(value) in known for value in values):
+                yield f"nothing stands for the paper's {shown(name)}: the plan measures no {key} {shown(wanted)}"
