@@ -227,6 +227,7 @@ def test_a_seal_that_is_not_of_this_journal_is_told(run: Path) -> None:
         ({"launch_id": 2, "samples": "samples/launch-0002.parquet"}, "its block is 1, and was planned as 2"),
         ({"block": 2**70}, "block is a number of more than 64 bits, and must be"),
         ({"block": 3}, "its block is 3, and was planned as 1"),
+        ({"mishaps": ["it rained"] * 1001}, "mishaps has 1001 items, and 1000 are the most"),
         ({"attempt": 0}, "attempt is 0, and must be 1 to"),
         ({"attempt": 10**9, "samples": None, "counters": None}, "it is attempt 1000000000, and no more than 1 lines"),
         ({"entry_id": ""}, "its entry_id is '', and was planned as 'gige.tcp.inter'"),
