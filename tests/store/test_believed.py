@@ -296,6 +296,14 @@ def test_samples_that_the_launch_cannot_have_are_left_out_though_their_digest_is
     assert note.startswith(f"launch 1 is left out: samples/launch-0001.parquet: the column {column} has ")
 
 
+def test_samples_of_a_pair_that_is_not_named_are_left_out(run: Path) -> None:
+    path = run / "samples" / "launch-0001.parquet"
+    pl.read_parquet(path).with_columns(pl.lit("pair_operation_ns").alias("quantity")).write_parquet(path)
+    seal_anew(run, lines_of(run))
+    (note,) = store.open_run(run).read().notes
+    assert "samples/launch-0001.parquet: the column rank has None, which no sample of this launch can have" in note
+
+
 def test_samples_without_a_row_are_left_out(run: Path) -> None:
     path = run / "samples" / "launch-0001.parquet"
     pl.read_parquet(path).clear().write_parquet(path)
@@ -347,6 +355,7 @@ def test_counters_of_idle_hosts_without_a_digest_are_left_out(run: Path) -> None
         ("cases.*.window_size", 0, "window_size is 0, and must be 1 to"),
         ("cases.*.socket.send_buffer_bytes", -1, "send_buffer_bytes is -1, and must be"),
         ("fabrics.gige.line_rate_bits_per_s", 0, "line_rate_bits_per_s is 0, and must be 1 to"),
+        ("fabrics.gige.name", "other", "fabrics.gige has the name 'other'"),
         ("fabrics.gige.service_level", 16, "service_level is 16, and must be 0 to 15"),
         ("schedule.0.block", -1, "schedule[0].block is -1"),
         ("schedule.0.budget_ns", 2**62, "schedule[0].budget_ns is"),
