@@ -228,6 +228,7 @@ def test_a_seal_that_is_not_of_this_journal_is_told(run: Path) -> None:
         ({"launch_id": 2, "samples": "samples/launch-0002.parquet"}, "its block is 1, and was planned as 2"),
         ({"block": 2**70}, "block is a number of more than 64 bits, and must be"),
         ({"block": 3}, "its block is 3, and was planned as 1"),
+        ({"mishaps": ["it rained"] * 1001}, "mishaps has 1001 items, and 1000 are the most"),
         ({"attempt": 0}, "attempt is 0, and must be 1 to"),
         ({"attempt": 10**9, "samples": None, "counters": None}, "it is attempt 1000000000, and no more than 1 lines"),
         ({"entry_id": ""}, "its entry_id is '', and was planned as 'gige.tcp.inter'"),
@@ -296,6 +297,14 @@ def test_samples_that_the_launch_cannot_have_are_left_out_though_their_digest_is
     assert note.startswith(f"launch 1 is left out: samples/launch-0001.parquet: the column {column} has ")
 
 
+def test_samples_of_a_pair_that_is_not_named_are_left_out(run: Path) -> None:
+    path = run / "samples" / "launch-0001.parquet"
+    pl.read_parquet(path).with_columns(pl.lit("pair_operation_ns").alias("quantity")).write_parquet(path)
+    seal_anew(run, lines_of(run))
+    (note,) = store.open_run(run).read().notes
+    assert "samples/launch-0001.parquet: the column rank has None, which no sample of this launch can have" in note
+
+
 def test_samples_without_a_row_are_left_out(run: Path) -> None:
     path = run / "samples" / "launch-0001.parquet"
     pl.read_parquet(path).clear().write_parquet(path)
@@ -347,6 +356,7 @@ def test_counters_of_idle_hosts_without_a_digest_are_left_out(run: Path) -> None
         ("cases.*.window_size", 0, "window_size is 0, and must be 1 to"),
         ("cases.*.socket.send_buffer_bytes", -1, "send_buffer_bytes is -1, and must be"),
         ("fabrics.gige.line_rate_bits_per_s", 0, "line_rate_bits_per_s is 0, and must be 1 to"),
+        ("fabrics.gige.name", "other", "fabrics.gige has the name 'other'"),
         ("fabrics.gige.service_level", 16, "service_level is 16, and must be 0 to 15"),
         ("schedule.0.block", -1, "schedule[0].block is -1"),
         ("schedule.0.budget_ns", 2**62, "schedule[0].budget_ns is"),

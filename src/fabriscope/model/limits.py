@@ -24,6 +24,13 @@ class Within:
         return f"{self.least} to {self.most}"
 
 
+@dataclass(frozen=True)
+class Items:
+    """How many items a list may have."""
+
+    most: int
+
+
 MOST_VALUE = 1e24
 """Of what is measured, in any unit that is stored: a quintillion operations a second are 1e18."""
 Count = Annotated[int, Within(0, 10**16)]
@@ -41,5 +48,7 @@ SizeBytes = Annotated[int, Within(0, 2**50)]
 """Of a message or a buffer."""
 Amount = Annotated[float, Within(0, MOST_VALUE)]
 Share = Annotated[float, Within(0, 1)]
+Sentences = Annotated[tuple[str, ...], Items(1000)]
+"""What befell something, for people."""
 CaseStatus = Literal["ok", "failed", "skipped"]
 LaunchStatus = Literal["ok", "failed"]

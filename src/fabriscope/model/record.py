@@ -8,7 +8,7 @@ from typing import Any
 
 from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case
-from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, UnixNs
+from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
 
 
@@ -105,7 +105,7 @@ class LaunchRecord(ByKey):
     counters: str | None = None
     idle_counters: str | None = None
     details: Details = field(default_factory=Details)
-    mishaps: tuple[str, ...] = ()
+    mishaps: Sentences = ()
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """Host of the plan to the one that it ran on instead."""
     fabric_counters: Mapping[str, object] | None = None

@@ -175,6 +175,10 @@ def _check_names(manifest: Manifest) -> None:
     for name, entry in manifest.entries.items():
         if entry.entry_id != name:
             raise ValueError(f"entries.{name[:80]} has the fields of {shown(entry.entry_id)}")
+    for place, parts in (("fabrics", manifest.fabrics), ("mpi", manifest.mpi)):
+        for name, part in parts.items():
+            if part.name != name:
+                raise ValueError(f"{place}.{name[:80]} has the name {shown(part.name)}")
     numbers = set()
     for index, launch in enumerate(manifest.schedule):
         if launch.entry_id not in manifest.entries:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriscope.model.errors import ParseError, shown
 from fabriscope.model.limits import MOST_VALUE
-from fabriscope.model.measurement import PHASES, SampleBlock
+from fabriscope.model.measurement import PAIR_OPERATION, PARTIAL, PHASES, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.record import LaunchRecord
 
@@ -184,7 +184,9 @@ def _impossible(record: LaunchRecord) -> dict[str, pl.Expr]:
     }
     rules = {name: rule | col(name).is_null() for name, rule in needed.items()}
     counts = ("round", "burst", "start_ns", "rank", "peer")
-    return rules | {name: (col(name) < 0).fill_null(value=False) for name in counts}
+    rules |= {name: (col(name) < 0).fill_null(value=False) for name in counts}
+    of_ranks = {"rank": col("quantity").is_in(list(PARTIAL)), "peer": col("quantity") == PAIR_OPERATION}
+    return rules | {name: rules[name] | (col(name).is_null() & rule) for name, rule in of_ranks.items()}
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:

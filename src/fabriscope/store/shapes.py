@@ -15,7 +15,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fabriscope.model.foreign import shown
-from fabriscope.model.limits import Amount, Count, Within
+from fabriscope.model.limits import Amount, Count, Items, Within
 from fabriscope.model.record import Details, GroupAccount
 
 T = TypeVar("T")
@@ -62,9 +62,8 @@ def _decoder(shape: object, bits: int = 63) -> Decoder:
     if shape in (Any, object):
         return lambda value: value
     if origin is Annotated:
-        limits = next((mark for mark in arguments[1:] if isinstance(mark, Within)), None)
-        inner = _decoder(arguments[0], max(bits, 64))
-        return _of_number(inner, limits) if limits else inner
+        inner, limits = _decoder(arguments[0], max(bits, 64)), arguments[1]
+        return _of_number(inner, limits) if isinstance(limits, Within) else _of_few(inner, limits)
     if origin is Literal:
         return _of_words(arguments)
     if origin in _UNIONS:
@@ -102,6 +101,15 @@ def _of_number(decode_one: Decoder, limits: Within) -> Decoder:
         if not limits.least <= number <= limits.most:
             raise Misfit(f"is {shown(value)}, and must be {limits.words()}")
         return number
+
+    return decoded
+
+
+def _of_few(decode_one: Decoder, limits: Items) -> Decoder:
+    def decoded(value: object) -> object:
+        if isinstance(value, list) and len(value) > limits.most:
+            raise Misfit(f"has {len(value)} items, and {limits.most} are the most")
+        return decode_one(value)
 
     return decoded
 
