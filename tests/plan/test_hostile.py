@@ -155,7 +155,8 @@ def test_hosts_are_counted_without_unfolding_them() -> None:
 
 ODD_GROUPS = (
     "@up:x;touch${IFS}ran;echo${IFS}n[1-2]", "@up:$(touch ran)", "@`touch ran`", "@up:x\ntouch ran",
-    "n1,@up:a|touch>ran", "x@up:;touch>ran", "@up:-x", "@up:n[1;touch>ran]", "n!@$(touch>ran)", "@up:a*", "@$(touch>ran):x", "@up:x\u00a0y",
+    "n1,@up:a|touch>ran", "x@up:;touch>ran", "@up:-x", "@up:n[1;touch>ran]", "n!@$(touch>ran)", "@up:a*",
+    "@$(touch>ran):x", "@up:x\u00a0y",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Mapping
@@ -58,7 +59,10 @@ def _meant(what: str) -> tuple[tuple[str, ...], Any]:
     from fabriscope.model.host_lists import FORM, unfolded
     from fabriscope.running import real_site, run
 
-    if Path(what).is_file():
+    is_plan = False
+    with contextlib.suppress(OSError):  # a name that no file can have may be a host list
+        is_plan = Path(what).is_file()
+    if is_plan:
         plan = plans.load(Path(what), run.vocabulary())
         if plan.uses_lab:
             raise HostError("its hosts are made by the lab", where=what, fix="`fabriscope run` builds and checks them")

@@ -290,8 +290,8 @@ def _gone(record: state.LabState) -> list[str]:
 def _check(spec: LabSpec, name: str) -> None:
     if not _LAB_NAME.fullmatch(name):
         raise LabError(f"{name!r} cannot be a lab's name", fix="use up to 40 letters, digits, '.', '_' and '-'")
-    for what, fix, fabric in limits.problems(spec):
-        raise LabError(what, where=f"fabric {fabric}" if fabric else None, fix=fix)
+    for one in limits.problems(spec):
+        raise LabError(one.what, where=f"fabric {one.fabric}" if one.fabric else None, fix=one.fix)
     guests.check(spec)
 
 

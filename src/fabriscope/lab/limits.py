@@ -32,6 +32,8 @@ class Problem(NamedTuple):
     fix: str
     fabric: str | None = None
     """The fabric that is concerned; None: the hosts, or all fabrics."""
+    key: str = ""
+    """Of a plan's `lab:` section."""
 
 
 def problems(spec: LabSpec) -> Iterator[Problem]:
@@ -45,8 +47,8 @@ def problems(spec: LabSpec) -> Iterator[Problem]:
         if not _FABRIC_NAME.fullmatch(fabric):
             what = f"{fabric!r} cannot be a fabric's name in a lab"
             yield Problem(what, "use letters, digits, '.', '_' and '-'", fabric)
-        for what, fix in (*_of_numbers(switch), *_of_faults(switch)):
-            yield Problem(what, fix, fabric)
+        for key, what, fix in (*_of_numbers(switch), *_of_faults(switch)):
+            yield Problem(what, fix, fabric, key)
 
 
 def _of_names(hosts: tuple[str, ...]) -> Iterator[Problem]:
@@ -73,14 +75,14 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _of_numbers(switch: SwitchSpec) -> Iterator[tuple[str, str]]:
+def _of_numbers(switch: SwitchSpec) -> Iterator[tuple[str, str, str]]:
     if not MIN_MTU_BYTES <= switch.mtu_bytes <= MAX_MTU_BYTES:
         what = f"an MTU of {switch.mtu_bytes} bytes is outside {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
-        yield what, f"choose {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
+        yield "mtu", what, f"choose {MIN_MTU_BYTES} to {MAX_MTU_BYTES}"
     frame_bytes = switch.mtu_bytes + _HEADER_BYTES
     if 0 < switch.buffer_bytes < frame_bytes:
         what = f"no whole frame of {frame_bytes} bytes fits into a buffer of {switch.buffer_bytes}"
-        yield what, f"choose {frame_bytes} or more, or 0 for a buffer without end"
+        yield "buffer", what, f"choose {frame_bytes} or more, or 0 for a buffer without end"
     for name, value, most, words in (
         ("rate", switch.rate_bits_per_s, _MAX_AMOUNT, "10^15 b/s"),
         ("buffer", switch.buffer_bytes, _MAX_AMOUNT, "10^15 bytes"),
@@ -91,18 +93,22 @@ def _of_numbers(switch: SwitchSpec) -> Iterator[tuple[str, str]]:
         ("flap_period", switch.flap_period_ns, _MAX_NS, "a day"),
     ):
         if value > most:
-            yield f"{name} is more than {words}, the most that the switch takes", f"choose {words} or less"
+            yield name, f"{name} is more than {words}, the most that the switch takes", f"choose {words} or less"
 
 
-def _of_faults(switch: SwitchSpec) -> Iterator[tuple[str, str]]:
+def _of_faults(switch: SwitchSpec) -> Iterator[tuple[str, str, str]]:
     if switch.on_full == "pause" and not switch.buffer_bytes:
-        yield "on_full: pause needs a buffer that can be full", "add `buffer:`"
+        yield "on_full", "on_full: pause needs a buffer that can be full", "add `buffer:`"
     if switch.flap_down_ns > switch.flap_period_ns:
         what = "the links would be down for longer than their period"
-        yield what, "let flap_period be more than flap_down"
+        yield "flap_down", what, "let flap_period be more than flap_down"
     if switch.flap_period_ns and not switch.flap_down_ns:
-        yield "links that are down for no time do not flap", "add `flap_down:`, or remove flap_period"
+        yield "flap_period", "links that are down for no time do not flap", "add `flap_down:`, or remove flap_period"
     if switch.reorder_share and not switch.reorder_delay_ns:
-        yield "frames that are held back for no time are not overtaken", "add `reorder_delay:`"
+        yield "reorder", "frames that are held back for no time are not overtaken", "add `reorder_delay:`"
     if switch.reorder_delay_ns and not switch.reorder_share:
-        yield "reorder_delay says how long, and no frame is held back", "add `reorder:`, or remove reorder_delay"
+        yield (
+            "reorder_delay",
+            "reorder_delay says how long, and no frame is held back",
+            "add `reorder:`, or remove reorder_delay",
+        )

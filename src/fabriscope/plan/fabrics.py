@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import FabricSection, LabFabricSection, PlanSection
 
+LEAST_FRAME_BITS = 84 * 8
+"""On a wire: padding, preamble, check sequence and gap included (docs/lab.md)."""
+
 
 def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for every fabric that is none, or that nothing can be measured over."""
     in_lab = [name for name, fabric in plan.fabrics.items() if fabric.lab is not None]
     for name, fabric in plan.fabrics.items():
-        for key, what, fix in (*_of_kind(name, fabric, in_lab), *_of_interfaces(name, fabric, hosts)):
-            yield ("fabrics", name, *key), what, fix
+        for below, what, fix in (*_of_kind(name, fabric, in_lab), *_of_interfaces(name, fabric, hosts)):
+            yield ("fabrics", name, *below), what, fix
         if fabric.lab is not None:
-            for what, fix in _of_lab(fabric.lab, plan):
-                yield ("fabrics", name, "lab"), f"fabric {name!r}: {what}", fix
+            for key, what, fix in _of_lab(fabric.lab, plan):
+                yield ("fabrics", name, "lab", key), f"fabric {name!r}: {what}", fix
 
 
 def _of_kind(name: str, fabric: FabricSection, in_lab: list[str]) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -42,12 +45,16 @@ def _of_interfaces(
         yield ("interface",), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", "add it"
 
 
-def _of_lab(lab: LabFabricSection, plan: PlanSection) -> Iterator[tuple[str, str]]:
-    """Yield why no message could arrive over an emulated switch."""
-    if lab.loss == 1 or lab.drop_every == 1:
-        key = "loss: 100%" if lab.loss == 1 else "drop_every: 1"
-        yield f"{key} loses every frame, and nothing can be measured", "write for example `loss: 1%`"
-    late_ns = (lab.delay or 0) + (lab.rx_coalesce_time or 0)
-    if late_ns >= plan.case_timeout:
-        what = f"a frame takes {late_ns / 1e9:g} s, and after {plan.case_timeout / 1e9:g} s a case has failed"
-        yield what, "choose a shorter delay and rx_coalesce_time, or a longer case_timeout"
+def _of_lab(lab: LabFabricSection, plan: PlanSection) -> Iterator[tuple[str, str, str]]:
+    """Yield key, what is wrong, and the fix, where no message could arrive over an emulated switch."""
+    if lab.loss == 1:
+        yield "loss", "loss: 100% loses every frame, and nothing can be measured", "write for example `loss: 1%`"
+    if lab.drop_every == 1:
+        yield "drop_every", "drop_every: 1 loses every frame, and nothing can be measured", "choose 2 or more"
+    late = {"delay": lab.delay or 0, "rx_coalesce_time": lab.rx_coalesce_time or 0}
+    late["rate"] = LEAST_FRAME_BITS * 2 * 10**9 // lab.rate if lab.rate else 0
+    if 2 * sum(late.values()) >= plan.case_timeout:
+        key = max(late, key=lambda name: late[name])
+        what = f"there and back takes {2 * sum(late.values()) / 1e9:g} s at least, and a case fails after"
+        what += f" {plan.case_timeout / 1e9:g} s"
+        yield key, what, f"choose another {key}, or a longer case_timeout"

@@ -215,7 +215,9 @@ class MpiSection(Section):
         description="what carries it over RDMA, for a library that was built on both;"
         " absent: UCX where it has that, and libfabric over iWARP, which UCX does not speak",
     )
-    fabrics: tuple[str, ...] | None = Field(None, description="only between hosts, and only over these fabrics")
+    fabrics: tuple[str, ...] | None = Field(
+        None, description="only between hosts, and only over these fabrics", min_length=1
+    )
 
 
 Selection = dict[str, str | int | float | bool | list[str | int] | None]
@@ -278,7 +280,7 @@ class SubmitSection(Section):
     queue: SchedulerWord | None = Field(None, description="queue or partition")
     account: SchedulerWord | None = Field(None, description="whom the job is charged to")
     duration: DurationNs | None = Field(
-        None, description="the job's time limit; absent: twice the expected time and ten minutes", gt=0
+        None, description="the job's time limit; absent: twice the expected time and ten minutes", ge=10**9
     )
     attributes: dict[SchedulerKey, SchedulerWord] = Field(
         {}, description="further options of the scheduler: {constraint: ib} becomes --constraint=ib"

@@ -200,13 +200,18 @@ class Parameter:
         return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
     def _parse(self, value: Any) -> tuple[str, ...]:
-        items = tuple(dict.fromkeys(str(int(item) if isinstance(item, bool) else item) for item in as_list(value)))
+        items = tuple(dict.fromkeys(map(self._word, as_list(value))))
         for item in items:
             if item not in self.choices:
                 raise NotPossible(item)
         if not items:
             raise ValueError("the list is empty")
         return items
+
+    def _word(self, item: Any) -> str:
+        if not isinstance(item, bool):
+            return str(item)
+        return str(int(item)) if self.choices == ("0", "1") else str(item).lower()
 
 
 def parameter_field(name: str) -> Any:

@@ -94,9 +94,9 @@ def lab_spec(plan: Plan) -> LabSpec:
     switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
     drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
     spec = LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
-    for what, fix, fabric in limits.problems(spec):
-        place = ("fabrics", fabric, "lab") if fabric else ("hosts",)
-        raise PlanError(what, where=plan.where(*place), fix=fix)
+    for one in limits.problems(spec):
+        place = ("fabrics", one.fabric, "lab", one.key) if one.fabric else ("hosts",)
+        raise PlanError(one.what, where=plan.where(*place), fix=one.fix)
     return spec
 
 
