@@ -62,7 +62,7 @@ def allowed() -> dict[str, set[str]]:
     rules = {name: set(others) for name, others in ROOMS.items()}
     rules |= {name: {"model"} for name in FOUNDATIONS}
     rules |= {name: {*ROOMS, *FOUNDATIONS, *WIRING[:place]} for place, name in enumerate(WIRING)}
-    return {**rules, "__init__": {"model", "store", "analysis"}, "__main__": {"cli"}, "cli": {*rules}}
+    return {**rules, "__init__": {"model", "store", "analysis"}, "__main__": {"cli", "model"}, "cli": {*rules}}
 
 
 def forbidden(units: Mapping[str, list[str]]) -> dict[str, set[str]]:

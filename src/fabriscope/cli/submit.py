@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,6 +67,7 @@ def _submit(
     from fabriscope import store
     from fabriscope.cli import _submission
     from fabriscope.launch import batch
+    from fabriscope.model import search_paths
 
     source = path if path is not None else _source(resume)
     plan, wishes = _load(source, given)
@@ -85,7 +85,7 @@ def _submit(
         # A run is made on one set of hosts: the new job asks for those of the first.
         attributes.setdefault("nodelist", ",".join(store.open_run(run).manifest.hosts))
     job = batch.BatchJob(
-        argv=(sys.executable, "-m", "fabriscope", "run", *words),
+        argv=(*search_paths.python_argv("-m", "fabriscope", "run"), *words),
         folder=Path.cwd(),
         output=_submission.output_path(run),
         name=plan.section.name,
