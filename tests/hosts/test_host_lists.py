@@ -87,3 +87,9 @@ def test_a_groups_name_is_never_more_than_a_word_of_its_command(site: Path, text
     with pytest.raises(HostError):
         unfolded(text)
     assert not (site.parent / "mark").exists()
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=id", "$(id)", "a;id", "a'b", "../a"])
+def test_no_host_of_a_job_is_an_option_or_more_than_a_word(name: str) -> None:
+    with pytest.raises(HostError, match="the hosts of this batch job cannot be told"):
+        allocation.find({"PBS_NODEFILE": "nodes"}, read=lambda _: f"good\n{name}\n")

@@ -48,7 +48,7 @@ def compare(
         raise click.UsageError("give RUN, with both of --left and --right or neither; or BASELINE and RUN")
     from fabriscope import comparison
     from fabriscope.analysis.conditions import parse
-    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.cli import _junit
     from fabriscope.model.units import parse_share
 
     try:
@@ -56,14 +56,11 @@ def compare(
         share = None if margin is None else parse_share(margin)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if junit is not None:
+        _junit.check(junit)
     found = comparison.of(baseline_or_run, left, right, wanted, share)
     if junit is not None:
-        from fabriscope.cli._junit import junit_text
-
-        try:
-            junit.write_text(junit_text(found), encoding="utf-8")
-        except OSError as error:
-            raise FabriscopeError(f"the file cannot be written: {error.strerror}", where=str(junit)) from error
+        _junit.write(junit, found)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=1, allow_nan=False))
     else:

@@ -53,9 +53,14 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
         what = f"{shown(text)} stands for no hosts" if text.strip() else "the host list is empty"
         raise HostError(what, fix=fix)
     for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise HostError(f"{shown(host)} is no host's name", fix=fix)
+        check_name(host, fix)
     return hosts
+
+
+def check_name(host: str, fix: str = FORM) -> None:
+    """Raise HostError for what must not become a word of ssh, mpirun or srun: an option, two words, a shell's signs."""
+    if not _HOST.fullmatch(host):
+        raise HostError(f"{shown(host)} is no host's name", fix=fix)
 
 
 def most_hosts(text: str) -> float:
