@@ -66,9 +66,8 @@ def allowed() -> dict[str, set[str]]:
     rules |= {name: {"model"} for name in FOUNDATIONS}
     rules |= {name: {"model", *analysis[:place]} for place, name in enumerate(analysis)}
     rules |= {name: {*ROOMS, *analysis, *FOUNDATIONS, *running[:place]} for place, name in enumerate(running)}
-    return {
-        **rules, "running": set(), "__init__": {"model", "store", *analysis}, "__main__": {"cli"}, "cli": {*rules},
-    }  # fmt: skip
+    tops = {"running": set(), "__init__": {"model", "store", *analysis}, "__main__": {"cli", "model"}}
+    return {**rules, **tops, "cli": {*rules}}
 
 
 def named(room: str, inside: Sequence[str]) -> list[str]:

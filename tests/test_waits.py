@@ -8,6 +8,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src" / "fabriscope"
 WAITS = {"wait": 1, "communicate": 2, "join": 1, "acquire": 2, "waitpid": 9, "waitid": 9, "select": 4, "flock": 9}
 """Methods and functions that wait, and how many positional arguments one has that names a limit; 9: none does."""
+READS = {"read", "readline", "readlines"}
+"""Those of another process's output wait for it: a process that is stopped says nothing for ever."""
 SUBPROCESSES = {"run", "check_output", "check_call", "call"}
 
 
@@ -15,12 +17,22 @@ def endless(text: str) -> list[int]:
     """Return the lines of a program that wait without a time limit and do not say what ends it."""
     lines = text.splitlines()
     found = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_endless(node, node.func):
-            near = lines[max(0, node.lineno - 2) : (node.end_lineno or node.lineno)]
-            if not any("# ends:" in line for line in near):
-                found.append(node.lineno)
-    return found
+    for node in filter(None, map(_waiting, ast.walk(ast.parse(text)))):
+        near = lines[max(0, node.lineno - 2) : (node.end_lineno or node.lineno)]
+        if not any("# ends:" in line for line in near):
+            found.append(node.lineno)
+    return sorted(found)
+
+
+def _waiting(node: ast.AST) -> ast.expr | None:
+    """Return what waits without a limit: a call, output of a process gone through, or the end of a block's process."""
+    if isinstance(node, ast.For) and ast.unparse(node.iter).endswith((".stdout", ".stderr")):
+        return node.iter
+    if isinstance(node, ast.withitem) and ast.unparse(node.context_expr).startswith("subprocess.Popen("):
+        return node.context_expr
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_endless(node, node.func):
+        return node
+    return None
 
 
 def _is_endless(call: ast.Call, function: ast.Attribute) -> bool:
@@ -30,6 +42,10 @@ def _is_endless(call: ast.Call, function: ast.Attribute) -> bool:
         return False
     if of == "subprocess":
         return name in SUBPROCESSES
+    if name in READS:
+        return of.endswith(("process.stdout", "process.stderr"))
+    if name == "get":
+        return not call.args and not call.keywords
     if name == "flock":
         return "LOCK_EX" in ast.unparse(call) and "LOCK_NB" not in ast.unparse(call)
     if name in ("waitpid", "waitid"):
@@ -66,6 +82,13 @@ select.select([a], [], [])
 select.select([a], [], [], 1)
 # ends: with the program
 process.wait()
+process.stdout.read()
+for line in process.stdout:
+    print(line)
+with subprocess.Popen(words) as process:
+    pass
+words.get()
+names.get("name")
 os.waitid(os.P_PID, pid, os.WEXITED)
 """
-    assert endless(text) == [2, 5, 6, 8, 10, 12, 16]
+    assert endless(text) == [2, 5, 6, 8, 10, 12, 16, 17, 19, 21, 23]

@@ -9,6 +9,11 @@ What needs other libraries is imported when it is used, so that the command line
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    del sys.path[0]  # `python -m` looks for everything in the current folder first, in which anybody may have a file
+
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 

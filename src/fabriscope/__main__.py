@@ -1,5 +1,15 @@
-"""`python -m fabriscope`."""
+"""The command `fabriscope`, and `python -m fabriscope`."""
 
-from fabriscope.cli import main
+from fabriscope.model import search_paths
 
-main()
+
+def main() -> None:
+    """Run the command line; nothing of other packages is loaded before it is known where they are."""
+    search_paths.leave_current_folder()
+    from fabriscope import cli
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -82,7 +82,11 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
         for full_name in [f"fabriscope.{package}.{info.name}"]
     ]
     for folder in os.environ.get(PLUGIN_FOLDERS_VARIABLE, "").split(os.pathsep):
-        paths = sorted((Path(folder) / package).glob("*.py")) if folder else []
+        if folder and not Path(folder).is_absolute():
+            what = f"{PLUGIN_FOLDERS_VARIABLE} names {folder!r}, which leads through the current folder"
+            room.unavailable[folder] = f"{what}: write the whole path"
+            continue
+        paths = [path for path in sorted((Path(folder) / package).glob("*.py")) if path.is_file()] if folder else []
         loaders += [(path.stem, str(path), partial(_load_file, path)) for path in paths]
     for name, origin, load in loaders:
         if name.startswith("_"):

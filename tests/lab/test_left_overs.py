@@ -239,3 +239,32 @@ def test_a_lab_is_known_again_whatever_the_umask_says(mask: int) -> None:
         assert f"umask-{mask}" in {record.name for record in lab.recorded()}
     finally:
         built.down()
+
+
+def test_unshare_that_was_stopped_goes_with_its_lab() -> None:
+    built = lab.up(LabSpec(("a",), {}), name=f"stopped-{secrets.token_hex(4)}")
+    parent = built.state.keeper.parent("unshare")
+    assert parent is not None
+    os.kill(parent.pid, signal.SIGSTOP)
+    built.down()
+    until_s = time.monotonic() + GONE_TIMEOUT_S
+    while parent.is_alive() and time.monotonic() < until_s:
+        time.sleep(0.01)
+    assert not parent.is_alive()
+
+
+def test_a_stopped_unshare_is_named_and_nothing_of_it_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "unshare"
+    program.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nkill -s STOP $$\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(namespaces, "_START_TIMEOUT_S", 2.0)
+    name = f"stopped-{secrets.token_hex(4)}"
+    with pytest.raises(LabError, match=r"`unshare`, process \d+, did not start the lab's keeper in 2 s: it is stopped"):
+        lab.up(LabSpec(("a",), {}), name=name)
+    assert not (state.state_root() / name).exists()
+    until_s = time.monotonic() + GONE_TIMEOUT_S
+    stat = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
+    while stat.exists() and ") Z " not in stat.read_text() and time.monotonic() < until_s:
+        time.sleep(0.01)
+    assert not stat.exists() or ") Z " in stat.read_text()

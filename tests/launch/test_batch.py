@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,15 @@ def test_this_machine(job: BatchJob, tmp_path: Path) -> None:
     status = last(submission)
     assert (status.state, status.exit_status) == ("failed", 10)
     assert output.read_text() == "said\nerred\n"
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "lsf", "flux"])
+@pytest.mark.parametrize("name", ["$(touch hit)", "`id`", "a\nb", "a b", "a'b", 'a"b', "a;b", "{{x}}", "a\udcff"])
+def test_no_script_names_a_folder_that_its_shell_would_run(
+    programs: Programs, job: BatchJob, tmp_path: Path, scheduler: str, name: str
+) -> None:
+    programs.say(batch.PROGRAMS[scheduler], "1")
+    for work, folder in ((tmp_path / name, job.folder), (tmp_path, tmp_path / name)):
+        with pytest.raises(LaunchError, match="a job's script cannot name this folder"):
+            batch.submit(scheduler, replace(job, folder=folder), work)
+    assert not (programs.folder / "script").exists()

@@ -192,6 +192,15 @@ def test_foreign_and_newer_manifests_are_refused(
         store.open_run(folder.path)
 
 
+def test_a_path_that_is_no_utf8_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff")
+    odd.mkdir()
+    for ask in (store.refuse_impossible, store.open_run, lambda path: store.create(path, {}, "")):
+        with pytest.raises(StoreError, match="its path holds bytes that are no UTF-8"):
+            ask(odd)
+    assert not any(odd.iterdir())
+
+
 def test_missing_and_broken_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such run folder"):
         store.open_run(tmp_path / "nowhere")

@@ -15,6 +15,7 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.engine import ADAPTER
 from fabriscope.hosts import facts, mpi, mpi_environments
 from fabriscope.launch import mpi_jobs, processes
+from fabriscope.model import search_paths
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import FabriscopeError, ToolMissing
 from fabriscope.model.fabric import Fabric
@@ -176,10 +177,9 @@ def is_offered(stack: MpiStack) -> bool:
 
 def tools(found: Sequence[mpi.Found]) -> Iterator[Check]:
     """Look for the other programs that plans may name, beside the MPI libraries too."""
-    folders = [os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]
-    folders += [str(Path(one.mpirun).parent) for one in found]
+    folders = search_paths.joined(search_paths.programs(), *(str(Path(one.mpirun).parent) for one in found))
     for name, purpose in {**_instruments_tools(), **TOOLS}.items():
-        path = shutil.which(name, path=os.pathsep.join(folders))
+        path = shutil.which(name, path=folders)
         yield Check("tools", name, "ok" if path else "warning", path or f"absent: {purpose}")
 
 

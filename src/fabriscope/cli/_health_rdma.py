@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabriscope.cli._health import Check
+from fabriscope.model import search_paths
 from fabriscope.model.errors import FabriscopeError
 
 _KVM_GET_API_VERSION = 0xAE00
@@ -33,7 +34,7 @@ def ways() -> Iterator[Check]:
 def _has_module(module: str) -> tuple[bool, str]:
     if Path(f"/sys/module/{module}").exists():
         return True, f"{module} is loaded"
-    program = shutil.which("modprobe", path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin")
+    program = shutil.which("modprobe", path=search_paths.programs())
     if program is None:
         return False, f"{module} is not loaded, and there is no modprobe to look for it"
     tried = subprocess.run([program, "-n", "-q", module], capture_output=True, timeout=_TIMEOUT_S, check=False)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from fabriscope.analysis.comparing.conditions import MET, OPEN
+from fabriscope.store import proofs
 
 if TYPE_CHECKING:
     from fabriscope.running.comparison import Comparison
+
+
+def check(path: Path) -> None:
+    """Raise StoreError for a file that cannot be written, or whose writing would wait for somebody who reads."""
+    proofs.check_file(path)
+
+
+def write(path: Path, found: Comparison) -> None:
+    """Write the file; raises StoreError."""
+    with proofs.writing(path):
+        path.write_text(junit_text(found), encoding="utf-8")
 
 
 def junit_text(found: Comparison) -> str:

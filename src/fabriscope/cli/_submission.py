@@ -6,6 +6,7 @@ Beside the run folder RUN lies RUN.job: `job.json`, the plan as it was handed in
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -13,13 +14,17 @@ from pathlib import Path
 
 from fabriscope import store
 from fabriscope.launch.batch import JobStatus, Submission
+from fabriscope.model import plain_files
 from fabriscope.model.errors import LaunchError, StoreError
+from fabriscope.model.foreign import Foreign
 from fabriscope.store.manifest import MANIFEST_NAME
 from fabriscope.store.run_folder import RunFolder
 
 EXIT_SOME_FAILED = 10
 _LOOK_EVERY_S = 0.5
 _RECORD_NAME = "job.json"
+_NATIVE_ID = re.compile(r"\w[\w.\[\]-]{0,199}")
+_MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,15 @@ def remember(record: Record) -> None:
 def recall(run: Path) -> Record:
     """Return the record of the last job of a run; raises StoreError if there is none."""
     path = job_folder(run) / _RECORD_NAME
-    try:
-        return Record(**json.loads(path.read_text()))
-    except FileNotFoundError:
-        raise StoreError("no job was submitted for this run", where=str(run)) from None
-    except (OSError, ValueError, TypeError) as error:
-        raise StoreError(f"the job's record cannot be read: {error}", where=str(path)) from error
+    if not path.exists():
+        raise StoreError("no job was submitted for this run", where=str(run))
+    text = plain_files.text(path, _MOST_BYTES, error=StoreError, what="the job's record")
+    record = Foreign.json(text, str(path), error=StoreError)
+    native_id = record.at("native_id").text()
+    if not _NATIVE_ID.fullmatch(native_id):  # it becomes a word of the scheduler's programs
+        raise record.at("native_id").refuse("the id of a job")
+    seconds, submitted = record.at("duration_s").whole(), record.at("submitted_unix_ns").whole()
+    return Record(record.at("scheduler").text(), native_id, str(run), seconds, submitted)
 
 
 class Watch:
@@ -140,9 +148,10 @@ def _folder(run: Path) -> RunFolder | None:
 
 def _last_words(run: Path) -> str:
     try:
-        lines = output_path(run).read_text(errors="replace").splitlines()
-    except OSError:
+        text = plain_files.text(output_path(run), _MOST_BYTES, error=StoreError, what="the job's output")
+    except StoreError:
         return ""
+    lines = text.splitlines()
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

@@ -52,7 +52,7 @@ def compare(
     if (left and left == right) or len({os.path.realpath(path) for path in baseline_or_run}) < len(baseline_or_run):
         raise click.UsageError("what is compared with itself differs in nothing: name two things")
     from fabriscope.analysis.comparing.conditions import parse
-    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.cli import _junit
     from fabriscope.running import comparison
 
     with _usage.checked("--fail-if"):
@@ -60,14 +60,11 @@ def compare(
     share = _usage.share("--margin", margin)
     if share is not None and not 0 < share < 1:
         raise click.UsageError(f"--margin: {margin} is not more than 0 and less than 100%")
+    if junit is not None:
+        _junit.check(junit)
     found = comparison.of(baseline_or_run, left, right, wanted, share)
     if junit is not None:
-        from fabriscope.cli._junit import junit_text
-
-        try:
-            junit.write_text(junit_text(found), encoding="utf-8")
-        except OSError as error:
-            raise FabriscopeError(f"the file cannot be written: {error.strerror}", where=str(junit)) from error
+        _junit.write(junit, found)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=1, allow_nan=False))
     else:

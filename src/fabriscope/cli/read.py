@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,10 +64,13 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
 
 def _text(path: Path, name: str) -> str:
     """Return a log's text, whatever its encoding; raises ParseError if it is too long."""
+    from fabriscope.model import plain_files
     from fabriscope.model.errors import ParseError
 
-    with click.open_file(str(path), "rb") as file:
-        data: bytes = file.read(MOST_BYTES + 1)
+    try:
+        data = sys.stdin.buffer.read(MOST_BYTES + 1) if str(path) == "-" else plain_files.read(path, MOST_BYTES)
+    except OSError as error:
+        raise ParseError(f"it cannot be read: {plain_files.why(error)}", where=name) from error
     if len(data) > MOST_BYTES:
         raise ParseError(f"it is longer than {MOST_BYTES >> 20} MiB", where=name, fix="cut out what is to be read")
     return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,6 +69,7 @@ def _submit(
     from fabriscope import store
     from fabriscope.cli import _submission
     from fabriscope.launch import batch
+    from fabriscope.model import search_paths
 
     source = path if path is not None else _source(resume)
     plan, wishes = _load(source, given)
@@ -78,18 +78,19 @@ def _submit(
     if not begun:
         store.refuse_impossible(run)
     folder = _submission.job_folder(run)
+    scheduler = wishes.scheduler or batch.installed_scheduler()
+    batch.check_folders(scheduler, Path.cwd(), folder)
     folder.mkdir(parents=True, exist_ok=True)
     if not begun:
         for name, text in {**plan.companions, store.PLAN_NAME: plan.text}.items():
             (folder / name).write_text(text)
     words = ("--resume", str(run)) if begun else (str(folder / store.PLAN_NAME), "--output", str(run))
-    scheduler = wishes.scheduler or batch.installed_scheduler()
     attributes = dict(wishes.attributes)
     if begun and plan.wants_allocation and scheduler == "slurm":
         # A run is made on one set of hosts: the new job asks for those of the first.
-        attributes.setdefault("nodelist", ",".join(store.open_run(run).manifest.hosts))
+        attributes.setdefault("nodelist", _nodes_of(run))
     job = batch.BatchJob(
-        argv=(sys.executable, "-m", "fabriscope", "run", *words),
+        argv=(*search_paths.python_argv("-m", "fabriscope", "run"), *words),
         folder=Path.cwd(),
         output=_submission.output_path(run),
         name=plan.section.name,
@@ -104,6 +105,14 @@ def _submit(
     record = _submission.Record(scheduler, submission.native_id, str(run), job.duration_s, time.time_ns())
     _submission.remember(record)
     return submission, record
+
+
+def _nodes_of(run: Path) -> str:
+    """Return the hosts of a run as a list for the scheduler; raises HostError: a run may be anybody's."""
+    from fabriscope import store
+    from fabriscope.model.host_lists import unfolded
+
+    return ",".join(unfolded(",".join(store.open_run(run).manifest.hosts), groups=False))
 
 
 def _source(resume: Path | None) -> Path:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fabriscope.model import search_paths
+
 QUESTION_TIMEOUT_S = 20.0
 
 
@@ -124,11 +126,10 @@ def _intel_environment(folder: Path) -> dict[str, str]:
     root = folder.parent
     libraries = [root / "lib", root / "lib" / "release", root / "opt/mpi/libfabric/lib", root / "libfabric/lib"]
     present = [str(path) for path in libraries if path.is_dir()]
-    inherited = os.environ.get("LD_LIBRARY_PATH")
     env = {
         "I_MPI_ROOT": str(root),
-        "LD_LIBRARY_PATH": os.pathsep.join([*present, *([inherited] if inherited else [])]),
-        "PATH": os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)]),
+        "LD_LIBRARY_PATH": search_paths.joined(*present, os.environ.get("LD_LIBRARY_PATH")),
+        "PATH": search_paths.joined(str(folder), os.environ.get("PATH", os.defpath)),
     }
     providers = root / "opt/mpi/libfabric/lib/prov"
     if providers.is_dir():

@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.model import plain_files
 from fabriscope.model.errors import HostError
-from fabriscope.model.host_lists import unfolded
+from fabriscope.model.host_lists import check_name, unfolded
 
 _ASK_TIMEOUT_S = 20.0
+MOST_BYTES = 16 << 20
+"""Of a file of hosts."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Allocation:
 
 
 def _read(path: str) -> str:
-    return Path(path).read_text()
+    return plain_files.read(Path(path), MOST_BYTES).decode("utf-8")
 
 
 def _ask(argv: Sequence[str]) -> str:
@@ -73,4 +76,6 @@ def _allocation(scheduler: str, job_id: str | None, hosts: Iterable[str]) -> All
     names = tuple(dict.fromkeys(hosts))
     if not names:
         raise ValueError(f"{scheduler} names none")
+    for name in names:
+        check_name(name)
     return Allocation(scheduler, job_id or "", names)

@@ -12,6 +12,8 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from fabriscope.hosts.allocation import MOST_BYTES
+from fabriscope.model import plain_files
 from fabriscope.model.errors import HostError
 from fabriscope.model.host_lists import unfolded
 
@@ -115,4 +117,4 @@ def _in_file(path: str, read: Callable[[str], str]) -> list[str]:
 
 
 def _text_of(path: str) -> str:
-    return Path(path).read_text()
+    return plain_files.read(Path(path), MOST_BYTES).decode("utf-8")

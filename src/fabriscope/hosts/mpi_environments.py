@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.model import search_paths
 from fabriscope.model.errors import ToolMissing
 
 MODULE, SPACK = "module:", "spack:"
@@ -142,7 +143,7 @@ def _environment(name: str, said: subprocess.CompletedProcess[str]) -> Environme
     now = dict(line.split("=", 1) for line in said.stdout.split("\0") if "=" in line)
     given = _given()
     variables = {
-        key: value
+        key: search_paths.joined(value) if key in ("PATH", "LD_LIBRARY_PATH") else value
         for key, value in now.items()
         if given.get(key) != value and not _BOOKKEEPING.fullmatch(key) and key.isidentifier()
     }

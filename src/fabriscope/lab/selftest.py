@@ -330,6 +330,7 @@ class _Probe:
         )
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         ready, _, _ = select.select([self._process.stdout], [], [], _PROBE_TIMEOUT_S)
+        # ends: the probe writes the line in one piece
         if not ready or self._process.stdout.readline() != "ready\n":
             self._fail()
 

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -103,9 +102,10 @@ class LabState:
         if not self.keeper.is_alive() or self.keeper == self.owner:
             return
         try:
-            os.kill(self.keeper.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+            # `unshare`, which started it, ends with it, unless it was stopped.
+            for process in (self.keeper.parent("unshare"), self.keeper):
+                if process is not None:
+                    process.kill()
         except PermissionError:
             raise LabError(
                 f"its keeper, process {self.keeper.pid}, is not ours to end",

@@ -26,6 +26,9 @@ TAIL_BYTES = 1 << 18
 """A last line is at most so long."""
 READY_BYTES = 4 << 20
 """A line that says that a program is ready stands in so much of its output."""
+ELSEWHERE = "/"
+"""The folder that programs run in. Where we were started others may have put files, and libraries read some of the
+current folder: UCX its `ucx.conf`, which can name the folder of its modules."""
 LOOK_S = 1.0
 """Between two looks for it: the program may measure meanwhile."""
 
@@ -166,10 +169,10 @@ def _popen(
         stdin.write(command.stdin or b"")
         stdin.seek(0)
         words = [str(Path(word).expanduser()) if word.startswith("~/") else word for word in command.argv]
-        argv = (*host.access, *words)
+        argv = (*host.access, *(("env", "-C", ELSEWHERE) if host.access else ()), *words)
         if group is not None and not is_watcher:
             argv = group.joining(argv, env)
-        return popen(argv, host, paths, env, stdin if command.stdin else subprocess.DEVNULL)
+        return popen(argv, host, paths, env, stdin if command.stdin else subprocess.DEVNULL, folder=ELSEWHERE)
 
 
 def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:
@@ -188,12 +191,16 @@ def popen(
     paths: tuple[Path, Path],
     env: Mapping[str, str] | None,
     stdin: int | IO[bytes],
+    *,
+    folder: str | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a program of this machine; raises ToolMissing or LaunchError."""
     with contextlib.ExitStack() as stack:
         stdout, stderr = (stack.enter_context(path.open("wb")) for path in paths)
         try:
-            return subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
+            return subprocess.Popen(
+                argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=folder, start_new_session=True
+            )
         except FileNotFoundError as error:
             raise ToolMissing(f"{argv[0]} is not on this machine", where=f"host {host.name}") from error
         except OSError as error:

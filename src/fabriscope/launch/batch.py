@@ -7,6 +7,7 @@ copies of a two-node job on one host and said COMPLETED; `mpirun` failed and sai
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -15,13 +16,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.errors import LaunchError, ToolMissing, shown
 
 PROGRAMS = {"slurm": "sbatch", "pbs": "qsub", "lsf": "bsub", "flux": "flux"}
 """Scheduler to the program that takes jobs."""
 POLL_S = 3
 _FIRST_POLL_S = 1
 _NAME_OPTIONS = {"slurm": "job-name", "pbs": "N", "lsf": "J"}
+_ODD_IN_SCRIPT = re.compile(r"[^A-Za-z0-9@%+=:,./_-]")
+_BLANK = re.compile(r"\s")
 _ENDED_BY_TIME = ("time limit", "timelimit", "walltime", "runlimit", "run limit", "timeout")
 
 
@@ -106,8 +109,7 @@ def submit(scheduler: str, job: BatchJob, work_folder: Path) -> Submission:
     psij = _psij()
     if scheduler in PROGRAMS and shutil.which(PROGRAMS[scheduler]) is None:
         raise ToolMissing(f"{PROGRAMS[scheduler]} is not on this machine", fix="go to a login node of the cluster")
-    if len(str(work_folder).split()) != 1:
-        raise LaunchError("PSI/J's scripts do not work in a folder whose name has blanks", where=str(work_folder))
+    check_folders(scheduler, job.folder, work_folder)
     executor = _executor(scheduler, work_folder)
     handed_in = psij.Job(job_spec(job, scheduler))
     try:
@@ -118,6 +120,15 @@ def submit(scheduler: str, job: BatchJob, work_folder: Path) -> Submission:
             f"{scheduler} refuses the job: {said}", fix="see the options of `fabriscope submit`"
         ) from error
     return Submission(executor, handed_in)
+
+
+def check_folders(scheduler: str, folder: Path, work_folder: Path) -> None:
+    """Raise LaunchError for folders whose names would be more than a word of PSI/J's scripts, which run them."""
+    for path in (folder, work_folder) if scheduler in PROGRAMS else (work_folder,):
+        wrong = (_ODD_IN_SCRIPT if scheduler in PROGRAMS else _BLANK).search(str(path))
+        if wrong is not None:
+            what = f"a job's script cannot name this folder, since {shown(wrong[0])} stands in its name"
+            raise LaunchError(what, where=str(path), fix="use a folder with letters, digits and @%+=:,./_- in its name")
 
 
 def attach(scheduler: str, native_id: str, work_folder: Path) -> Submission:

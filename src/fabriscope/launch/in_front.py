@@ -17,6 +17,7 @@ from typing import Self
 
 from fabriscope.launch._group import WAITERS
 from fabriscope.launch.job_group import JobGroup
+from fabriscope.model import search_paths
 from fabriscope.model.errors import LaunchError, ToolMissing
 
 PASSED_ON = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
@@ -72,14 +73,16 @@ def run(
     or LaunchError where it does not start.
     """
     words = [*access, sys.executable, "-I", "-S", "-c", _ARRIVAL, *argv] if access else list(argv)
-    words = list(group.joining(words)) if group is not None else words
+    # As it was given to us, search paths too; what leads to a host of a lab is found by ours.
+    variables = {**os.environ, **({} if access else search_paths.given()), **env}
+    words = list(group.joining(words, variables)) if group is not None else words
     pipe = subprocess.PIPE if keep_words else None
     sys.stdout.flush()
     started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
     with _PassingOn() as passing_on:
         # The terminal's keys are for the program alone: what leads to it is born deaf to them, and waits.
         with _held_back(_OF_TERMINAL if access else ()):
-            process = _started(words, argv[0], {**os.environ, **env}, pipe)
+            process = _started(words, argv[0], variables, pipe)
         passing_on.to(process)
         kept = [_Copy(stream, to) for stream, to in ((process.stdout, 1), (process.stderr, 2)) if stream is not None]
         exit_status = process.wait()  # ends: with the user's own program, or by the signals that are passed on to it

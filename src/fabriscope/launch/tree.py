@@ -84,6 +84,7 @@ class Session:
     def _hear(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         try:
+            # ends: with the process, which `close` kills if it must; in a thread that nobody waits for
             for line in self._process.stdout:
                 self.words.put(_words_of(line))
         except ParseError:  # nothing that follows can be trusted: those that have not answered are told as silent

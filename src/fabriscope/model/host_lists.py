@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import math
 import re
 
@@ -19,6 +20,8 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _GROUP = re.compile(r"[A-Za-z0-9_.:@%+\[\]-]+|@(?:[A-Za-z0-9_.+-]+:)?\*")
 _OPTION = re.compile(r"[@:]-")
 _OPERATORS = re.compile(r"[,!&^]")
+_OF_GROUPS = re.compile(r"(^|[,!&^\s])@|[*?]")
+"""What the site's groups are asked about: for nothing else is their configuration read."""
 _BETWEEN = re.compile(r"[,!&^\s]+")
 
 
@@ -27,24 +30,36 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
 
     `groups` says whether `@name` stands for a group of the site's; what a scheduler says knows none.
     """
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-    from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
-
     if groups:
         _refuse_odd_groups(text)
     if (count := most_hosts(text)) > MAX_LISTED:
         number = f"up to {count} hosts, and" if math.isfinite(count) else "more hosts than can be counted, and"
         raise HostError(f"{shown(text)} names {number} {MAX_LISTED} are the most", fix="name fewer hosts")
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+    from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
+
     try:
-        hosts = tuple(NodeSet(text.strip(), resolver=None if groups else RESOLVER_NOGROUP))
-    except (NodeSetException, GroupResolverError, GroupSourceError, ValueError, AssertionError) as error:
+        resolver = RESOLVER_NOGROUP
+        if groups and _OF_GROUPS.search(text):
+            from fabriscope.model import host_groups
+
+            resolver = host_groups.resolver()
+        hosts = tuple(NodeSet(text.strip(), resolver=resolver))
+    except (
+        NodeSetException,
+        GroupResolverError,
+        GroupSourceError,
+        configparser.Error,
+        ValueError,
+        AssertionError,
+    ) as error:
         why = str(error)[:200] or "its numbers are not understood"  # ClusterShell asserts what it takes for granted
         raise HostError(f"{shown(text)} is no host list: {why}", fix=fix) from error
     if not hosts:
-        raise HostError("the host list is empty", fix=fix)
+        what = f"{shown(text)} stands for no hosts" if text.strip() else "the host list is empty"
+        raise HostError(what, fix=fix)
     for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise HostError(f"{shown(host)} is no host's name", fix=fix)
+        check_name(host, fix)
     return hosts
 
 
@@ -56,6 +71,12 @@ def _refuse_odd_groups(text: str) -> None:
     for inside in _BRACKETS.findall(text):
         if "@" in text and not re.fullmatch(r"[0-9,/ -]*", inside):
             raise HostError(f"{shown(inside)} are no numbers of hosts", fix=FORM)
+
+
+def check_name(host: str, fix: str = FORM) -> None:
+    """Raise HostError for what must not become a word of ssh, mpirun or srun: an option, two words, a shell's signs."""
+    if not _HOST.fullmatch(host):
+        raise HostError(f"{shown(host)} is no host's name", fix=fix)
 
 
 def most_hosts(text: str) -> float:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from pathlib import Path
 
+from fabriscope.model import plain_files
 from fabriscope.model.errors import PlanError
 
 MAX_FILE_BYTES = 256 << 10
@@ -14,14 +13,6 @@ ODD_CHARACTER = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 """What no plan needs and a terminal may obey: control characters, line separators, changes of direction, surrogates."""
-
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 
 
 def text_of(path: Path) -> str:
@@ -43,18 +34,10 @@ def text_of(path: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of a regular file. Opening never waits, as it would for a pipe that nobody writes to."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - the descriptor, not the name, is looked at
-            kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
-            if kind != stat.S_IFREG:
-                raise _unreadable(path, f"it is {_KINDS.get(kind, 'no file')}")
-            content = file.read(MAX_FILE_BYTES + 1)
+        content = plain_files.read(path, MAX_FILE_BYTES)
     except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    except ValueError as error:  # a NUL in the path
-        raise _unreadable(path, str(error)) from error
+        raise _unreadable(path, plain_files.why(error)) from error
     if len(content) > MAX_FILE_BYTES:
         raise PlanError(
             f"the plan has more than {MAX_FILE_BYTES >> 10} KiB", where=str(path), fix="give a plan, or make two of it"

@@ -13,6 +13,8 @@ from typing import Any
 
 from fabriscope import __version__
 from fabriscope.analysis.results import Results, results_of
+from fabriscope.model import plain_files
+from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import csv_tables, html_page, markdown_page
@@ -22,6 +24,8 @@ FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 _MADE_OF = re.compile(r'<script type="application/json" id="made-of">(?P<json>.*?)</script>', re.DOTALL)
 _LIBRARY = re.compile(r'(?<=<script id="library">\n).*?(?=\n</script>)', re.DOTALL)
 _DATA = re.compile(r'<script type="application/json" data-figure="(?P<id>[^"]*)">(?P<json>.*)</script>')
+MOST_BYTES = 1 << 30
+"""Of one file of a report."""
 _AROUND = 24
 """Characters of a line that are shown around its first difference."""
 
@@ -68,7 +72,7 @@ class _Checker:
         return Account(tuple(self._findings), tuple(self._notes), (checked,) if self._names else ())
 
     def page(self, path: Path) -> None:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = _text(path)
         stated = _stated_in(text)
         library = _LIBRARY.search(text)
         if stated is None or library is None:
@@ -89,7 +93,7 @@ class _Checker:
         self._compare(path, text, again, stated)
 
     def markdown(self, path: Path) -> None:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = _text(path)
         stated = read_line(text)
         self._compare(path, text, markdown_page.page_text(self._results_of(path, stated)), stated)
 
@@ -103,7 +107,7 @@ class _Checker:
                     self._findings.append(Finding(self._name(self._folder / f"{name}.csv"), "", "the file is missing"))
         for path in paths:
             if path.stem in again:
-                self._compare(path, path.read_text(encoding="utf-8", errors="replace"), again[path.stem], stated)
+                self._compare(path, _text(path), again[path.stem], stated)
             else:
                 self._notes.append(f"{self._name(path)} is no table of a report, and was not compared")
 
@@ -150,9 +154,13 @@ def _stated_in(page: str) -> dict[str, Any] | None:
     return stated if isinstance(stated, dict) else None
 
 
+def _text(path: Path) -> str:
+    return plain_files.text(path, MOST_BYTES, error=StoreError, what="the report")
+
+
 def _stated_beside(path: Path) -> dict[str, Any] | None:
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8", errors="replace").splitlines()))
+        rows = list(csv.reader(_text(path).splitlines()))
         stated: dict[str, Any] = {row[0]: row[1] for row in rows[1:]}
         return {**stated, "launches": int(stated["launches"])}
     except (ValueError, KeyError, IndexError):

@@ -6,7 +6,6 @@ import hashlib
 import json
 import secrets
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.model.errors import FabriscopeError, printable
 from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
+from fabriscope.model.search_paths import python_argv
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._charts import draw
 from fabriscope.reports._figure import Figure
@@ -120,7 +120,7 @@ def _start_bundle() -> subprocess.Popen[str]:
     """
     code = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
+    return subprocess.Popen(python_argv("-c", code), stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
 
 
 def _bundle_of(process: subprocess.Popen[str]) -> str:

@@ -19,6 +19,7 @@ from fabriscope.analysis.proof.traffic import flows
 from fabriscope.hosts import counters
 from fabriscope.launch import in_front, processes
 from fabriscope.launch.on_host.sweep import MARK_VARIABLE
+from fabriscope.model import search_paths
 from fabriscope.model.counters import PROVED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.proof import Observed, Proof
@@ -44,7 +45,7 @@ class Wish:
 
 def check(argv: Sequence[str]) -> None:
     """Raise ToolMissing where there is no such program on this machine, or nothing that can be started."""
-    if shutil.which(argv[0]) is None:
+    if shutil.which(argv[0], path=search_paths.given().get("PATH")) is None:
         raise ToolMissing(
             f"there is no program {argv[0] or repr(argv[0])}", fix="give its path, or a name that PATH knows"
         )

@@ -106,7 +106,17 @@ def refuse_impossible(path: str | Path) -> None:
         raise _not_made(folder, f"{standing} is not ours to write to")
 
 
+def _refuse_odd_name(folder: Path) -> None:
+    """Raise StoreError for a path that is no UTF-8: no reader of samples takes one, nor do manifests and pages."""
+    try:
+        str(folder.absolute()).encode()
+    except UnicodeEncodeError:
+        what = "its path holds bytes that are no UTF-8"
+        raise StoreError(what, where=str(folder), fix="name another, or rename it") from None
+
+
 def _refuse_used(folder: Path) -> None:
+    _refuse_odd_name(folder)
     try:
         about = folder.stat()
         if not stat.S_ISDIR(about.st_mode):
@@ -135,6 +145,7 @@ def open_run(path: str | Path) -> RunFolder:
         raise StoreError(f"there is no such run folder: {error.strerror}", where=shown(str(folder))) from error
     if not is_there:
         raise StoreError("there is no such run folder", where=str(folder))
+    _refuse_odd_name(folder)
     return RunFolder(folder, manifest.load(folder))
 
 

@@ -124,5 +124,5 @@ def wrong_end(stated: SealFile, documents: Sequence[Mapping[str, object] | None]
 
 def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the digests of the files that are written before the first launch."""
-    found = {name: json_digests((folder / name).read_bytes()) for name in json_names}
-    return found | {name: text_digests((folder / name).read_bytes()) for name in text_names}
+    found = {name: json_digests(inside.read_bytes(folder, name)) for name in json_names}
+    return found | {name: text_digests(inside.read_bytes(folder, name)) for name in text_names}

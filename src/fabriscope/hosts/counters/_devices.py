@@ -145,7 +145,7 @@ class Rdma:
     def statistics(self):
         """Return what `rdma statistic` tells; the files in /sys lack some of it on some kernels."""
         program = shutil.which("rdma", path=os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin")
-        if not self.ports or program is None:
+        if not self.ports or program is None or not program.startswith("/"):
             return {}
         try:
             done = subprocess.run(

@@ -81,9 +81,9 @@ def _facts(reading: Reading, known: Iterable[FactGroup]) -> list[Fact]:
 def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     """Return what the host's files and programs said. Raises OSError, SubprocessError, ValueError or ParseError."""
     script = f"{collector()}\nmain({json.dumps(request(wanted))!r})\n"
-    python = "python3" if host.is_remote else sys.executable
+    python = ("python3" if host.is_remote else sys.executable, "-I", "-S", "-")
     done = subprocess.run(
-        [*host.access, python, "-I", "-S", "-"],
+        [*host.access, *python],
         input=script.encode(),
         capture_output=True,
         timeout=COLLECT_TIMEOUT_S,
@@ -91,7 +91,7 @@ def read(host: Host, wanted: Iterable[FactGroup]) -> Reading:
     )
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise ValueError(f"{python} ended with exit status {done.returncode}: {said[-1]}")
+        raise ValueError(f"{python[0]} ended with exit status {done.returncode}: {said[-1]}")
     return _reading(decode_json(done.stdout.rpartition(BEGIN)[2], f"the facts of {host.name}"))
 
 

@@ -63,8 +63,14 @@ def expand(commands):
             yield argv
 
 
+def search_path():
+    """Return PATH and the folders of the system's programs, without what leads into the current folder."""
+    folders = (os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin").split(":")
+    return ":".join([folder for folder in folders if folder.startswith("/")])
+
+
 def run_all(commands, problems):
-    env = dict(os.environ, LC_ALL="C", PATH=os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin")
+    env = dict(os.environ, LC_ALL="C", PATH=search_path())
     running = []
     for argv in expand(commands):
         key = " ".join(argv)

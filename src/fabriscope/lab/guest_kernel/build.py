@@ -101,6 +101,7 @@ def _make(argv: Sequence[str], log: Path, notice: Notice, cwd: Path | None = Non
     env = {**os.environ, "LC_ALL": "C", "KBUILD_BUILD_USER": "fabriscope", "KBUILD_BUILD_HOST": "lab"}
     with (
         log.open("a") as file,
+        # ends: it has ended, or was killed
         subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=env, cwd=cwd) as process,
     ):
         try:

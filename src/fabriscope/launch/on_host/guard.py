@@ -72,7 +72,7 @@ def no_folder(error):
 def start(argv, program_input, env, folder):
     stdin = subprocess.PIPE if program_input else subprocess.DEVNULL
     try:
-        return subprocess.Popen(argv, stdin=stdin, env=env, start_new_session=True)
+        return subprocess.Popen(argv, stdin=stdin, env=env, cwd="/", start_new_session=True)
     except OSError as error:
         remove(folder)
         end_with(127, {"cannot_start": argv[0] + ": " + reason_of(error)})

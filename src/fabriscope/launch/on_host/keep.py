@@ -65,7 +65,7 @@ def write(body, output):
 
 
 def build(request, body, scratch, output):
-    compiler = next((found for found in map(shutil.which, request["compilers"]) if found), None)
+    compiler = next((path for path in map(shutil.which, request["compilers"]) if path and path[0] == "/"), None)
     if compiler is None:
         return f"there is no C++ compiler ({' or '.join(request['compilers'])})"
     with tarfile.open(fileobj=io.BytesIO(body)) as archive:

@@ -70,10 +70,6 @@ def has(path, sha256):
     return digest.hexdigest() == sha256 and os.access(path, os.X_OK)
 
 
-def search_path():
-    return os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-
-
 def said(argv, env):
     try:
         done = subprocess.run(

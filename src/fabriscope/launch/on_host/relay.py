@@ -106,6 +106,7 @@ class Child(threading.Thread):
             )
         threading.Thread(target=self.tell, daemon=True).start()
         has_slot, said = True, ""
+        # ends: with the process; in a thread that nobody waits for
         for line in self.process.stdout:
             if line.startswith(BEGIN):
                 self.missing.discard(json.loads(line[1:].decode())["host"])
