@@ -107,8 +107,8 @@ def test_several_labs_are_told_apart(own_state: Path) -> None:
         (("--fabric", "infiniband"), "there is no preset 'infiniband' -- presets: ethernet-100, gige"),
         (("--fabric", "x=gige", "--fabric", "x=local"), "two fabrics have the name 'x'"),
         (("--fabric", "gige,rate=fast"), "--fabric gige,rate=fast: rate: 'fast' is not a rate"),
-        (("--fabric", "gige,colour=red"), "colour: there is no such key -- keys: rate, delay"),
-        (("--fabric", "gige,mtu=70000"), "MTU of 70000 is outside"),
+        (("--fabric", "gige,colour=red"), "there is no key 'colour' here -- keys: rate, delay"),
+        (("--fabric", "gige,mtu=70000"), "MTU of 70000 bytes is outside"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(own_state: Path, words: tuple[str, ...], message: str) -> None:
