@@ -39,7 +39,8 @@ BEGUN_S = 0.5
 """What runs beside a job has begun after that; on a machine with a load above BUSY_LOAD, after as much longer."""
 BUSY_LOAD = 4.0
 _SCRIPTS = ("tricks", "services", "senders", "rings", "wires", "memory")
-"""Programs of the corpus that are plain Python, run from the checkout's root."""
+"""Programs of the corpus that are plain Python; hosts run them in another folder than the checkout's root."""
+os.environ["PYTHONPATH"] = f"{Path(__file__).parents[1]}:{os.environ.get('PYTHONPATH', '/')}"
 _MARK = "corpus-traffic "
 _FOOTER = '{"type":"footer"'
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -64,7 +64,17 @@ PARTS = {
 
 def import_all() -> None:
     """Import what runs import when they need it, so that a forked run need not."""
-    for name in ("run", "verify", "real_site", "lab", "progress", "hosts.facts", "hosts.counters", "plan", "reports"):
+    for name in (
+        "running.run",
+        "running.verify",
+        "running.real_site",
+        "lab",
+        "progress",
+        "hosts.facts",
+        "hosts.counters",
+        "plan",
+        "reports",
+    ):
         importlib.import_module(f"fabriscope.{name}")
     for folder, constant in (("adapters", "ADAPTER"), ("launch", "LAUNCHER"), ("cli", "COMMAND")):
         discover(folder, constant)

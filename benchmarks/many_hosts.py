@@ -23,7 +23,7 @@ from tests.ssh.cluster import HEAD, Cluster, cluster
 _ASK = """
 import sys, time
 started_s = time.monotonic()
-from fabriscope import fleet
+from fabriscope.running import fleet
 from fabriscope.launch import tree
 from fabriscope.launch.ssh import ControlFolder, Ssh
 tree.FLAT_HOSTS = int(sys.argv[2])

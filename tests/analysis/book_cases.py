@@ -73,7 +73,7 @@ def holds(*channels: tuple[str, ...]) -> Step:
 
 
 def loses_sight(one: Scene) -> None:
-    one.hosts["a"].problems["looks"] = "one came 0.4 s too late"
+    one.hosts["a"].late_ns = 400_000_000
 
 
 def soft(size: int) -> Step:
@@ -344,7 +344,7 @@ CASES = [
         ALONE,
         UNDECIDED,
         "",
-        "one came 0.4 s too late",
+        "a look came 0.4 s late",
     ),
     Case("payload unknown, a look was missed", scene(tcp(MB), loses_sight), TCP, PROVED, "tcp over eth0"),
     Case("payload unknown, one host, memory", on_one(shares), ALONE, REFUTED, "shared memory"),

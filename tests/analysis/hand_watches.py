@@ -28,6 +28,7 @@ class Host:
     processes: list[Process] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
     mtu_bytes: int = 1500
+    late_ns: int = 0
 
     def __post_init__(self) -> None:
         self.kernel = self.kernel or f"boot-{self.name}"
@@ -65,6 +66,7 @@ class Host:
             ),
             {SOFT: "eth0", HARD: "eth0"},
             dict(self.problems),
+            late_ns=self.late_ns,
         )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ int main(int count, char** words) {
 DRIVER = """
 import sys
 from dataclasses import replace
-from fabriscope import fleet, real_site
+from fabriscope.running import fleet, real_site
 from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.launch.ssh import Ssh

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriscope.model.limits import Counted64, UnixNs, Whole32
+from fabriscope.model.limits import Counted64, DurationNs, UnixNs, Whole32
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
@@ -120,6 +120,8 @@ class Watch:
     where nobody said."""
     other_datagrams: tuple[str, ...] | None = None
     """Sockets of UDP that reach other hosts and are not the job's, in words (`port 5353`); None where nobody looked."""
+    late_ns: DurationNs = 0
+    """By how much the latest of the looks at the job came too late: what lived for less may have been missed."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
 """Parts of names of what could not be read and no verdict rests on."""
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
-LOOKS = "looks"
-"""Names the problem that the job was lost from sight for some time: no harm to what interfaces count."""
+LATE_NS = 100_000_000
+"""A look that comes so much too late was missed: a pipe or a Unix socket may have lived and gone."""
 
 _CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
 
@@ -37,7 +37,7 @@ def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
         if len(watch.readings) < 2:
             return f"the counters of {host} were not read both before and after"
         for name, why in watch.problems.items():
-            if name not in (LAST_WORDS, LOOKS) and not any(word in name.lower() for word in HARMLESS_PROBLEMS):
+            if name != LAST_WORDS and not any(word in name.lower() for word in HARMLESS_PROBLEMS):
                 return f"on {host}, {name}: {why}"
     return ""
 
@@ -183,11 +183,12 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         return f"{judged.because}; but {evidence.pinned}, which may be the job's"
     if evidence.by_files and judged.carried_by != MEMORY:
         return f"{judged.because}; but {evidence.by_files}, which no interface counts"
-    for host in evidence.ranks.hosts:
-        if judged.carried_by != MEMORY and (late := evidence.watches[host].problems.get(LOOKS)):
-            return (
-                f"{judged.because}; but of the looks at {host}, {late}, and a pipe or Unix socket may have been missed"
-            )
+    late_ns = max((evidence.watches[host].late_ns for host in evidence.ranks.hosts), default=0)
+    if late_ns > LATE_NS and judged.carried_by != MEMORY:
+        missed = (
+            f"a look came {late_ns / 1e9:.1f} s late on this busy machine, and missed what pipes and Unix sockets lived"
+        )
+        return f"{judged.because}; but {missed} meanwhile"
     return ""
 
 

@@ -116,6 +116,7 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         problems=problems,
         ownership=told[-1].at("ownership").text() if told and told[-1].get("ownership") else "",
         other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
+        late_ns=told[-1].at("late_ns").whole() if told and told[-1].get("late_ns") else 0,
     )
 
 
