@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from benchmarks._corpus_jobs import TWO
 from benchmarks._corpus_nouns import Case, Job
@@ -123,7 +124,7 @@ def both_ends() -> Iterator[Case]:
 
 
 _ENVIRONMENTS = {
-    "empty environment at both ends": "env -i",
+    "empty environment at both ends": f"env -C {Path(__file__).parents[1]} -i",
     "both ends are rank 0 of a Slurm step": "env SLURM_PROCID=0 SLURM_JOB_ID=77 SLURM_STEP_ID=0",
     "somebody else's mark at both ends": "env FABRISCOPE_LAUNCH_MARK=00000000000000000000000000000000",
     "an empty mark and a rank of Open MPI": "env FABRISCOPE_LAUNCH_MARK= OMPI_COMM_WORLD_RANK=3",

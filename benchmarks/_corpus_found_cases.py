@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -199,13 +200,15 @@ def moved() -> Iterator[Case]:
     """Yield what leaves the job's control group, its environment, name and parent, as containers do."""
     moving = (
         "mkdir /dev/shm/groups; mount -t cgroup2 none /dev/shm/groups; mkdir /dev/shm/groups/moved-$$; "
-        'setsid -f env -i bash -c "echo \\$\\$ > /dev/shm/groups/moved-$$/cgroup.procs; '
+        'setsid -f env -i PYTHONHOME={home} bash -c "echo \\$\\$ > /dev/shm/groups/moved-$$/cgroup.procs; '
         'exec -a kworker {{python}} {{tcp}} send 7777 20000000 {address}"; sleep 2; {small}; '
         "rmdir /dev/shm/groups/moved-$$; umount /dev/shm/groups"
     )
     because = "a process that the job moved to a control group of its own sends it to this address"
     for name, address in (("eth0", ETH0), ("eth1", ETH1)):
-        job = Job(programs=(("node1", f"bash -c '{moving.format(address=address, small=SMALL)}'"),))
+        job = Job(
+            programs=(("node1", f"bash -c '{moving.format(address=address, small=SMALL, home=sys.base_prefix)}'"),)
+        )
         truth = BOTH if name == "eth0" else ("tcp eth1",)
         yield _case(f"a control group of its own, over {name}", "tcp eth1", truth, because, job, beside=(OLD_SERVER,))
 

@@ -75,6 +75,7 @@ def alone(leave: Callable[[], object], work: Work) -> None:
 
 def started_again(words: list[str], env: dict[str, str]) -> None:
     """Become this program again, with other words and another environment."""
+    os.chdir(Path(__file__).parents[1])
     os.execve(sys.executable, [sys.executable, "-m", "benchmarks._corpus_tricks", *words], env)  # noqa: S606 - that is the trick
 
 

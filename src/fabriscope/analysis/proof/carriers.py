@@ -47,6 +47,9 @@ def closure_error(evidence: Evidence, *, is_refuted: bool = False) -> float | No
     judged = [one for one in evidence.transfers if evidence.is_judged(one)]
     past = [one for one in judged if not evidence.is_asked(one)] if is_refuted else []
     used = _used(evidence, past or judged)
+    if past:
+        asked = {*evidence.expected.interfaces.items()}
+        used = {key for key in used if key[:2] not in asked} or used
     carried = [one.error for one in evidence.lines if (one.host, one.interface, one.direction) in used]
     return max((error for error in carried if error is not None), default=evidence.worst_error)
 
