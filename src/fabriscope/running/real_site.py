@@ -10,6 +10,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabriscope import engine_binary
 from fabriscope.hosts import allocation, facts
@@ -18,9 +19,11 @@ from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
-from fabriscope.plan import Plan
 from fabriscope.running import fleet, rdma_ports
 from fabriscope.running.fleet import Fleet, Program
+
+if TYPE_CHECKING:
+    from fabriscope.plan import Plan
 
 Notice = Callable[[str], None]
 """Told what takes time."""
