@@ -268,4 +268,4 @@ def test_a_sentence_names_the_place_in_our_code() -> None:
         plans.load(None, None)  # type: ignore[arg-type]
     except Exception as error:
         sentence = bug_log.sentence(error)
-    assert "(plan/" in sentence
+    assert "(model/plain_files.py:" in sentence

@@ -22,7 +22,7 @@ _MAX_SEED = 2**62
 """What the switch takes (switch/src/settings.cc)."""
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 _FABRIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_TAKEN = ("localhost", "keeper", "switch")
+_TAKEN = ("localhost", "keeper")
 
 
 class Problem(NamedTuple):

@@ -36,6 +36,11 @@ class ProcessId:
         found = _stat(fields.parent)
         return ProcessId(fields.parent, found.start_ticks) if found is not None and found.name == name else None
 
+    def is_stopped(self) -> bool:
+        """Return whether this very process has been sent SIGSTOP, or is traced."""
+        fields = _stat(self.pid)
+        return fields is not None and fields.start_ticks == self.start_ticks and fields.is_stopped
+
     def kill(self) -> None:
         """Send SIGKILL to this very process; raises PermissionError."""
         if self.is_alive():
@@ -69,6 +74,7 @@ class _Stat:
     parent: int
     start_ticks: int
     is_exiting: bool
+    is_stopped: bool
 
 
 def _stat(pid: int | str) -> _Stat | None:
@@ -81,7 +87,7 @@ def _stat(pid: int | str) -> _Stat | None:
     if fields[0] in "ZX":
         return None
     is_exiting = bool(int(fields[6]) & _IS_EXITING)
-    return _Stat(head.partition("(")[2], int(fields[1]), int(fields[19]), is_exiting)
+    return _Stat(head.partition("(")[2], int(fields[1]), int(fields[19]), is_exiting, fields[0] in "Tt")
 
 
 def _living_beside(pid: int) -> Iterator[str]:

@@ -102,10 +102,11 @@ class LabState:
         if not self.keeper.is_alive() or self.keeper == self.owner:
             return
         try:
-            # `unshare`, which started it, ends with it, unless it was stopped.
-            for process in (self.keeper.parent("unshare"), self.keeper):
-                if process is not None:
-                    process.kill()
+            # `unshare`, which started it, waits for its end, and ends, unless it was stopped.
+            parent = self.keeper.parent("unshare")
+            self.keeper.kill()
+            if parent is not None and parent.is_stopped():
+                parent.kill()
         except PermissionError:
             raise LabError(
                 f"its keeper, process {self.keeper.pid}, is not ours to end",
