@@ -206,9 +206,8 @@ def moved() -> Iterator[Case]:
     )
     because = "a process that the job moved to a control group of its own sends it to this address"
     for name, address in (("eth0", ETH0), ("eth1", ETH1)):
-        job = Job(
-            programs=(("node1", f"bash -c '{moving.format(address=address, small=SMALL, home=sys.base_prefix)}'"),)
-        )
+        words = moving.format(address=address, small=SMALL, home=sys.base_prefix)
+        job = Job(programs=(("node1", f"bash -c '{words}'"),))
         truth = BOTH if name == "eth0" else ("tcp eth1",)
         yield _case(f"a control group of its own, over {name}", "tcp eth1", truth, because, job, beside=(OLD_SERVER,))
 

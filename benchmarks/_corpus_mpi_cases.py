@@ -100,10 +100,7 @@ def one_host() -> Iterator[Case]:
     yield Case("MPICH 5, TCP baseline, one host, 3 messages", "shared memory", "tcp eth0", ("shm",), shared, job)
 
 
-_SAME_MEMORY = {
-    MPICH4: {"UCX_NET_DEVICES": "eth0"},
-    MPICH5: {"MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_NET_DEVICES": "eth0"},
-}
+_SAME_MEMORY = {MPICH4: {"UCX_NET_DEVICES": "eth0"}, MPICH5: {"MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_NET_DEVICES": "eth0"}}
 """Settings with which UCX may take whatever it thinks best."""
 
 

@@ -130,14 +130,7 @@ def tiny() -> Iterator[Case]:
             fabrics=TWO,
             knows_payload=False,
         )
-    yield Case(
-        "plain TCP, 100 B",
-        "tiny",
-        "tcp eth0",
-        ("tcp eth0",),
-        GIVEN,
-        tcp_job(100, "10.10.0.2"),
-    )
+    yield Case("plain TCP, 100 B", "tiny", "tcp eth0", ("tcp eth0",), GIVEN, tcp_job(100, "10.10.0.2"))
     silent = Job(programs=(("node1", "sleep 1"), ("node2", "sleep 1")))
     yield Case(
         "programs that send nothing",

@@ -162,23 +162,14 @@ def crowd() -> Iterator[Case]:
     yield as_asked(
         "plain, as asked, others' UDP over eth1", FAMILY, because, job(f"{plain} {AS_ASKED}"), beside=filling
     )
-    routed = ((
-        "node1",
-        "ip route add 10.10.0.3/32 via 10.11.0.2 dev eth1",
-    ), ("node2", "ip address add 10.10.0.3/16 dev eth0"))  # fmt: skip
+    away, second = "ip route add 10.10.0.3/32 via 10.11.0.2 dev eth1", "ip address add 10.10.0.3/16 dev eth0"
+    routed = (("node1", away), ("node2", second))
     half = "half of the bytes go to a second address of eth0's network, of which the only route is over eth1"
     made = job(f"{plain} 7777 {BULK_BYTES} {ETH0} {BULK_BYTES} 10.10.0.3")
     others = (("node2", f"{SEND} take-udp 9999"), ("node1", f"{SEND} udp 9999 4000000000 {ETH0}"))
     for name, beside in (("", ()), (", others' UDP over eth0", others)):
-        yield fooling(
-            f"half of eth0's bytes routed over eth1{name}",
-            FAMILY,
-            half,
-            made,
-            asked="tcp eth0",
-            prepare=routed,
-            beside=beside,
-        )
+        title = f"half of eth0's bytes routed over eth1{name}"
+        yield fooling(title, FAMILY, half, made, asked="tcp eth0", prepare=routed, beside=beside)
     alike = (
         ("node2", f"{{python}} {{tcp}} serve 7777 {ETH0}"),
         ("node1", f"{{python}} {{tcp}} send 7777 20000000 {ETH0} --rounds 1000 --pause 0.05"),

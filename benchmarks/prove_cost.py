@@ -62,11 +62,7 @@ told = subprocess.run(["iperf3", "-J", "-c", "{FAR}", "-n", "6G"], capture_outpu
 print("seconds", json.loads(told)["end"]["sum_sent"]["seconds"])
 """
 NOTHING = "print('seconds', 1.0)"
-JOBS = {
-    "iperf3, 6 GiB": STREAM,
-    "200 short connections": SHORT,
-    "a program that does nothing": NOTHING,
-}
+JOBS = {"iperf3, 6 GiB": STREAM, "200 short connections": SHORT, "a program that does nothing": NOTHING}
 MANY = """
 import os, resource, socket, sys, time
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
