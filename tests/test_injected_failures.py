@@ -15,15 +15,15 @@ from tests import needs
 ROOT = Path(__file__).parents[1]
 SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
 SHARES = {
-    "store": 30,
-    "run-store": 500,
-    "launcher": 200,
-    "guard": 200,
-    "lab": 180,
-    "unshare": 10,
-    "keeper": 4,
-    "furnish": 80,
-    "hosts": 8,
+    "store": 12,
+    "run-store": 200,
+    "launcher": 80,
+    "guard": 80,
+    "lab": 70,
+    "unshare": 5,
+    "keeper": 2,
+    "furnish": 30,
+    "hosts": 4,
 }
 """Of so many failures one is made, the first of them chosen by the seed."""
 

@@ -11,7 +11,7 @@ from benchmarks.fuzz_targets import Target, targets
 
 from fabriscope.model.errors import ParseError
 
-COUNT = int(os.environ.get("FABRISCOPE_TEST_FUZZ", "100"))
+COUNT = int(os.environ.get("FABRISCOPE_TEST_FUZZ", "150"))
 """New texts of each target."""
 TARGETS = targets()
 KEPT = sorted(path for path in CORPUS.glob("*/*") if path.is_file())
