@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import signal
@@ -17,7 +18,7 @@ from tests.lab.on_hosts import COMMAND_TIMEOUT_S
 
 from fabriscope import lab
 from fabriscope.cli.lab import COMMAND
-from fabriscope.lab import Lab, namespaces, state
+from fabriscope.lab import Lab, namespaces, processes, state
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
@@ -241,7 +242,13 @@ def test_a_lab_is_known_again_whatever_the_umask_says(mask: int) -> None:
         built.down()
 
 
-def test_unshare_that_was_stopped_goes_with_its_lab() -> None:
+@pytest.mark.parametrize("looks_too_early", [0, 1])
+def test_unshare_that_was_stopped_goes_with_its_lab(looks_too_early: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = itertools.count()
+    is_stopped = processes.ProcessId.is_stopped
+    monkeypatch.setattr(
+        processes.ProcessId, "is_stopped", lambda self: next(looks) >= looks_too_early and is_stopped(self)
+    )
     built = lab.up(LabSpec(("a",), {}), name=f"stopped-{secrets.token_hex(4)}")
     parent = built.state.keeper.parent("unshare")
     assert parent is not None

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import cpu_share
+from fabriscope.lab import cpu_share, record_shape
 from fabriscope.lab.processes import ProcessId, process_id
 from fabriscope.model import folders
 from fabriscope.model.errors import LabError
@@ -30,28 +30,6 @@ _REAPED_TIMEOUT_S = 5.0
 _LEFT_OVERS_TIMEOUT_S = 2.0
 """All left-overs together get this long to end; what does not is reported, and hinders nobody."""
 _MAX_SOCKET_CHARACTERS = 107 - len("/_switch.sock")
-
-_DETAILS: dict[str, Any] = {
-    "pids": {str: int},
-    "network_namespaces": {str: str},
-    "switch_arguments": [str],
-    "keeper_words": [str],
-    "remote_shell": str,
-    "hosts": [{str: object}],
-    "guests": {str: {str: object}},
-    "agents": {str: [int]},
-    "fabrics": {str: {str: object}},
-    "since_unix_s": (int, float),
-}
-_HOST: dict[str, Any] = {
-    "name": str,
-    "access": [str],
-    "client": [str],
-    "addresses": {str: str},
-    "management_interface": str,
-    "kind": str,
-}
-"""What a complete record holds, and of which types: `[str]` is a list of strings, `{str: int}` a mapping."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +58,36 @@ class LabState:
         """Record the lab."""
         _write(self, self.folder)
 
-    def remove(self, timeout_s: float = _GONE_TIMEOUT_S) -> None:
+    def remove(self) -> None:
         """End the keeper, with it everything in the lab, and forget the lab. Raises LabError if it will not end."""
-        self._end_keeper()
+        self._forget(self._end_keeper(), _GONE_TIMEOUT_S)
+
+    def _end_keeper(self) -> ProcessId | None:
+        """Send SIGKILL to the keeper; return `unshare`, which started it and ends with it. Raises LabError."""
+        if not self.keeper.is_alive() or self.keeper == self.owner:
+            return None
+        try:
+            parent = self.keeper.parent("unshare")
+            self.keeper.kill()
+        except PermissionError:
+            raise LabError(
+                f"its keeper, process {self.keeper.pid}, is not ours to end",
+                where=f"lab {self.name}",
+                fix=f"ask who owns it to end it, then remove {self.folder}",
+            ) from None
+        return parent
+
+    def _forget(self, parent: ProcessId | None, timeout_s: float) -> None:
+        """Remove what is recorded of the lab once the keeper and its parent have ended; raises LabError."""
         began_s = time.monotonic()
-        while self.keeper.is_alive():
+        while (is_left := self.keeper.is_alive()) or (parent is not None and parent.is_alive()):
             waited_s = time.monotonic() - began_s
-            if waited_s > min(_REAPED_TIMEOUT_S, timeout_s) and self.keeper.has_ended_with_all_below():
+            is_overdue = waited_s > min(_REAPED_TIMEOUT_S, timeout_s)
+            if parent is not None and (is_overdue or parent.is_stopped()):
+                parent.kill()
+            if is_overdue and self.keeper.has_ended_with_all_below():
                 break
-            if waited_s > timeout_s:
+            if is_left and waited_s > timeout_s:
                 raise LabError(
                     f"its keeper, process {self.keeper.pid}, does not end, though it was sent SIGKILL",
                     where=f"lab {self.name}",
@@ -97,22 +96,6 @@ class LabState:
             time.sleep(0.005)
         cpu_share.remove(self.folder)
         remove_folder(self.folder)
-
-    def _end_keeper(self) -> None:
-        if not self.keeper.is_alive() or self.keeper == self.owner:
-            return
-        try:
-            # `unshare`, which started it, waits for its end, and ends, unless it was stopped.
-            parent = self.keeper.parent("unshare")
-            self.keeper.kill()
-            if parent is not None and parent.is_stopped():
-                parent.kill()
-        except PermissionError:
-            raise LabError(
-                f"its keeper, process {self.keeper.pid}, is not ours to end",
-                where=f"lab {self.name}",
-                fix=f"ask who owns it to end it, then remove {self.folder}",
-            ) from None
 
 
 def state_root() -> Path:
@@ -213,15 +196,15 @@ def remove_left_overs(notice: Callable[[str], None] | None = None) -> list[str]:
 
     One that cannot be removed is passed by, and `notice` is told of it, a sentence each. Raises LabError as `recorded`.
     """
-    names = []
+    names, parents = [], {}
     left = [state for state in recorded(notice) if state.is_left_over]
     deadline = time.monotonic() + _LEFT_OVERS_TIMEOUT_S
     for state in left:
         with contextlib.suppress(LabError):  # said below
-            state._end_keeper()
+            parents[state.name] = state._end_keeper()
     for state in left:
         try:
-            state.remove(max(0, deadline - time.monotonic()))
+            state._forget(parents.get(state.name) or state._end_keeper(), max(0, deadline - time.monotonic()))
             names.append(state.name)
         except LabError as error:
             if notice is not None:
@@ -289,30 +272,17 @@ def _read(folder: Path) -> LabState:
     details = raw.get("details")
     if not isinstance(details, dict):
         raise ValueError(f"{STATE_FILE} has no `details`")
-    if details:
-        _check(details, _DETAILS)
-        for host in details["hosts"]:
-            _check(host, _HOST)
+    if details and (key := record_shape.unusable(details)) is not None:
+        raise ValueError(f"{STATE_FILE} lacks a usable {key!r}")
     return LabState(raw["name"], folder, owner, _process(raw.get("keeper")), details)
 
 
 def _process(raw: Any) -> ProcessId:
-    if not isinstance(raw, dict) or not _fits(raw, {str: int}) or set(raw) != {"pid", "start_ticks"} or raw["pid"] < 1:
+    if (
+        not isinstance(raw, dict)
+        or not record_shape.fits(raw, {str: int})
+        or set(raw) != {"pid", "start_ticks"}
+        or raw["pid"] < 1
+    ):
         raise ValueError(f"{STATE_FILE} names a process as {raw!r}")
     return ProcessId(raw["pid"], raw["start_ticks"])
-
-
-def _check(values: dict[str, Any], shapes: dict[str, Any]) -> None:
-    """Raise ValueError for a value that is missing or of another type."""
-    wrong = [key for key, shape in shapes.items() if not _fits(values.get(key), shape)]
-    if wrong:
-        raise ValueError(f"{STATE_FILE} lacks a usable {wrong[0]!r}")
-
-
-def _fits(value: Any, shape: Any) -> bool:
-    """Return whether a value is of a shape: a type, types, a list of one shape, or a mapping to one shape."""
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
-    if isinstance(shape, dict):
-        return isinstance(value, dict) and all(_fits(one, shape[str]) for one in value.values())
-    return isinstance(value, shape) and (shape is object or not isinstance(value, bool))
