@@ -9,7 +9,6 @@ import pwd
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from fabriscope.model.mpi import MpiStack
 
 IDLE_S = 0.5
 INTERVAL_S = 1.0
+PYTHON = "/usr/bin/python3"  # which every user may run
 CASE_TIMEOUT_S = 45.0
 MAX_HANGS = 3
 BEGUN_S = 0.5
@@ -175,7 +175,8 @@ def _as(user: str) -> tuple[str, ...]:
     if not user:
         return ()
     account = pwd.getpwnam(user)
-    return ("setpriv", "--reuid", str(account.pw_uid), "--regid", str(account.pw_gid), "--clear-groups")
+    own = ["env", "-u", "TMPDIR", "-u", "HOME", "setpriv", "--clear-groups"]
+    return *own, f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}"
 
 
 def _watched(case: Case, built: Lab, known: Mapping[str, Library], prefix: tuple[str, ...]) -> Seen:
@@ -262,7 +263,7 @@ def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Comm
 
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a command; `{python}`, and `{tcp}` and its neighbours, also inside a script for a shell."""
-    text = text.replace("{python}", sys.executable).replace("{tcp}", str(Path(__file__).with_name("_corpus_tcp.py")))
+    text = text.replace("{python}", PYTHON).replace("{tcp}", str(Path(__file__).with_name("_corpus_tcp.py")))
     if "{engine}" in text:
         text = text.replace("{engine}", str(engine_binary.find_engine()))
     for name in _SCRIPTS:
