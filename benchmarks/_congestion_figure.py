@@ -43,7 +43,7 @@ ROCE_PACKET_BYTES = IPV4_HEADER_BYTES + 8 + 12 + 4
 ROCE_MTU_BYTES = 1024
 WIDTH, HEIGHT, PNG_SCALE = 300, 250, 1.4
 BESIDE = 0.05
-"""By so much, in senders, the curves stand beside each other."""
+"""How far apart, in senders, the curves stand."""
 _STYLE = Style({}, ())
 
 

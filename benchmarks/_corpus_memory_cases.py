@@ -38,7 +38,7 @@ _OTHER = {
 
 
 def _case(name: str, asked: str, truth: tuple[str, ...], carrier: str, byte_count: int, tcp: int, known: bool) -> Case:
-    """Return a case of two processes on one host: so much by a carrier, so much by TCP over lo."""
+    """Return a case of two processes on one host: a share by a carrier, the rest by TCP over lo."""
     what = {**_MEMORY, **_OTHER}[carrier]
     because = f"a parent tells its child {byte_count / 1e6:g} MB by {what}, and {tcp / 1e6:g} MB by TCP over lo"
     job = Job(

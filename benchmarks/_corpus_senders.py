@@ -99,7 +99,7 @@ def by_short_ones(port: int, byte_count: int, address: str) -> None:
 
 
 def by_question(port: int, byte_count: int, address: str) -> None:
-    """Ask for so many bytes and close this half: they come over the other half."""
+    """Ask for a number of bytes and close this half: they come over the other half."""
     connection = connected(address, port)
     connection.sendall(str(byte_count).encode())
     connection.shutdown(socket.SHUT_WR)

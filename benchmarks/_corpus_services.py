@@ -5,7 +5,7 @@ python3 -m benchmarks._corpus_services sends WHERE PORT ADDRESS BYTES   sends, w
 python3 -m benchmarks._corpus_services word PORT SECONDS                says that word here, and waits before it closes
 python3 -m benchmarks._corpus_services opener PATH PORT ADDRESS     opens connections, and hands them out
 python3 -m benchmarks._corpus_services sender PATH                  is handed connections, and sends over them
-python3 -m benchmarks._corpus_services timer FILE SECONDS WORD...   starts a program so long after a file is there
+python3 -m benchmarks._corpus_services timer FILE SECONDS WORD...   starts a program some seconds after a file is there
 python3 -m benchmarks._corpus_services ask-relay|ask-opener|ask-sender PATH PORT BYTES ADDRESS ...  a job that uses them
 python3 -m benchmarks._corpus_services at-once PORT BYTES ADDRESS ...      20 connections, by asyncio
 python3 -m benchmarks._corpus_services begin FILE PORT BYTES ADDRESS ...   leaves the file for the timer, and sends
@@ -57,7 +57,7 @@ def relay_one(connection: socket.socket, port: int, address: str) -> None:
 
 
 def sends(where: str, port: int, address: str, byte_count: int) -> None:
-    """Send so many bytes for every word that comes, once the connection that brought it is closed."""
+    """Send a number of bytes for every word that comes, once the connection that brought it is closed."""
     listener = listen(where)
     while True:
         connection, _ = listener.accept()
@@ -95,7 +95,7 @@ def sender(where: str) -> None:
 
 
 def timer(file: str, seconds: float, words: list[str]) -> None:
-    """Start a program so long after a file is there."""
+    """Start a program some seconds after a file is there."""
     while not Path(file).exists():
         time.sleep(0.02)
     time.sleep(seconds)

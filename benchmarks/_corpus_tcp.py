@@ -39,13 +39,13 @@ def take(connection: socket.socket) -> None:
 
 
 def send(port: int, address: str, byte_count: int, is_echo: bool, pace: float = 0) -> None:
-    """Send so many bytes over one connection."""
+    """Send a number of bytes over one connection."""
     with socket.create_connection((address, port)) as connection:
         push(connection, byte_count, is_echo, pace)
 
 
 def push(connection: socket.socket, byte_count: int, is_echo: bool = False, pace: float = 0) -> None:
-    """Send so many bytes over a connection, and wait until the other end has them all."""
+    """Send a number of bytes over a connection, and wait until the other end has them all."""
     begun_s = time.monotonic()
     if byte_count > 0:
         connection.sendall(b"E" if is_echo else b"S")
@@ -64,7 +64,7 @@ def push(connection: socket.socket, byte_count: int, is_echo: bool = False, pace
 
 
 def send_all(given: argparse.Namespace) -> None:
-    """Send what the words ask for: every address its share, by so many connections, one after the other or at once."""
+    """Send what the words ask for: every address its share, by one or more connections, in turn or at once."""
     total, *addresses = given.rest
     work = []
     for word in addresses:

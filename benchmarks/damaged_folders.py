@@ -273,7 +273,7 @@ def damaged(run: Path, number: int, seed: int) -> Damage:
 
 
 def try_all(numbers: range, seed: int, say: Callable[[str], None]) -> Counter[str]:
-    """Damage a folder in so many ways; return how often each command ended how."""
+    """Damage a folder in a number of ways; return how often each command ended how."""
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
         whole = make_folder(Path(place))

@@ -26,7 +26,7 @@ PAPERS_RUNS = 10
 
 
 def papers_power(runs: int) -> float:
-    """Return the chance that the two-sample t test tells the difference after so many runs of each."""
+    """Return the chance that the two-sample t test tells the difference after a number of runs of each."""
     freedom = 2 * runs - 2
     shift = math.log(TRUE_RATIO) / (NOISE * math.sqrt(2 / runs))
     edge = t.ppf(1 - ERROR / 2, freedom)

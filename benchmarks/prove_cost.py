@@ -158,7 +158,7 @@ def _timed(argv: Sequence[str]) -> tuple[float, float]:
 
 
 def _memory_mib(connection_count: int) -> float:
-    """Return the most memory that a collector on this machine had beside so many connections of its job."""
+    """Return the most memory that a collector on this machine had beside the connections of its job."""
     (command,) = counters.commands([Host("localhost")], mark="cost")
     env = {**os.environ, **command.env}
     with tempfile.TemporaryFile() as said:

@@ -204,7 +204,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--buffer", type=parse_size_bytes, default="32KiB", help="of every port (32KiB)")
     parser.add_argument("--block", type=parse_size_bytes, default="64KiB", help="what a sender answers (64KiB)")
     parser.add_argument("--ack-timeout", type=int, default=14, help="RoCE's timer, 4.096 us times 2^n (14, 67 ms)")
-    parser.add_argument("--senders", type=int, default=4, help="at most so many (4)")
+    parser.add_argument("--senders", type=int, default=4, help="the most senders (4)")
     parser.add_argument("--rounds", type=int, default=7, help="launches of each point (7)")
     parser.add_argument("--seconds", type=float, default=3.0, help="measuring time of a launch (3)")
     parser.add_argument("--seed", type=int, default=1, help="of the orders (1)")

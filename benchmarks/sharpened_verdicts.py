@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def row_of(runs: int, steepness: float, spread: float, noise: np.random.Generator) -> str:
-    """Return the cells of a row, from so many runs."""
+    """Return the cells of a row, from a number of runs."""
     false_planned, false_added, widths, outside, count = 0.0, 0.0, [], np.zeros(2), 0
     for _ in range(runs):
         frame, spots, first, last = sharpened(steepness, spread, noise)

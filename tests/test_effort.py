@@ -35,7 +35,7 @@ compare: [fabric]
 
 
 class Folder:
-    """A run of which so many blocks have been measured."""
+    """A run of which a number of blocks have been measured."""
 
     def __init__(self, run: RunData, blocks: int) -> None:
         self._run = replace(run, journal=tuple(one for one in run.journal if one.block <= blocks))

@@ -25,7 +25,7 @@ SHARES = {
     "furnish": 30,
     "hosts": 4,
 }
-"""Of so many failures one is made, the first of them chosen by the seed."""
+"""One failure in this many is made, the first of them chosen by the seed."""
 
 
 @pytest.mark.timeout(1200)

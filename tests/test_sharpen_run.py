@@ -27,7 +27,7 @@ launches: 5
 sharpen: 1
 budget: 4s
 """
-"""So far apart, and so often, that a launch that a busy machine holds up leaves no verdict open."""
+"""Far enough apart, and often enough, that a launch that a busy machine holds up leaves no verdict open."""
 
 
 def added(runner: Runner) -> list[int]:

@@ -8,7 +8,7 @@
 namespace fabriscope {
 namespace {
 
-// So much of a window is in flight at once while it is checked: each message has a place of its
+// The part of a window in flight at once while it is checked: each message has a place of its
 // own then, and 64 messages of 1 MiB each way would be more memory than a small host has to spare.
 constexpr std::size_t kCheckedAtOnceBytes = 4U << 20;
 

@@ -11,7 +11,7 @@ namespace {
 
 // A clock read may take this share of a sample.
 constexpr double kMaxClockShare = 0.05;
-// An operation that looks shorter than so many records is probed again in a batch: the first
+// An operation that looks shorter than this many records is probed again in a batch: the first
 // probe's clock reads hide its true length.
 constexpr double kBatchProbeRecords = 100.0;
 constexpr std::int64_t kProbeSamples = 3;

@@ -15,7 +15,7 @@ namespace fabriscope::lab {
 namespace {
 
 constexpr std::size_t kMaximumCores = 16;
-// When the thread did not get its core for so long, others need it all: it steps aside.
+// When the thread did not get its core for this long, others need it all: it steps aside.
 constexpr std::int64_t kBusyGapNs = 500'000;
 constexpr timespec kStepAside{0, 20'000'000};
 

@@ -10,11 +10,11 @@ constexpr std::int64_t kPartsPerBillion = 1'000'000'000;
 
 struct Faults {
   std::int64_t loss_ppb = 0;     // chance of each frame to be lost on its way to the host, in 10^-9
-  std::int64_t drop_every = 0;   // every so many-th frame to the host is lost; 0: none
+  std::int64_t drop_every = 0;   // one frame to the host in this many is lost; 0: none
   std::int64_t reorder_ppb = 0;  // chance of each frame to wait aside before it is queued, in 10^-9
-  std::int64_t reorder_delay_ns = 0;  // for so long
+  std::int64_t reorder_delay_ns = 0;  // how long it waits
   std::int64_t flap_period_ns = 0;    // the link is down at the end of every such period; 0: never
-  std::int64_t flap_down_ns = 0;      // for so long
+  std::int64_t flap_down_ns = 0;      // how long it is down
   bool is_down = false;               // until it is told otherwise
 };
 

@@ -41,7 +41,7 @@ class Queue {
     return held_bytes_;
   }
 
-  // Returns when at most so many bytes are left if no frame comes.
+  // Returns when at most this many bytes are left if no frame comes.
   std::int64_t down_to_ns(std::int64_t bytes) const {
     if (held_bytes_ <= bytes) return drained_ns_;
     // After the frame that leaves then, all but `bytes` of everything that ever came has left.

@@ -18,13 +18,14 @@ namespace {
 
 constexpr std::uint64_t kStop = ~0ULL;
 constexpr std::uint64_t kControl = ~1ULL;
-// So many frames of one port are read or delivered before the others have their turn.
+// Frames of one port read or delivered before the others have their turn.
 constexpr int kReadsPerTurn = 64;
 constexpr int kDeliveriesPerTurn = 8;
 // From our decision until the host's kernel stamps the frame: a look at every port and a system
-// call. Deliveries begin so much before they are due, as far as nothing can still come in between.
+// call. Deliveries begin this long before they are due, as far as nothing can still come in
+// between.
 constexpr std::int64_t kHandOverNs = 2'000;
-// A host whose card is busy for so long does not wake us up with more frames; it does again when
+// A host whose card is busy for this long does not wake us up with more frames; it does again when
 // little is left.
 constexpr std::int64_t kBusyUplinkNs = 40'000;
 constexpr std::int64_t kFreeUplinkNs = 15'000;

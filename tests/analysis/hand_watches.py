@@ -104,6 +104,7 @@ class Scene:
         local = source == target
         one, other = self.hosts[source], self.hosts[target]
         ends = (one.address(over), self._port), (other.address(over), 9000)
+        there_count, back_count = -(-(sent + again) // segment), -(-back // segment)
         if was_there:
             one.before.append(Connection(*ends[0], *ends[1], was_there, was_there, role=role))
             other.before.append(Connection(*ends[1], *ends[0], was_there, was_there, role=role))
@@ -113,14 +114,23 @@ class Scene:
                 *ends[1],
                 was_there + sent,
                 was_there + back,
-                retransmitted_bytes=again,
+                there_count,
+                back_count,
+                again,
                 role=role,
                 is_closed=not is_open,
             )
         )
         other.connections.append(
             Connection(
-                *ends[1], *ends[0], was_there + back, was_there + sent, role=there or role, is_closed=not is_open
+                *ends[1],
+                *ends[0],
+                was_there + back,
+                was_there + sent,
+                back_count,
+                there_count,
+                role=there or role,
+                is_closed=not is_open,
             )
         )
         wire = "lo" if local else counted_by or over

@@ -1,4 +1,4 @@
-// The timed region: runs an operation so and so often and writes down how long each took.
+// The timed region: runs an operation a given number of times and writes down how long each took.
 #pragma once
 
 #include <atomic>

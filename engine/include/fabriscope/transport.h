@@ -31,7 +31,7 @@ class Endpoint {
   virtual void send(const void* data, std::size_t size_bytes) = 0;
   virtual void recv(void* data, std::size_t size_bytes) = 0;
 
-  // Set-up: room for so many requests of each direction before the next wait_all().
+  // Set-up: room for this many requests of each direction before the next wait_all().
   virtual void reserve(std::size_t request_count) = 0;
   // Requests complete in wait_all(); both directions make progress there.
   virtual void post_send(const void* data, std::size_t size_bytes) = 0;

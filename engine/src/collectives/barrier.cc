@@ -9,7 +9,7 @@
 namespace fabriscope {
 namespace {
 
-// So long one rank keeps the others waiting when the barrier is checked.
+// How long one rank keeps the others waiting when the barrier is checked.
 constexpr std::chrono::milliseconds kLateness{20};
 constexpr int kLeftTag = 0;
 

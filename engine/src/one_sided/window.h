@@ -25,8 +25,8 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // At every rank at once, outside of any burst: room for at least so much. Throws CaseError where
-  // the MPI library refuses, perhaps at this rank alone.
+  // At every rank at once, outside of any burst: room for at least this many bytes. Throws
+  // CaseError where the MPI library refuses, perhaps at this rank alone.
   void reserve(std::size_t exposed_bytes, std::size_t source_bytes, std::size_t result_bytes);
 
   // Ranks 0 and 1 do; the others own nothing here.

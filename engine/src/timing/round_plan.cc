@@ -10,8 +10,8 @@ constexpr std::int64_t kLeastLeadNs = 50'000;
 constexpr std::int64_t kMostLeadNs = 500'000'000;
 // Beside the operation itself a slot holds the way back to the wait, and the look at the clock.
 constexpr std::int64_t kBetweenNs = 5'000;
-// A rank may start so much after the instant, in a quiet run: a twentieth of the operation, for so
-// much of a sample it can be at most, and no less than a clock read can slip.
+// A rank may start this long after the instant, in a quiet run: a twentieth of the operation, for
+// so much of a sample it can be at most, and no less than a clock read can slip.
 constexpr std::int64_t kToleranceShare = 20;
 constexpr std::int64_t kLeastToleranceNs = 1'000;
 constexpr int kLateBursts = 2;  // one after the other, before the tolerance grows

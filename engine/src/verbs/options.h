@@ -18,7 +18,7 @@ struct VerbsOptions {
   int service_level = 0;
   int traffic_class = 0;
   int queue_depth = 128;  // of either queue
-  int signal_every = 64;  // so many sends have one completion
+  int signal_every = 64;  // sends for each completion
   int inline_limit =
       236;  // bytes of a message that travels in the request; less where the device says so
   bool by_event = false;    // wait for a completion's event, and do not poll

@@ -15,9 +15,9 @@ from fabriscope.model.metrics import unit_of
 from fabriscope.readers.base import plain
 
 TCP_PORT_COUNT = 100
-"""So many TCP ports has one launch, of its own."""
+"""TCP ports reserved for each launch."""
 LAUNCH_COUNT = 100
-"""After so many launches the first one's ports are used again: its connections have left TIME_WAIT by then."""
+"""Launches until the first one's ports are used again: its connections have left TIME_WAIT by then."""
 
 WALL_TOLERANCE = 0.05
 WALL_GRACE_S = 0.1

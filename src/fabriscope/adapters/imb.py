@@ -41,7 +41,7 @@ LEAST_REPETITIONS = 20
 TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
 """Of an operation of IMB-NBC or IMB-RMA between hosts, rather long: a launch is to keep its budget."""
 PATIENCE = 4
-"""So many times as long as they should they may take before IMB leaves the rest out."""
+"""How many times their expected time they may take before IMB leaves the rest out."""
 MOST_VOLUME_MBYTES = 1_000_000
 MODES = {tests.ALONE: "non_aggregate", tests.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"proved": 0, "refuted": 3, "undecided": 4}
 EXIT_PROGRAM_FAILED = 1
 APART = 100
-"""With --pass-status our codes are so much higher: a program's own 3 is then its own."""
+"""Added to our exit codes under --pass-status: a program's own 3 is then its own."""
 LEAST_INTERVAL_S, MOST_INTERVAL_S = 0.1, 3600
 MOST_IDLE_S = 60
 _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too"
@@ -34,7 +34,10 @@ _NEEDS_EXPECT = "--fail-below is a share of what was expected: give --expect too
 @click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches the hosts, e.g. 'ssh -F my_config'.")
 @click.option("--interval", default="1s", metavar="TIME", help="From reading to reading.  [default: 1s]")
 @click.option(
-    "--idle", default="500ms", metavar="TIME", help="What goes on without it is measured so long.  [default: 500ms]"
+    "--idle",
+    default="500ms",
+    metavar="TIME",
+    help="How long the hosts are measured without it first.  [default: 500ms]",
 )
 @click.option("--ask-library", is_flag=True, help="Let the MPI library or NCCL say what it uses, and compare.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the proof as JSON; - is standard output.")

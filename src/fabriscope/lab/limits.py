@@ -14,7 +14,7 @@ MAX_FABRICS = 64
 MIN_MTU_BYTES = 576
 """The smallest packet that every IPv4 host takes whole (RFC 791)."""
 MAX_MTU_BYTES = 9000
-"""The switch's frames hold so much (switch/src/frame.h)."""
+"""Bytes that the switch's frames hold (switch/src/frame.h)."""
 _HEADER_BYTES = 14
 _MAX_NS = 24 * 3600 * 10**9
 _MAX_AMOUNT = 10**15

@@ -21,7 +21,7 @@ def placement(job: MpiJob, launcher_option: str) -> list[str]:
     job's nodes: there the host is named, and Hydra's own way to start its proxies is taken.
     """
     hosts, ranks = layout(job.rank_hosts)
-    # Hydra goes round the hosts, so many ranks at each stop: one at each gives every host its turn.
+    # Hydra goes round the hosts with a number of ranks at each stop: one at each gives every host its turn.
     ranks_at_a_stop = 1 if ranks.arrangement == CYCLIC else ranks.ranks_per_host
     places = ["-hosts", ",".join(hosts), "-n", str(ranks.rank_count), "-ppn", str(ranks_at_a_stop)]
     if job.in_slurm:

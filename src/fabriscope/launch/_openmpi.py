@@ -105,7 +105,7 @@ def _own_processor(job: MpiJob) -> tuple[str, ...]:
 
 
 def _mapping(ranks: Layout) -> str:
-    """Return how ranks are dealt out: so many on each host before the next, or one on each host in turn."""
+    """Return how ranks are dealt out: a number on each host before the next, or one on each host in turn."""
     return "node" if ranks.arrangement == CYCLIC else f"ppr:{ranks.ranks_per_host}:node"
 
 

@@ -23,9 +23,9 @@ from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import Host
 
 TAIL_BYTES = 1 << 18
-"""A last line is at most so long."""
+"""Bytes of the longest last line that is looked for."""
 READY_BYTES = 4 << 20
-"""A line that says that a program is ready stands in so much of its output."""
+"""The first bytes of a program's output, where the line stands that says that it is ready."""
 ELSEWHERE = "/"
 """The folder that programs run in. Where we were started others may have put files, and libraries read some of the
 current folder: UCX its `ucx.conf`, which can name the folder of its modules."""

@@ -62,7 +62,7 @@ def _ucx_gid_index(port: RdmaPort) -> int | None:
 
 
 def libfabric(job: MpiJob) -> dict[str, str]:
-    """Return libfabric's variables; it finds the device by its interface, and sets up memory for so many peers.
+    """Return libfabric's variables; it finds the device by its interface, and sets up memory for this many peers.
 
     Queues of 128 entries: with its own 1,024 Soft RoCE's limits are exceeded.
     """

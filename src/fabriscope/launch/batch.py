@@ -144,7 +144,7 @@ def attach(scheduler: str, native_id: str, work_folder: Path) -> Submission:
 
 
 def first_word(submission: Submission, patience_s: float = 30.0) -> JobStatus:
-    """Return what the scheduler says of a job that was just attached to, `new` if it says nothing for so long."""
+    """Return what the scheduler says of a job that was just attached to, `new` if it says nothing for that long."""
     until_s = time.monotonic() + patience_s
     while (status := submission.status()).state == "new" and time.monotonic() < until_s:
         time.sleep(0.1)

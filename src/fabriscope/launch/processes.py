@@ -22,7 +22,7 @@ from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import HERE, Host
 
 PEER_GRACE_S = 2.0
-"""After one command has failed, the others get so long to notice."""
+"""Once a command has failed, the time that the others get to notice."""
 LAST_LINE_GRACE_S = 10.0
 """From a program's last line of use to SIGTERM."""
 TERM_GRACE_S = 3.0
@@ -30,11 +30,11 @@ TERM_GRACE_S = 3.0
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
 WATCHERS_GRACE_S = 10.0
-"""All watchers together get so long to be ready, then the launch begins without them; and so long to end."""
+"""The time that all watchers together get to be ready, then the launch begins without them; and to end."""
 
 _READY_POLL_S = 0.003
 _READY_POLL_PART = 0.05
-"""A look at what a program has said comes so much later than it could: who waits for a program's last line waits while
+"""How much later than it could a look at a program's output comes: who waits for a program's last line waits while
 that program measures, on its own host perhaps, and each look costs it a processor."""
 _OUTPUT = "output"
 """What the commands say is kept here, in the launch's own temporary folder."""

@@ -22,23 +22,23 @@ class SwitchSpec:
     buffer_bytes: SizeBytes = 0
     """Output buffer of each port, tail drop; 0 is unlimited."""
     rx_coalesce_ns: DurationNs = 0
-    """A received frame waits at most so long for company; 0 delivers at once."""
+    """The longest that a received frame waits for company; 0 delivers at once."""
     rx_coalesce_frames: Whole32 = 1
-    """So many waiting frames are delivered at once."""
+    """Waiting frames delivered at once."""
     mtu_bytes: Ordinal = 1500
     on_full: str = "drop"
     """What an output does whose buffer is full: `drop`, or `pause` (it stops the senders before, as 802.3x does)."""
     loss_share: Share = 0.0
     """Chance of each frame to be lost on its way out of the switch."""
     drop_every: Count = 0
-    """Every so many-th frame out of a port is lost; 0: none."""
+    """One frame out of a port in this many is lost; 0: none."""
     reorder_share: Share = 0.0
     """Chance of each frame to wait aside for `reorder_delay_ns`, while others overtake it."""
     reorder_delay_ns: DurationNs = 0
     flap_period_ns: DurationNs = 0
     """Every link is down at the end of each such period; 0: never."""
     flap_down_ns: DurationNs = 0
-    """For so long."""
+    """How long."""
     fault_seed: Seed = 1
     """Of what happens by chance."""
 

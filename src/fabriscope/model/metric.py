@@ -26,9 +26,9 @@ class Moves:
 
     messages: int = 1
     is_window: bool = False
-    """Whether that is so many windows of messages."""
+    """Whether `messages` counts windows of messages."""
     flows: str = ""
-    """What moves so many at once: `pairs`, `senders`; empty for one pair."""
+    """What moves at once: `pairs`, `senders`; empty for one pair."""
 
 
 @dataclass(frozen=True)

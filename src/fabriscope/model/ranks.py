@@ -15,7 +15,7 @@ _LABEL = re.compile(r"(?P<count>\d+)x(?P<per_host>\d+)(?P<cyclic>\.cyclic)?")
 
 @dataclass(frozen=True)
 class Layout:
-    """So many ranks, equally many on each host."""
+    """The number of ranks, equally many on each host."""
 
     rank_count: int
     ranks_per_host: int

@@ -52,7 +52,7 @@ def expected_by_launch(
 
 
 def start_ns(layer: str, rank_count: int) -> int:
-    """Return about how long it takes to start so many ranks of a layer."""
+    """Return about how long it takes to start the ranks of a layer."""
     return (MPI_START_NS if layer == "mpi" else START_NS) + RANK_START_NS * (rank_count - 2)
 
 

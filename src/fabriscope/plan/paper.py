@@ -121,7 +121,7 @@ def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by(text: str, sign: int) -> dict[str, Any]:
-    """Return `at least so much lower (or higher)`: a ratio for a percentage, else a difference."""
+    """Return `at least X lower (or higher)`: a ratio for a percentage, else a difference."""
     amount = parse_amount(text)
     if amount < 0:
         raise ValueError(f"{shown(text)} is less than nothing; choose lower_by or higher_by")

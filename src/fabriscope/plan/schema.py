@@ -97,8 +97,10 @@ class SocketSection(Section):
 class VerbsSection(Section):
     """What the layer verbs is told of its queue pairs; a list is swept. `default` leaves it to the program."""
 
-    inline_limit: SweptInline = Field((None,), description="messages up to so many bytes travel in the request itself")
-    signal_every: SweptRequests = Field((None,), description="one completion for so many sends")
+    inline_limit: SweptInline = Field(
+        (None,), description="messages up to this many bytes travel in the request itself"
+    )
+    signal_every: SweptRequests = Field((None,), description="sends for each completion")
     queue_depth: SweptRequests = Field((None,), description="requests that either queue holds")
     ack_timeout: SweptAckTimeout = Field(
         (None,), description="n: what is not acknowledged for 4.096 us times 2^n is sent again; 0: never"
@@ -114,7 +116,7 @@ class BenchmarkSection(Section):
     )
     window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty; of incast 1")
     in_flight_limit: SizeBytes = Field(
-        4 << 20, description="the window of large messages is cut so that at most so many bytes are in flight", gt=0
+        4 << 20, description="the window of large messages is cut so that at most this many bytes are in flight", gt=0
     )
     socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
     verbs: VerbsSection = Field(VerbsSection(), description="queues of the layer verbs")
@@ -140,9 +142,9 @@ class LabFabricSection(Section):
     rate: RateBitsPerS | None = Field(None, description="line rate of every port")
     delay: DurationNs | None = Field(None, description="propagation delay from host to host")
     buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop)")
-    rx_coalesce_time: DurationNs | None = Field(None, description="a received frame waits at most so long for company")
+    rx_coalesce_time: DurationNs | None = Field(None, description="the longest that a received frame waits for company")
     rx_coalesce_frames: Annotated[int, Field(ge=1, le=MAX_OPTION)] | None = Field(
-        None, description="so many are delivered at once"
+        None, description="waiting frames delivered at once"
     )
     mtu: SizeBytes | None = Field(None, description="largest IP packet")
     on_full: Literal["drop", "pause"] | None = Field(
@@ -150,12 +152,12 @@ class LabFabricSection(Section):
     )
     loss: Share | None = Field(None, description="chance of each frame to be lost")
     drop_every: Annotated[int, Field(ge=0, le=MAX_OPTION)] | None = Field(
-        None, description="every so many-th frame of a port is lost"
+        None, description="one frame of a port in this many is lost"
     )
     reorder: Share | None = Field(None, description="chance of each frame to be held back, so that others overtake it")
-    reorder_delay: DurationNs | None = Field(None, description="for so long")
+    reorder_delay: DurationNs | None = Field(None, description="how long a frame that loses its place waits")
     flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
-    flap_down: DurationNs | None = Field(None, description="for so long")
+    flap_down: DurationNs | None = Field(None, description="how long the link stays down")
     fault_seed: Seed | None = Field(None, description="of what happens by chance")
 
 
@@ -370,7 +372,7 @@ class PlanSection(Section):
     )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: DurationNs = Field(
-        10 * 10**9, description="a case without progress for so long has failed", ge=LEAST_TIMEOUT_NS
+        10 * 10**9, description="a case without progress for this long has failed", ge=LEAST_TIMEOUT_NS
     )
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"

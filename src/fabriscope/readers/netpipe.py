@@ -8,7 +8,7 @@ The sender writes to standard error, one line a size:
       0:       1 bytes  21503 times -->      1.43 Mbps in       5.33 usec
       1:       2 bytes  18745 times -->      1.31 Mbps in      11.62 usec
 
-Each size is tried three times with so many round trips; the time is half of a round trip, the least of the three means.
+Each size is tried three times over many round trips; the time is half of a round trip, the least of the three means.
 A "Mbps" is 2^20 bits per second, of the same ping-pong. The finer of the two columns gives both of our values.
 """
 

@@ -86,7 +86,7 @@ class Effort:
             self._progress.say(self._state.sentence())
 
     def _state_after(self, blocks: int | None) -> State | None:
-        """Return what is decided after so many blocks (None: all); None after an error that nobody foresaw.
+        """Return what is decided after a number of blocks (None: all); None after an error that nobody foresaw.
 
         From then on every launch is made that was planned.
         """

@@ -15,7 +15,7 @@ from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.host import HERE
 
 IDLE_S = 1.0
-"""So long the hosts are watched before the first launch, while nothing of ours runs on them."""
+"""How long the hosts are watched before the first launch, while nothing of ours runs on them."""
 _SPARE_S = 60.0
 
 

@@ -25,11 +25,11 @@ from fabriscope.running import launch_counters
 from fabriscope.running.casualties import Casualties
 
 SETTLE_NS = 30 * 10**9
-"""A launch may take its expected time twice, one case's time-out, and so long, before we end it."""
+"""Grace beyond twice the expected time and one case's time-out before a launch is ended."""
 MAX_ATTEMPTS = 4
-"""A launch is started again without the case that hung, so often at most."""
+"""How often a launch is started again without the case that hung."""
 MAX_HANGS = 2
-"""A case that hung in so many launches is left out of later ones: once may have been an accident."""
+"""Launches in which a case may hang before it is left out of later ones: once may have been an accident."""
 
 
 class LaunchRunner:

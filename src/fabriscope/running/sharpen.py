@@ -19,7 +19,7 @@ from fabriscope.plan.schema import PlanSection
 from fabriscope.progress import Progress
 
 MOST_TOLD = 3
-"""So many intervals are told of each round; the journal and the report have them all."""
+"""Intervals named of each round; the journal and the report have them all."""
 ANCHORED = "ping_pong"
 """The benchmark whose sizes are set in relation to each other, by the model of time over size (values/fits.py)."""
 

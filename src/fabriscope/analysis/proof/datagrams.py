@@ -9,6 +9,7 @@ from dataclasses import replace
 from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, Transfer
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.wire import (
+    LARGEST_DATAGRAM_BYTES,
     LEAST_COUNTED_BYTES,
     TCP_BYTES,
     TIME_STAMP_BYTES,
@@ -23,8 +24,11 @@ ELSEWHERE = ""
 WHOM = "whoever its datagrams reached"
 MATCHED_SHARE = 1.02
 """The two ends count headers and fragments otherwise."""
+MANY = 100
+"""Of fewer datagrams each is taken to be one packet; a kernel that cuts them later counts one for up to 64 KiB."""
 SHORTER_BYTES = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
-"""The account of the wire takes TCP's headers off every packet; those of datagrams are shorter by so much."""
+"""How much shorter a datagram's headers are than those that the account of the wire takes off a packet it does not
+know to be one."""
 
 
 def because(host: str, meter: Meter, ranks: Ranks) -> str:
@@ -50,14 +54,42 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
         rests = sum(max(0, one.rest_bytes) for one in way)
         # What came in and was never read is in no count of datagrams.
         if line.rest_bytes > 0 and (count or line.direction == "in"):
-            shorter = SHORTER_BYTES * min(round(count * line.rest_bytes / rests), line.packet_count)
+            left = max(0, count - sum(one.datagram_count for one in way))
+            shorter = SHORTER_BYTES * min(round(left * line.rest_bytes / rests), line.packet_count)
             # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
             most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
             size = min(line.rest_bytes + shorter, most)
-            if size >= LEAST_COUNTED_BYTES:
+            if size >= LEAST_COUNTED_BYTES and _is_possible(size, line, meter):
                 line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
         found.append(line)
     return found
+
+
+def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
+    """Return the most that ranks with sockets for datagrams can have sent by these ways, beside what was told apart."""
+    host, counts = meter.watch.host, meter.udp_counts()
+    kinds = ranks.datagram_kinds(host)
+    if not kinds:
+        return 0
+    if not because(host, meter, ranks):
+        told = sum(one.datagram_bytes for one in lines)
+        mtu_bytes = max((meter.watch.mtu_bytes.get(one.interface, 0) for one in lines), default=0)
+        return min(sum(one.unsure_bytes for one in lines), max(0, counts.get("out", 0) * mtu_bytes - told))
+    count = max(counts.values(), default=None) if kinds == {UDP} else None
+    rest = 0
+    for line in lines:
+        # The account of the wire took TCP's headers off datagrams too, which have shorter ones.
+        packets = line.packet_count if count is None else min(count, line.packet_count)
+        rest += max(0, line.rest_bytes + SHORTER_BYTES * max(0, packets - line.datagram_count))
+    return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
+
+
+def _is_possible(size: int, line: Line, meter: Meter) -> bool:
+    """Return whether the datagrams of an interface may have carried so many bytes: a few of them carry little."""
+    if line.other_packets is None:
+        return True
+    count, mtu_bytes = max(line.datagram_count, line.other_packets), meter.watch.mtu_bytes.get(line.interface, 0)
+    return count >= MANY or size <= count * mtu_bytes
 
 
 def at_both_ends(lines: Sequence[Line]) -> list[Line]:

@@ -24,19 +24,8 @@ from fabriscope.analysis.proof.flows import (
     transfers_of,
 )
 from fabriscope.analysis.proof.ranks import Ranks
-from fabriscope.analysis.proof.wire import (
-    LEAST_COUNTED_BYTES,
-    Line,
-    Meter,
-    Port,
-    disturbances,
-    lines_of,
-    places_of,
-    routed,
-    routes_of,
-    through_doors,
-    without_ip,
-)
+from fabriscope.analysis.proof.routes import places_of, routed, routes_of, through_doors
+from fabriscope.analysis.proof.wire import LEAST_COUNTED_BYTES, Line, Meter, Port, disturbances, lines_of, without_ip
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
@@ -233,12 +222,15 @@ class Evidence:
         unseen = {host for one in judged for host in (one.source, one.target)} - {*self.ranks.hosts}
         if self.ranks.all and not self.ranks.is_parallel:  # of some ends nobody saw the holder
             ends = [(one, host) for one in judged for host in {one.source, one.target} & unseen if not one.with_whom]
-            judged += [replace(one, kind=OUTWARD, with_whom=not_the_jobs(host)) for one, host in ends]
+            judged += [replace(one, kind=OUTWARD, with_whom=self._unseen_name(host)) for one, host in ends]
         whom = list(dict.fromkeys(one.with_whom for one in judged if one.kind == OUTWARD))
         if not whom:
             return f"{self.ranks.nouns} of different hosts" if self.inside else self.ranks.whole.removeprefix("the ")
         more = f" and {len(whom) - MOST_NAMED} others" if len(whom) > MOST_NAMED else ""
         return f"the job and {' and '.join(whom[:MOST_NAMED])}{more}"
+
+    def _unseen_name(self, host: str) -> str:
+        return not_the_jobs(host) if host in self.watches else f"{host} (not watched)"
 
     @cached_property
     def may_share(self) -> bool:
@@ -525,23 +517,16 @@ class Evidence:
 
         The account of the wire took TCP's headers off datagrams too, which have shorter ones.
         """
-        total = 0
-        for host in self.ranks.hosts:
-            meter, kinds = self._meters[host], self.ranks.datagram_kinds(host)
-            if not books_datagrams.because(host, meter, self.ranks):
-                continue
-            lines = [one for one in self.lines if one.host == host and one.direction == "out"]
-            lines = [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts]
-            count = meter.udp_count() if kinds == {"udp"} else None
-            rests = [
-                one.rest_bytes
-                + books_datagrams.SHORTER_BYTES * (one.packet_count if count is None else min(count, one.packet_count))
-                for one in lines
-            ]
-            limit = meter.udp_bytes() if kinds == {"udp"} else None
-            rest = sum(max(0, one) for one in rests)
-            total += rest if limit is None else min(rest, limit)
-        return total
+        return sum(
+            books_datagrams.most_hidden(self._meters[host], self.ranks, self._lines_for_datagrams(host))
+            for host in self.ranks.hosts
+        )
+
+    def _lines_for_datagrams(self, host: str) -> list[Line]:
+        """Return by what a host's datagrams may have gone past what was asked for."""
+        lines = [one for one in self.lines if one.host == host and one.direction == "out"]
+        asked = self.expected.interfaces.get(host) if self.expected.takes_datagrams else None
+        return [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts and one.interface != asked]
 
     def moved_by(self, port: Port) -> int:
         """Return what a port moved in the direction that has more of it; of siw, the kernel's connections tell."""

@@ -39,6 +39,9 @@ class Flow:
     """At how many of the first and the last reading it was alive: bytes went on while the counters were being read."""
     space: str = ""
     """The network namespace of the job's that this end is in; empty for the host's."""
+    sent_segments: int | None = None
+    """Packets as TCP counts them, those sent again and bare acknowledgements among them; None where it does not."""
+    received_segments: int | None = None
 
     @property
     def is_ipv6(self) -> bool:
@@ -72,6 +75,8 @@ class _Tally:
 
     def __init__(self) -> None:
         self.sent = self.received = self.retransmitted = 0
+        self.sent_segments: int | None = 0
+        self.received_segments: int | None = 0
         self.role = ""
         self.open_count = 0
         self._base: Connection | None = None
@@ -100,9 +105,18 @@ class _Tally:
         if last is not None:
             self.sent += last.sent_bytes - (base.sent_bytes if base else 0)
             self.received += last.received_bytes - (base.received_bytes if base else 0)
+            self.sent_segments = _grown(self.sent_segments, base.sent_segments if base else 0, last.sent_segments)
+            self.received_segments = _grown(
+                self.received_segments, base.received_segments if base else 0, last.received_segments
+            )
             before = (base.retransmitted_bytes or 0) if base else 0
             self.retransmitted += max(0, (last.retransmitted_bytes or 0) - before)
         self._base = self._last = None
+
+
+def _grown(total: int | None, before: int | None, now: int | None) -> int | None:
+    """Return a sum with what a count has grown by; None once a part of it is not known."""
+    return None if total is None or now is None else total + max(0, now - (before or 0))
 
 
 def flows_of(watch: Watch) -> list[Flow]:
@@ -131,6 +145,7 @@ def flows_of(watch: Watch) -> list[Flow]:
             Flow(
                 watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,
                 tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count, space,
+                tally.sent_segments, tally.received_segments,
             )
         )  # fmt: skip
     return _turned_back(found)
@@ -168,6 +183,8 @@ def _sum(tallies: Iterable[_Tally]) -> _Tally:
         total.sent += one.sent
         total.received += one.received
         total.retransmitted += one.retransmitted
+        total.sent_segments = _grown(total.sent_segments, 0, one.sent_segments)
+        total.received_segments = _grown(total.received_segments, 0, one.received_segments)
         total.role = total.role if total.role == RANK else one.role or total.role
     return total
 
@@ -175,8 +192,8 @@ def _sum(tallies: Iterable[_Tally]) -> _Tally:
 def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, is_parallel: bool) -> Iterator[Transfer]:
     """Yield what went from host to host; `hosts` is address to host.
 
-    A host that was not watched is called by its address; what others told it is left out. The ranks of a parallel job
-    are judged by what they tell each other.
+    A host that was not watched is called by its address; what launchers and others told it is left out. The
+    ranks of a parallel job are judged by what they tell each other.
     """
     ends = {(one.host, one.local, one.remote, one.space): one for every in flows.values() for one in every}
     spaces = {one.space for one in ends.values()}
@@ -185,9 +202,10 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
         places = {one.space} if one.is_loopback else spaces
         mirrors = [ends[key] for space in places if (key := (peer, one.remote, one.local, space)) in ends]
         mirror = mirrors[0] if mirrors else None
-        if peer is None and one.role not in (RANK, BESIDE, CONFIDANT, UNSEEN):
+        if peer is None and one.role in (JOB, OTHER):
             continue
-        other = OTHER if peer is None else mirror.role if mirror else ""
+        # Of whom nobody saw the holder it is open whether it is the job's, wherever it went.
+        other = one.role and OTHER if peer is None else mirror.role if mirror else ""
         role, other = _seen(one.role, other), _seen(other, one.role)
         kind = _kind(role, other, one.is_loopback, is_parallel)
         target = peer or one.remote[0]

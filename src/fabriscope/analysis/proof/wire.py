@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
+from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
+from fabriscope.analysis.proof.segments import Way, datagram_counts
 from fabriscope.model.counters import Reading, Watch
 
 LEAST_COUNTED_BYTES = 10_000
@@ -41,10 +43,6 @@ LEAST_IDLE_COUNT = 100
 """Packets, or words, that an idle port moves in the same time; fewer are those of its own management."""
 SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
-ROUTE_SHARE = 0.5
-"""An interface that counted less than this share of what its addresses sent was not the one they left by."""
-PLACED_SHARE = 0.98
-"""So much of what is looked for an interface must have counted without an owner."""
 READING_S = 0.1
 """A reading is not of one moment: interfaces are read before connections, on a busy host so much earlier."""
 DIRECTIONS = (("out", "tx"), ("in", "rx"))
@@ -72,6 +70,12 @@ class Line:
     """Of the TCP payload, what was sent again: a queue may have dropped it before the interface counted it."""
     datagram_bytes: int = 0
     """What went by the job's datagrams (`books_datagrams`)."""
+    datagram_count: int = 0
+    """Of the packets, those of UDP, whoever sent them; their shorter headers are taken off."""
+    other_packets: int | None = None
+    """Of the packets, those that are certainly none of TCP's; None where TCP's segments are not counted."""
+    unsure_bytes: int = 0
+    """What else of the job's may be hidden: readings are not of one moment, and idle hosts not always as idle."""
 
     @property
     def error(self) -> float | None:
@@ -127,7 +131,7 @@ class Meter:
 
     def port(self, name: str, counter: str) -> int:
         counted = _grown(self._first.rdma, self._last.rdma, name, counter)
-        return max(0, counted - self.background("port", name, counter))
+        return max(0, counted - self.background(name, counter))
 
     def protocol(self, *names: str) -> int | None:
         """Return the sum of such counters that the host has; None where it has none."""
@@ -145,12 +149,26 @@ class Meter:
             0, grown - round((self._idle.protocol("Memory.PinnedBytes") or 0) / self._idle.seconds * self.seconds)
         )
 
-    def background(self, what: str, name: str, counter: str) -> int:
-        """Return what the idle host would have counted in the same time."""
+    def background(self, port: str, counter: str) -> int:
+        """Return what an RDMA port of the idle host would have counted in the same time."""
         if self._idle is None or self._idle.seconds <= 0:
             return 0
-        idle = self._idle.interface(name, counter) if what == "interface" else self._idle.port(name, counter)
-        return round(max(0, idle) / self._idle.seconds * self.seconds)
+        return round(max(0, self._idle.port(port, counter)) / self._idle.seconds * self.seconds)
+
+    def idle_rest_bytes(self, name: str, direction: str) -> int:
+        """Return what nothing would have accounted for on the idle host in the same time, in one direction.
+
+        What its connections carried is no part of it: of those the job's time has its own.
+        """
+        idle = self._idle
+        if idle is None or idle.seconds <= 0:
+            return 0
+        rest = sum(one.rest_bytes for one in self._idle_lines if (one.interface, one.direction) == (name, direction))
+        return round(max(0, rest) / idle.seconds * self.seconds)
+
+    @cached_property
+    def _idle_lines(self) -> list[Line]:
+        return lines_of(self._idle, flows_of(self._idle.watch), 0)[0] if self._idle else []
 
     def interfaces(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """Return the interfaces whose bytes must have an owner, and the directions (DIRECTIONS) that are looked at.
@@ -201,7 +219,7 @@ class Meter:
         """Return the larger share of what an idle host moves by a port; 0 where that is next to nothing."""
         shares = [0.0]
         for counter in counters:
-            idle = self.background("port", name, counter)
+            idle = self.background(name, counter)
             grown = _grown(self._first.rdma, self._last.rdma, name, counter)
             if idle >= LEAST_IDLE_COUNT and grown > 0:
                 shares.append(min(1.0, idle / grown))
@@ -322,19 +340,41 @@ def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> t
     """
     ports = meter.ports()
     lines = []
+    ways = _ways(meter, flows, ports)
+    counts = datagram_counts(list(ways.values()), meter.udp_counts())
+    for (name, direction), way in ways.items():
+        soft = [one for one in ports if one.is_software and one.interface == name]
+        line = _line(meter, way, flows, soft, peers_retransmitted, counts.get((name, direction), 0))
+        lines.append(line)
+        if soft:
+            port = soft[0]
+            is_out = direction == "out"
+            filled = replace(port, sent_bytes=line.rdma_bytes) if is_out else replace(
+                port, received_bytes=line.rdma_bytes
+            )  # fmt: skip
+            ports[ports.index(port)] = filled
+    return [_without_nested(line, lines, meter.watch.lower_interfaces) for line in lines], ports
+
+
+def _ways(meter: Meter, flows: Sequence[Flow], ports: Sequence[Port]) -> dict[tuple[str, str], Way]:
+    """Return (interface, direction) to its packets, and what its connections say of theirs."""
+    found = {}
     for name, directions in meter.interfaces().items():
         for direction, letters in directions:
+            is_out = direction == "out"
+            mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
             soft = [one for one in ports if one.is_software and one.interface == name]
-            line = _line(meter, name, direction, letters, flows, soft, peers_retransmitted)
-            lines.append(line)
-            if soft:
-                port = soft[0]
-                is_out = direction == "out"
-                filled = replace(port, sent_bytes=line.rdma_bytes) if is_out else replace(
-                    port, received_bytes=line.rdma_bytes
-                )  # fmt: skip
-                ports[ports.index(port)] = filled
-    return [_without_nested(line, lines, meter.watch.lower_interfaces) for line in lines], ports
+            rdma = sum(one.sent_packets if is_out else one.received_packets for one in soft)
+            segments = [one.sent_segments if is_out else one.received_segments for one in mine]
+            known = [one for one in segments if one is not None]
+            payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
+            if name == LOOPBACK:  # what goes out comes in, what is sent again too
+                payload = max(payload, sum(one.sent_bytes + one.retransmitted_bytes for one in mine))
+            found[name, direction] = Way(
+                name, direction, max(0, meter.interface(name, f"{letters}_packets") - rdma),
+                sum(known) if len(known) == len(segments) else None, payload,
+            )  # fmt: skip
+    return found
 
 
 def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Sequence[str]]) -> Line:
@@ -347,31 +387,21 @@ def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Seque
 
 
 def _line(
-    meter: Meter,
-    name: str,
-    direction: str,
-    letters: str,
-    flows: Sequence[Flow],
-    soft: Sequence[Port],
-    peers_retransmitted: int,
+    meter: Meter, way: Way, flows: Sequence[Flow], soft: Sequence[Port], peers_retransmitted: int, udp_count: int
 ) -> Line:
+    name, is_out, letters = way.interface, way.direction == "out", dict(DIRECTIONS)[way.direction]
     counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
-    is_out = direction == "out"
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
-    payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
-    if name == LOOPBACK:  # what goes out comes in, what is sent again too
-        payload = max(payload, sum(one.sent_bytes + one.retransmitted_bytes for one in mine))
+    payload = way.payload_bytes
     version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
+    # Loopback counts packets without their link header.
+    link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
     ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
-    link_bytes = (
-        0 if name == LOOPBACK else meter.link_bytes(direction)
-    )  # loopback counts packets without their link header
-    rdma_packets = min(packets, sum(one.sent_packets if is_out else one.received_packets for one in soft))
-    rdma_headers = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES)
-    tcp_packets = packets - rdma_packets
-    per_packet = link_bytes + ip_bytes + TCP_BYTES
+    rdma_packets, tcp_packets = packets - way.packet_count, way.packet_count - udp_count
+    per_packet = link_bytes + ip_bytes
+    shorter = rdma_packets * (per_packet + ROCE_BYTES) + udp_count * (per_packet + UDP_BYTES)
     # Time stamps are on or off for a whole host: of the two the one that explains more.
-    choices = [rdma_headers + tcp_packets * (per_packet + option) for option in (TIME_STAMP_BYTES, 0)]
+    choices = [shorter + tcp_packets * (per_packet + TCP_BYTES + option) for option in (TIME_STAMP_BYTES, 0)]
     headers = min(choices, key=lambda some: abs(counted - payload - some))
     rest = counted - payload - headers
     if not is_out and rest > 0:
@@ -379,6 +409,7 @@ def _line(
     # What was open while counters were read may have moved more, or less, by so much.
     moving = sum((one.sent_bytes if is_out else one.received_bytes) * one.open_count for one in mine)
     slack = round(moving * READING_S / meter.seconds) if meter.seconds else 0
+    most = max(0, rest + slack)
     rest = 0 if abs(rest) <= slack else rest - slack if rest > 0 else rest + slack
     rdma = 0
     if soft and rdma_packets:
@@ -390,99 +421,8 @@ def _line(
         headers, rest = headers + sack, rest - sack
     # The background explains what is left, and no more: packets of others may be connections that were listed.
     again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
-    background = min(max(0, rest), meter.background("interface", name, f"{letters}_bytes"))
+    background = min(max(0, rest), meter.idle_rest_bytes(name, way.direction))
     return Line(
-        meter.watch.host, name, direction, counted, packets, payload, headers, rdma, background, rest - background,
-        again,
+        meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
+        rest - background, again, 0, udp_count, way.others, max(0, most - rdma - max(0, rest - background)),
     )  # fmt: skip
-
-
-def through_doors(lines: Sequence[Line], flows: Sequence[Flow], doors: Mapping[str, Sequence[str]]) -> list[Line]:
-    """Return the account less what the job's network namespaces passed on to others by interfaces of this host.
-
-    What left a namespace came in by the interface before it, and went out by another, which must have an owner of it.
-    """
-    found = []
-    for line in lines:
-        behind = [one for one in flows if one.space in doors.get(line.interface, ()) and one.out_interface != INDOORS]
-        is_in = line.direction == "in"
-        passed = sum(one.sent_bytes + one.retransmitted_bytes if is_in else one.received_bytes for one in behind)
-        explained = max(0, min(line.rest_bytes, round(passed / PLACED_SHARE)))
-        found.append(replace(line, rest_bytes=line.rest_bytes - explained))
-    return found
-
-
-def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:
-    """Return (direction, "") of one host to the only interface that can have counted what has no interface's address.
-
-    Connections from an address on loopback, or one that several interfaces had, left by some interface all the same:
-    by the one whose bytes have no owner otherwise, where there is just one that has enough of them.
-    """
-    found, few = {}, []
-    for direction, _ in DIRECTIONS:
-        is_out = direction == "out"
-        open_ones = [one for one in flows if (one.out_interface if is_out else one.in_interface) == ""]
-        size = sum(one.sent_bytes if is_out else one.received_bytes for one in open_ones)
-        enough = [
-            one.interface for one in lines if one.direction == direction and one.rest_bytes >= PLACED_SHARE * size
-        ]
-        if size < LEAST_COUNTED_BYTES:
-            few.append(direction)
-        elif len(enough) == 1 and enough[0] != LOOPBACK:
-            found[direction, ""] = enough[0]
-    for name in list(found.values())[:1]:  # what is too little to be found by itself goes where the rest goes
-        found.update({(direction, ""): name for direction in few})
-    return found
-
-
-def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
-    """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
-
-    Of the connections of one address, a route may send some by another interface: the one that has the address then
-    counted as much too little, and the other one as much that has no owner.
-    """
-    found = list(flows)
-    for direction, _ in DIRECTIONS:
-        is_out = direction == "out"
-        here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
-        room = {one.interface: one.rest_bytes for one in here}
-        unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
-        sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
-        for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
-            size = sizes[number]
-            if size < LEAST_COUNTED_BYTES:
-                break
-            own = found[number].out_interface if is_out else found[number].in_interface
-            goal = max(room, key=lambda other: room[other], default=own)
-            if own not in room:
-                continue
-            least = {name: max(size / 2, PLACED_SHARE * size - unsure[name]) for name in (own, goal)}
-            if -room[own] >= least[own] and room[goal] >= least[goal]:
-                one = found[number]
-                found[number] = replace(one, out_interface=goal) if is_out else replace(one, in_interface=goal)
-                room[own] += size
-                room[goal] -= size
-    return found
-
-
-def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
-    """Return (direction, interface) of one host to the interface that truly counted the bytes of its addresses.
-
-    That is so where many small connections lack on the first one, of which `routed` does not tell one by one.
-    """
-    found = {}
-    for line in lines:
-        if line.interface == LOOPBACK or line.tcp_bytes < LEAST_COUNTED_BYTES:
-            continue
-        if line.counted_bytes >= ROUTE_SHARE * line.tcp_bytes:
-            continue
-        lacking = line.tcp_bytes - max(0, line.counted_bytes)
-        others = [
-            one
-            for one in lines
-            if one.direction == line.direction and one.interface != line.interface and one.rest_bytes >= lacking / 2
-        ]
-        if others:
-            largest = max(others, key=lambda one: one.rest_bytes)
-            found[line.direction, line.interface] = largest.interface
-    return found

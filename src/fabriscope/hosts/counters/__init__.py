@@ -1,7 +1,7 @@
 """What the counters of hosts say while a job runs.
 
-One small script, fed to a host's own `python3`, takes a reading before the job starts, one every so often, and one when
-the job has ended. A reading holds:
+One small script, fed to a host's own `python3`, takes a reading before the job starts, one at each interval, and
+one when the job has ended. A reading holds:
 
 - every interface of the host's network namespace: 64-bit statistics of /proc/net/dev, and in the first and last reading
   what the driver counts (`ethtool -S`) as `driver.NAME`, without the counters of single queues;
@@ -44,7 +44,7 @@ _CONNECTION_PARTS = (12, 13)
 """With the namespace, if that is not the host's."""
 _CONFIDANT, _BORN_ELSEWHERE = -2, -3
 _BULK_BYTES = 128 << 10
-"""A connection of the job that was gone before anybody saw its holder is a rank's if it moved so much."""
+"""A connection of the job that was gone before anybody saw its holder is a rank's from this many bytes on."""
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
 _RANKS = ("rank", "step_rank")

@@ -13,8 +13,8 @@ import time
 
 FIRST_TICK_S, LAST_TICK_S, TICK_GROWTH = 0.005, 0.1, 1.2
 TICK_SHARE, LONGEST_TICK_S = 0.005, 1.0
-EAGER_S = 10.0  # so long a launcher's ranks are waited for with the shortest tick: some live for some milliseconds
-# So long the memory of new processes is watched for changes: of a short job the messages are its last moments.
+EAGER_S = 10.0  # a launcher's ranks are waited for this long with the shortest tick: some live for some milliseconds
+# How long the memory of new processes is watched for changes: of a short job the messages are its last moments.
 PEEKS_S, PEEK_TICK_S, PEEK_SHARE = 1.5, 0.02, 0.02
 LOOKS_INSIDE_S = (
     0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0,

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-# Whoever hears nothing for so long takes the other end for gone. An end that was killed need not close our standard
+# Whoever hears nothing for this long takes the other end for gone. An end that was killed need not close our standard
 # input: Slurm keeps that of a step open whose srun is no more.
 PATIENCE_S = 30
 
@@ -19,7 +19,7 @@ def read_order():
 
 
 def read_exactly(size):
-    """Return so many bytes; silence ends us."""
+    """Return this many bytes; silence ends us."""
     parts = []
     while size:
         signal.alarm(PATIENCE_S)

@@ -1,0 +1,105 @@
+"""By which interface connections truly went, as the accounts of the wire tell: routes and rules go past addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
+from fabriscope.analysis.proof.wire import DIRECTIONS, LEAST_COUNTED_BYTES, TIME_STAMP_BYTES, Line
+
+ROUTE_SHARE = 0.5
+"""An interface that counted less than this share of what its addresses sent was not the one they left by."""
+PLACED_SHARE = 0.98
+"""The share of what is looked for that an interface must have counted without an owner."""
+
+
+def through_doors(lines: Sequence[Line], flows: Sequence[Flow], doors: Mapping[str, Sequence[str]]) -> list[Line]:
+    """Return the account less what the job's network namespaces passed on to others by interfaces of this host.
+
+    What left a namespace came in by the interface before it, and went out by another, which must have an owner of it.
+    """
+    found = []
+    for line in lines:
+        behind = [one for one in flows if one.space in doors.get(line.interface, ()) and one.out_interface != INDOORS]
+        is_in = line.direction == "in"
+        passed = sum(one.sent_bytes + one.retransmitted_bytes if is_in else one.received_bytes for one in behind)
+        explained = max(0, min(line.rest_bytes, round(passed / PLACED_SHARE)))
+        found.append(replace(line, rest_bytes=line.rest_bytes - explained))
+    return found
+
+
+def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:
+    """Return (direction, "") of one host to the only interface that can have counted what has no interface's address.
+
+    Connections from an address on loopback, or one that several interfaces had, left by some interface all the same:
+    by the one whose bytes have no owner otherwise, where there is just one that has enough of them.
+    """
+    found, few = {}, []
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        open_ones = [one for one in flows if (one.out_interface if is_out else one.in_interface) == ""]
+        size = sum(one.sent_bytes if is_out else one.received_bytes for one in open_ones)
+        enough = [
+            one.interface for one in lines if one.direction == direction and one.rest_bytes >= PLACED_SHARE * size
+        ]
+        if size < LEAST_COUNTED_BYTES:
+            few.append(direction)
+        elif len(enough) == 1 and enough[0] != LOOPBACK:
+            found[direction, ""] = enough[0]
+    for name in list(found.values())[:1]:  # what is too little to be found by itself goes where the rest goes
+        found.update({(direction, ""): name for direction in few})
+    return found
+
+
+def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
+    """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
+
+    Of the connections of one address, a route may send some by another interface: the one that has the address then
+    counted as much too little, and the other one as much that has no owner.
+    """
+    found = list(flows)
+    for direction, _ in DIRECTIONS:
+        is_out = direction == "out"
+        here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
+        room = {one.interface: one.rest_bytes for one in here}
+        unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
+        sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
+        for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
+            size = sizes[number]
+            if size < LEAST_COUNTED_BYTES:
+                break
+            own = found[number].out_interface if is_out else found[number].in_interface
+            goal = max(room, key=lambda other: room[other], default=own)
+            if own not in room:
+                continue
+            least = {name: max(size / 2, PLACED_SHARE * size - unsure[name]) for name in (own, goal)}
+            if -room[own] >= least[own] and room[goal] >= least[goal]:
+                one = found[number]
+                found[number] = replace(one, out_interface=goal) if is_out else replace(one, in_interface=goal)
+                room[own] += size
+                room[goal] -= size
+    return found
+
+
+def routes_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
+    """Return (direction, interface) of one host to the interface that truly counted the bytes of its addresses.
+
+    That is so where many small connections lack on the first one, of which `routed` does not tell one by one.
+    """
+    found = {}
+    for line in lines:
+        if line.interface == LOOPBACK or line.tcp_bytes < LEAST_COUNTED_BYTES:
+            continue
+        if line.counted_bytes >= ROUTE_SHARE * line.tcp_bytes:
+            continue
+        lacking = line.tcp_bytes - max(0, line.counted_bytes)
+        others = [
+            one
+            for one in lines
+            if one.direction == line.direction and one.interface != line.interface and one.rest_bytes >= lacking / 2
+        ]
+        if others:
+            largest = max(others, key=lambda one: one.rest_bytes)
+            found[line.direction, line.interface] = largest.interface
+    return found

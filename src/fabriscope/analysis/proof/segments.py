@@ -1,0 +1,53 @@
+"""Which of an interface's packets are TCP's segments and which are UDP's datagrams: their headers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+LARGEST_PACKET_BYTES = 65_536
+"""The most payload that an interface counts as one packet: the card cuts it into segments later, or has joined them."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of one interface, without RDMA."""
+
+    interface: str
+    direction: str
+    """`out` or `in`."""
+    packet_count: int
+    segment_count: int | None
+    """Of its TCP connections, as they count themselves; None where one does not."""
+    payload_bytes: int
+    """Of its TCP connections."""
+
+    @property
+    def others(self) -> int | None:
+        """Return how many of its packets are certainly none of TCP's; None where nobody counts segments."""
+        return None if self.segment_count is None else max(0, self.packet_count - self.segment_count)
+
+    @property
+    def room(self) -> int:
+        """Return how many more of its packets may be others', if TCP's are as large as they can be."""
+        if self.segment_count is None:
+            return 0
+        least = -(-self.payload_bytes // LARGEST_PACKET_BYTES)
+        return max(0, min(self.packet_count, self.segment_count) - least)
+
+
+def datagram_counts(ways: Sequence[Way], counts: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """Return (interface, direction) to how many of its packets were UDP's.
+
+    `counts` is direction to all datagrams of the host. Packets beyond TCP's segments are theirs first; what is left
+    went where several segments may have been counted as one packet.
+    """
+    found = {}
+    for direction, count in counts.items():
+        here = [one for one in ways if one.direction == direction]
+        certain = {one.interface: min(count, one.others or 0) for one in here}
+        left, room = max(0, count - sum(certain.values())), sum(one.room for one in here)
+        for one in here:
+            more = round(min(left, room) * one.room / room) if room else 0
+            found[one.interface, direction] = certain[one.interface] + min(one.room, more)
+    return found
