@@ -12,7 +12,6 @@ import pytest
 
 from fabriscope import plan as plans
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.launch.site import Site
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import HostError
@@ -22,14 +21,15 @@ from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 from fabriscope.progress import JsonProgress, QuietProgress, Unheard
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.launch_runner import LaunchRunner
+from fabriscope.running.real_site import RealSite
 
 THERE, GONE = ("env",), ("false",)
 """Words before a command: one runs it, the other never does."""
 
 
-def site(**access: tuple[str, ...]) -> Site:
+def site(**access: tuple[str, ...]) -> RealSite:
     hosts = {name: Host(name, words, kind="namespace") for name, words in access.items()}
-    return Site(hosts, {"wire": Fabric("wire", dict.fromkeys(hosts, "eth0"))}, {}, "engine", {}, {})
+    return RealSite(hosts, {"wire": Fabric("wire", dict.fromkeys(hosts, "eth0"))}, {}, "engine", {}, {})
 
 
 def launch(*hosts: str, block: int = 1) -> Launch:
@@ -102,7 +102,7 @@ class Hanging:
         return ParsedLaunch((), (CaseResult(hung.case_id, "failed", "no progress"), *behind), {}, hung.case_id)
 
 
-def record_of(place: Site, hung: Mapping[str, int], hosts: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
+def record_of(place: RealSite, hung: Mapping[str, int], hosts: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
     plan = plans.Plan.__new__(plans.Plan)
     section = type("Section", (), {"case_timeout": 0, "counters": False})()
     object.__setattr__(plan, "section", section)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
-from fabriscope.launch.site import Site
 from fabriscope.model import native
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import COPY_RATE, Host
 from fabriscope.running import copy_rates
+from fabriscope.running.real_site import RealSite
 
 
 def said(stdout: bytes, exit_status: int = 0, stderr: bytes = b"") -> Outcome:
@@ -21,7 +21,7 @@ def said(stdout: bytes, exit_status: int = 0, stderr: bytes = b"") -> Outcome:
 
 def test_hosts_of_one_machine_share_one_measurement() -> None:
     hosts = {name: Host(name, ("nsenter",), kind=kind) for name, kind in (("n1", "namespace"), ("g1", "guest"))}
-    found = copy_rates.measured(Site(hosts, {}, {}, str(engine_binary.find_engine()), {}, {}))
+    found = copy_rates.measured(RealSite(hosts, {}, {}, str(engine_binary.find_engine()), {}, {}))
     assert set(found) == {"n1", "g1"}
     assert found["n1"] is found["g1"]
     assert found["n1"].name == COPY_RATE
@@ -57,6 +57,6 @@ def test_an_engine_that_cannot_be_started_leaves_it_unknown(tmp_path: Path, monk
     broken.write_text("not a program")
     broken.chmod(0o755)
     monkeypatch.setenv(native.BIN_DIR_VARIABLE, str(tmp_path))
-    found = copy_rates.measured(Site({"here": Host("here")}, {}, {}, str(broken), {}, {}))
+    found = copy_rates.measured(RealSite({"here": Host("here")}, {}, {}, str(broken), {}, {}))
     assert found["here"].value is None
     assert found["here"].unknown_because

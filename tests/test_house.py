@@ -26,7 +26,7 @@ SLACK = 20
 ROOMS: Mapping[str, set[str]] = {
     "model": set(),
     "hosts": {"model", "registry"},
-    "launch": {"model", "registry"},
+    "launch": {"model", "registry", "hosts"},
     "lab": {"model"},
     "readers": {"model"},
     "adapters": {"model", "readers"},

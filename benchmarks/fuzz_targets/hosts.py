@@ -14,12 +14,12 @@ from fabriscope.analysis.proof import library_words
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.expected import meant
 from fabriscope.hosts import _mpi_identity, allocation, counters, facts, launcher_words, rdma
-from fabriscope.hosts.facts._reading import Reading
+from fabriscope.hosts.access import Reading
 from fabriscope.launch import tree
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Expectation
 from fabriscope.model.errors import FabriscopeError, HostError
-from fabriscope.model.foreign import BEGIN
+from fabriscope.model.foreign import BEGIN, Foreign
 from fabriscope.running import fleet
 
 _EMPTY: dict[str, Any] = {"files": {}, "links": {}, "problems": {}, "outputs": {}}
@@ -100,11 +100,13 @@ def _reading_seeds() -> Iterator[bytes]:
     yield json.dumps(answer).encode()
 
 
-def _read_facts(text: bytes) -> bool:
-    from fabriscope.model.foreign import decode_json
+def _whole(text: bytes) -> Foreign:
+    answer = Foreign.json(text, "the facts of a")
+    return answer if "files" in answer.mapping() else Foreign({**_EMPTY, "files": answer.value}, answer.where)
 
-    answer = decode_json(text, "the facts of a")
-    found = facts.from_answer(answer if isinstance(answer, dict) and "files" in answer else {**_EMPTY, "files": answer})
+
+def _read_facts(text: bytes) -> bool:
+    found = facts.from_answer(_whole(text))
     for fact in found:
         assert fact.value is None or isinstance(fact.value, str | bool | int | float), "a fact of another type"
         assert fact.value is not None or fact.unknown_because, "an unknown without a reason"
@@ -112,10 +114,7 @@ def _read_facts(text: bytes) -> bool:
 
 
 def _read_rdma(text: bytes) -> bool:
-    from fabriscope.model.foreign import decode_json
-
-    answer = decode_json(text, "the facts of a")
-    reading = facts._reading(answer if isinstance(answer, dict) and "files" in answer else {**_EMPTY, "files": answer})
+    reading = Reading.of(_whole(text))
     chosen = [_chosen(reading, transport) for transport in ("roce", "iwarp", "ib")]
     return any(chosen)
 
@@ -130,10 +129,9 @@ def _chosen(reading: Reading, transport: str) -> bool:
 
 
 def _read_relay(text: bytes) -> bool:
-    words = [tree._words_of(line) for line in text.split(b"\n") if line]
     answers: dict[str, tree.Answer] = {}
-    listed = iter([*words, None])
-    session = SimpleNamespace(words=SimpleNamespace(get=lambda timeout: next(listed) if timeout else None))
+    listed = iter([*(line.rpartition(BEGIN)[2] for line in text.split(b"\n") if line), None])
+    session = SimpleNamespace(lines=SimpleNamespace(get=lambda **_: next(listed)), kill=lambda: None)
     tree._collect(session, {"a", "b"}, answers, 1e12)  # type: ignore[arg-type]
     return any(answer.problem is None for answer in answers.values())
 

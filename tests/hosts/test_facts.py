@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fabriscope.hosts import facts
-from fabriscope.hosts.facts._reading import FactGroup, Output, Reading
+from fabriscope.hosts.access import Output, Reading
+from fabriscope.hosts.facts._reading import FactGroup
 from fabriscope.model.host import Fact, Host
 
 ETHTOOL_K = """Features for eth0:
@@ -156,7 +157,7 @@ def test_this_machine() -> None:
 
 def test_a_host_behind_a_shell_that_greets(tmp_path: Path) -> None:
     shell = tmp_path / "remote-shell"
-    shell.write_text('#!/bin/sh\nshift\necho "Welcome to host"\nexec "$@"\n')
+    shell.write_text('#!/bin/sh\nshift\necho "Welcome to host"\nexec sh -c "$*"\n')
     shell.chmod(shell.stat().st_mode | stat.S_IXUSR)
     found = by_name(facts.collect(Host("far", access=(str(shell), "far"))))
     assert found["kernel.release"].value

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope.hosts import rdma
-from fabriscope.hosts.facts._reading import Output, Reading
+from fabriscope.hosts.access import Output, Reading
 from fabriscope.hosts.facts.rdma import FACTS
 from fabriscope.model.errors import HostError
 from fabriscope.model.fabric import RdmaPort

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from fabriscope.hosts.access.sent import PYTHON_WORDS, order
 from fabriscope.launch import _guard
 from fabriscope.launch._guard import Guard
-from fabriscope.launch.on_host import PYTHON_WORDS, order, program
+from fabriscope.launch.on_host import program
 from fabriscope.launch.processes import run_commands, watching
 from fabriscope.launch.ssh import ControlFolder
 from fabriscope.model.command import Command
@@ -123,7 +124,6 @@ def test_a_plan_may_name_another_temporary_folder_and_a_job_of_several_machines_
 
 KILLED = """
 import os, pathlib, signal, sys
-from fabriscope.launch.on_host import PYTHON_WORDS, order, program
 from fabriscope.launch.processes import run_commands
 from fabriscope.launch.ssh import ControlFolder
 from fabriscope.model.command import Command
@@ -165,7 +165,7 @@ def test_a_host_s_guard_that_is_asked_to_end_in_several_ways_at_once_leaves_noth
     orders = {"argv": ["sleep", "600"], "env": {}, "mark": "x", "is_mpi": False, "stays_here": True, "patience_s": 60}
     chance = random.Random(1)
     for _ in range(20):
-        text = program(("orders", "sweep", "guard"), "guard()") + order({**orders, "mark": secrets.token_hex(8)})
+        text = program(("sweep", "guard"), "guard()") + order({**orders, "mark": secrets.token_hex(8)})
         guard = subprocess.Popen(PYTHON_WORDS, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert guard.stdin is not None
         assert guard.stderr is not None

@@ -14,9 +14,10 @@ import pytest
 from tests.launch.stand_in import far_host, make_ssh
 from tests.launch.test_processes import is_gone
 
-from fabriscope.launch import _remote_process, processes, tree
-from fabriscope.launch.on_host import PYTHON_WORDS, order, program
-from fabriscope.launch.on_host.orders import PATIENCE_S
+from fabriscope.hosts.access.orders import PATIENCE_S
+from fabriscope.hosts.access.sent import PYTHON_WORDS, order
+from fabriscope.launch import _remote_process, processes
+from fabriscope.launch.on_host import program
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.host import Host
@@ -153,7 +154,7 @@ def test_a_lost_connection_is_told_and_ends_the_program(hosts: dict[str, Host], 
 
 def test_silence_ends_the_program(hosts: dict[str, Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_remote_process, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(tree, "HEARTBEAT_S", 600.0)
+    monkeypatch.setattr(_remote_process, "HEARTBEAT_S", 600.0)
     (outcome,) = run(hosts, sh("trap 'echo bye; exit 1' TERM; echo up; while :; do sleep 0.05; done"))
     assert outcome.stdout == b"up\nbye\n"
 
@@ -163,7 +164,7 @@ def hurried(text: str) -> str:
     return text.replace(f"alarm({PATIENCE_S})", "alarm(1)").replace(f"PATIENCE_S = {PATIENCE_S}", "PATIENCE_S = +1")
 
 
-PROGRAM = hurried((program(("orders", "sweep", "guard"), "guard()") + order({"argv": ["true"]})).decode())
+PROGRAM = hurried((program(("sweep", "guard"), "guard()") + order({"argv": ["true"]})).decode())
 
 
 @pytest.mark.parametrize("size", [0, len(PROGRAM) // 2, len(PROGRAM) - 1])

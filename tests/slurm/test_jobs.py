@@ -15,8 +15,8 @@ from tests.slurm.cluster import Cluster
 
 from fabriscope import engine_binary
 from fabriscope.cli import _submission
+from fabriscope.hosts.access.orders import PATIENCE_S
 from fabriscope.launch.batch import JobStatus
-from fabriscope.launch.on_host.orders import PATIENCE_S
 from fabriscope.model.errors import LaunchError, StoreError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "slurm.yaml"

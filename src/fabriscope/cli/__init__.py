@@ -55,6 +55,7 @@ def fabriscope() -> None:
                  fabriscope report RUN             one HTML file to read
                  fabriscope verify RUN             is it all as it was measured
                  fabriscope prove -- COMMAND       what carries the bytes of any program
+                 fabriscope restore                put back what a crash left changed on hosts
 
     Exit codes: 0 done, 1 failed, 2 wrong plan or usage, 3 and 4 refuted and undecided (prove), 5 host or lab,
     6 a launch or an output, 7 a program is missing, 8 run folder, 10 done but some measurements failed, 11 and 12 a

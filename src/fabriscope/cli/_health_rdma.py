@@ -5,13 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from fabriscope.cli._health import Check
+from fabriscope.hosts import access
 from fabriscope.model import search_paths
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.host import HERE
 
 _KVM_GET_API_VERSION = 0xAE00
 _DEVICES = Path("/sys/class/infiniband")
@@ -37,8 +38,7 @@ def _has_module(module: str) -> tuple[bool, str]:
     program = shutil.which("modprobe", path=search_paths.programs())
     if program is None:
         return False, f"{module} is not loaded, and there is no modprobe to look for it"
-    tried = subprocess.run([program, "-n", "-q", module], capture_output=True, timeout=_TIMEOUT_S, check=False)
-    if tried.returncode == 0:
+    if access.run(HERE, (program, "-n", "-q", module), _TIMEOUT_S).exit_status == 0:
         return True, f"{module} can be loaded"
     return False, f"this kernel has no {module}"
 

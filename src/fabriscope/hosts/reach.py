@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from fabriscope.hosts import access
+from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.host import Host
 
 PROBE_TIMEOUT_S = 20.0
@@ -25,19 +26,7 @@ def _why_gone(host: Host) -> str | None:
     if not host.access:
         return None
     try:
-        tried = subprocess.run(
-            [*host.access, "true"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PROBE_TIMEOUT_S,
-            check=False,
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired:
-        return f"it does not answer within {PROBE_TIMEOUT_S:.0f} s"
-    except OSError as error:
-        return f"{host.access[0]} cannot be started: {error.strerror}"
-    if tried.returncode == 0:
-        return None
-    said = tried.stderr.decode(errors="replace").strip().splitlines()
-    return f"it cannot be entered ({said[-1] if said else f'exit status {tried.returncode}'})"
+        tried = access.run(host, ("true",), PROBE_TIMEOUT_S)
+    except FabriscopeError as error:
+        return error.what
+    return None if tried.exit_status == 0 else f"it cannot be entered ({tried.last_words})"

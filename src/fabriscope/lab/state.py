@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -16,9 +15,9 @@ from typing import Any
 
 from fabriscope.lab import cpu_share, record_shape
 from fabriscope.lab.processes import ProcessId, process_id
-from fabriscope.model import folders
-from fabriscope.model.errors import LabError
-from fabriscope.model.home import home_folder
+from fabriscope.model import folders, plain_files
+from fabriscope.model.errors import FabriscopeError, LabError
+from fabriscope.model.home import state_folder
 
 __all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "remove_left_overs", "state_root"]
 
@@ -108,14 +107,12 @@ def state_root() -> Path:
     for runtime in (os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{os.geteuid()}"):
         if runtime and _is_own(runtime):
             return Path(runtime) / "fabriscope"
-    state = os.environ.get("XDG_STATE_HOME", "")
     try:
-        home = Path(state) if state.startswith("/") else home_folder() / ".local" / "state"
-    except RuntimeError:
+        return state_folder() / _where_numbers_hold()
+    except FabriscopeError:
         raise LabError(
             "there is no place to record a lab in", fix="set XDG_RUNTIME_DIR to a folder that only you can write"
         ) from None
-    return home / "fabriscope" / _where_numbers_hold()
 
 
 def _is_own(folder: str) -> bool:
@@ -255,17 +252,10 @@ def _write(state: LabState, folder: Path) -> None:
 def _read(folder: Path) -> LabState:
     """Return a lab's record; raises OSError, or ValueError with what is wrong with it."""
     path = folder / STATE_FILE
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_mode & 0o022:
-            raise ValueError(f"{STATE_FILE} is not a file that only we can write")
-        if info.st_size > _MAX_RECORD_BYTES:
-            raise ValueError(f"{STATE_FILE} has {info.st_size} bytes")
-        try:
-            raw = json.loads(file.read(_MAX_RECORD_BYTES))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{STATE_FILE} is not JSON ({error})") from None
+    try:
+        raw = json.loads(plain_files.own(path, _MAX_RECORD_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{STATE_FILE} is not JSON ({error})") from None
     if not isinstance(raw, dict) or raw.get("name") != folder.name:
         raise ValueError(f"{STATE_FILE} names another lab")
     owner = _process(raw.get("owner")) if raw.get("owner") is not None else None

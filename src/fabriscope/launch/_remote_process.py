@@ -11,17 +11,17 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from fabriscope.launch import tree
+from fabriscope.hosts.access.orders import PATIENCE_S
+from fabriscope.hosts.access.sent import HEARTBEAT_S, order
 from fabriscope.launch._process import READY_BYTES, Process, popen
-from fabriscope.launch.on_host import order, program
-from fabriscope.launch.on_host.orders import PATIENCE_S
+from fabriscope.launch.on_host import program
 from fabriscope.launch.ssh import on_host
 from fabriscope.model.command import Outcome
 from fabriscope.model.foreign import BEGIN
 from fabriscope.model.host import Host
 
 _HERE, _ASK, _KILL = b".", b"T", b"K"
-_FILES = ("orders", "sweep", "guard")
+_FILES = ("sweep", "guard")
 
 
 class RemoteProcess(Process):
@@ -56,7 +56,7 @@ class RemoteProcess(Process):
             process.stdin.flush()
             while not self.has_ended.is_set():
                 try:
-                    word = self._words.get(timeout=tree.HEARTBEAT_S)
+                    word = self._words.get(timeout=HEARTBEAT_S)
                 except queue.Empty:
                     word = _HERE
                 process.stdin.write(word)

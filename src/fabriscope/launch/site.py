@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from fabriscope.launch.slurm import Slurm
 from fabriscope.model.fabric import Fabric
@@ -12,60 +11,57 @@ from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
 
 
-class SiteLab(Protocol):
-    """What a launch needs of the lab that was built for its run (`fabriscope.lab.Lab`). All methods raise LabError."""
+class Site(Protocol):
+    """Everything that a launch needs to know of the place it runs in: a lab, or real hosts (both in running/)."""
 
-    def sweep(self, host_name: str) -> None:
-        """End every process that runs on a host."""
+    @property
+    def hosts(self) -> Mapping[str, Host]:
+        """Return the hosts by name."""
 
-    def mend(self) -> list[str]:
-        """Start again what has died; return what was wrong."""
+    @property
+    def fabrics(self) -> Mapping[str, Fabric]:
+        """Return the fabrics by name."""
 
-    def counters(self) -> dict[str, Any]:
-        """Return the switch's counters for each port."""
+    @property
+    def mpi(self) -> Mapping[str, MpiStack]:
+        """Return the MPI libraries by name."""
 
-    def consoles(self) -> dict[str, str]:
-        """Return what each guest's kernel has written so far."""
+    @property
+    def engine(self) -> str:
+        """Return the engine's path on every host."""
 
+    @property
+    def mpi_engines(self) -> Mapping[str, str]:
+        """Return the engine that was compiled with each MPI library."""
 
-class SiteFleet(Protocol):
-    """What a launch needs of the hosts that are reached over ssh (`fabriscope.running.fleet.Fleet`)."""
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """Return the other benchmark programs that were found: name to absolute path."""
 
-    def sweep(self, names: Sequence[str]) -> None:
-        """End what broken launches may have left on hosts."""
+    @property
+    def remote_shell(self) -> str | None:
+        """Return what MPI launchers use for ssh: a lab's stand-in, or a script before the user's own."""
 
+    @property
+    def slurm(self) -> Slurm | None:
+        """Return the Slurm job whose nodes the hosts are, if they are."""
 
-@dataclass(frozen=True)
-class Site:
-    """Everything that a launch needs to know of the place it runs in."""
+    @property
+    def facts(self) -> Mapping[str, list[Fact]]:
+        """Return what was collected already, by host."""
 
-    hosts: Mapping[str, Host]
-    fabrics: Mapping[str, Fabric]
-    mpi: Mapping[str, MpiStack]
-    engine: str
-    mpi_engines: Mapping[str, str]
-    """MPI stack name to the engine that was compiled with it."""
-    programs: Mapping[str, str]
-    """Other benchmark programs that were found: name to absolute path."""
-    remote_shell: str | None = None
-    """What MPI launchers use for ssh: the lab's stand-in, or a script before the user's own; None on one real host."""
-    lab: SiteLab | None = None
-    """The lab that was built for this run, or None."""
-    slurm: Slurm | None = None
-    """The Slurm job whose nodes the hosts are, or None."""
-    fleet: SiteFleet | None = None
-    """The hosts that are reached over ssh, or None."""
-    facts: Mapping[str, list[Fact]] = field(default_factory=dict)
-    """What was collected already, by host."""
-    absent: Mapping[str, str] = field(default_factory=dict)
-    """Hosts of the plan that were gone before the first launch, and why: nothing was put on them."""
-    wanted_programs: frozenset[str] = frozenset()
-    """Names of the other programs that the plan's instruments start."""
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """Return the hosts of the plan that were gone before the first launch, and why: nothing was put on them."""
 
     def sweep(self, host_names: Iterable[str]) -> None:
-        """End what a broken launch may have left on hosts: of the lab's everything, of others what carries our mark."""
-        if self.lab is not None:
-            for name in host_names:
-                self.lab.sweep(name)
-        if self.fleet is not None:
-            self.fleet.sweep(list(host_names))
+        """End what a broken launch may have left on hosts; raises LabError or HostError."""
+
+    def mend(self) -> list[str]:
+        """Start again what has died of the place itself; return what was wrong. Raises LabError."""
+
+    def counters(self) -> Mapping[str, object]:
+        """Return what switches of ours count, by port; raises LabError."""
+
+    def consoles(self) -> Mapping[str, str]:
+        """Return what the kernels of guests have written so far; raises LabError."""

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from fabriscope.hosts.access.sent import PYTHON_WORDS
 from fabriscope.launch._guard import end_watcher, start_watcher, temporary_root
-from fabriscope.launch.on_host import PYTHON_WORDS
 from fabriscope.model.errors import HostError, shown
 
 COMMAND_VARIABLE = "FABRISCOPE_SSH"

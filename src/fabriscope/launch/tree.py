@@ -7,10 +7,8 @@ Everything ends when `close` is called or we die: every part reads its standard 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import queue
-import subprocess
 import sys
 import threading
 import time
@@ -18,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from fabriscope.launch.on_host import PYTHON_WORDS, order, program
-from fabriscope.launch.on_host.orders import PATIENCE_S
+from fabriscope.hosts.access.conversation import Conversation
+from fabriscope.hosts.access.orders import PATIENCE_S
+from fabriscope.hosts.access.sent import PYTHON_WORDS, order
+from fabriscope.launch.on_host import program
 from fabriscope.launch.ssh import Ssh, on_host
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import BEGIN, Foreign
+from fabriscope.model.foreign import Foreign
 
 FLAT_HOSTS = 64
-HEARTBEAT_S = 2.0
 
-_END_PATIENCE_S = 8.0
 _TRIES = 2
 _OF_SSH = 255
 """The exit status of ssh itself when there is no connection."""
@@ -42,70 +40,9 @@ class Answer:
     """One sentence's part: `Permission denied (publickey).`"""
 
 
-class Session:
-    """A job that was sent to hosts and stays there, listening, until `close`."""
-
-    def __init__(
-        self,
-        nodes: Sequence[Mapping[str, Any]],
-        job: str,
-        request: Any,
-        body: bytes,
-        *,
-        with_files: tuple[str, ...] = (),
-    ) -> None:
-        self.words: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        self._is_closed = threading.Event()
-        self._process = subprocess.Popen(
-            [sys.executable, *PYTHON_WORDS[1:]],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # a terminal's Ctrl-C is ours alone: what runs on hosts ends when we say so
-        )
-        text = program(("orders", *with_files, "relay"), "relay()", job)
-        words = {"name": None, "nodes": nodes, "request": request, "patience_s": PATIENCE_S}
-        parts = (text, order(words, body))
-        threading.Thread(target=self._tell, args=(parts,), daemon=True).start()
-        threading.Thread(target=self._hear, daemon=True).start()
-
-    def _tell(self, parts: Sequence[bytes]) -> None:
-        assert self._process.stdin is not None  # noqa: S101 - it is a pipe
-        with contextlib.suppress(OSError, ValueError):
-            for part in parts:
-                self._process.stdin.write(part)
-            self._process.stdin.flush()
-            while not self._is_closed.wait(HEARTBEAT_S):
-                self._process.stdin.write(b".")
-                self._process.stdin.flush()
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-
-    def _hear(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        try:
-            # ends: with the process, which `close` kills if it must; in a thread that nobody waits for
-            for line in self._process.stdout:
-                self.words.put(_words_of(line))
-        except ParseError:  # nothing that follows can be trusted: those that have not answered are told as silent
-            self._process.kill()
-        finally:
-            self.words.put(None)
-
-    def close(self) -> None:
-        """Let the job end on every host, and wait until it has."""
-        self._is_closed.set()
-        try:
-            self._process.wait(_END_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel does not let it go
-                self._process.wait(_END_PATIENCE_S)
-
-
 def _words_of(line: bytes) -> dict[str, Any]:
     """Return what one host said; raises ParseError for what no relay says."""
-    words = Foreign.json(line[len(BEGIN) :], "what a host says")
+    words = Foreign.json(line, "what a host says")
     words.at("host").text()
     if "error" in words.mapping():
         words.at("error").text()
@@ -119,7 +56,7 @@ class Tree:
 
     def __init__(self, ssh: Ssh) -> None:
         self._ssh = ssh
-        self._sessions: list[Session] = []
+        self._sessions: list[Conversation] = []
 
     def __enter__(self) -> Self:
         return self
@@ -150,7 +87,9 @@ class Tree:
         left, until_s = list(hosts), time.monotonic() + timeout_s
         for attempt in range(_TRIES):
             nodes = _nodes(left, self._ssh, is_first=is_first, is_flat=attempt > 0)
-            session = Session(nodes, job, request, body, with_files=with_files)
+            words = {"name": None, "nodes": nodes, "request": request, "patience_s": PATIENCE_S}
+            parts = (program((*with_files, "relay"), "relay()", job), order(words, body))
+            session = Conversation((sys.executable, *PYTHON_WORDS[1:]), parts)
             self._sessions.append(session)
             failed = _collect(session, set(left), answers, until_s)
             left = [name for name in left if name in failed and _is_worth_another_try(failed[name])]
@@ -160,14 +99,18 @@ class Tree:
 
 
 def _collect(
-    session: Session, missing: set[str], answers: dict[str, Answer], until_s: float
+    session: Conversation, missing: set[str], answers: dict[str, Answer], until_s: float
 ) -> dict[str, Mapping[str, Any]]:
     """Put what the session says into `answers`; return the words of the hosts that failed."""
     failed: dict[str, Mapping[str, Any]] = {}
     while missing:
         try:
-            said = session.words.get(timeout=max(until_s - time.monotonic(), 0.001))
+            line = session.lines.get(timeout=max(until_s - time.monotonic(), 0.001))
+            said = None if line is None else _words_of(line)
         except queue.Empty:
+            said = None
+        except ParseError:  # nothing that follows can be trusted: those that have not answered are told as silent
+            session.kill()
             said = None
         if said is None:
             problem = "it did not answer in time" if time.monotonic() >= until_s else "the relay on this machine ended"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from fabriscope.model.errors import FabriscopeError, shown
@@ -14,6 +15,18 @@ def home_folder() -> Path:
     except RuntimeError as error:
         what = "you have no home folder: HOME is not set, and the system does not know your user"
         raise FabriscopeError(what, fix="set HOME to a folder of yours") from error
+
+
+def state_folder() -> Path:
+    """Return the folder for what must be known after a reboot; raises FabriscopeError where there is no home.
+
+    Root's is the machine's, whoever became root, unless XDG_STATE_HOME names a folder of root's.
+    """
+    named = os.environ.get("XDG_STATE_HOME", "")
+    if os.geteuid() != 0:
+        return (Path(named) if named.startswith("/") else home_folder() / ".local" / "state") / "fabriscope"
+    is_own = named.startswith("/") and Path(named).is_dir() and Path(named).stat().st_uid == 0
+    return (Path(named) if is_own else Path("/var/lib")) / "fabriscope"
 
 
 def expanded(path: str) -> Path:

@@ -50,6 +50,18 @@ def read(path: Path, most_bytes: int) -> bytes:
         os.close(descriptor)
 
 
+def own(path: Path, most_bytes: int) -> bytes:
+    """Return a plain file that only we can write, a record of ours; raises OSError for anything else, at once."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
+            raise NotPlain(f"{path.name} is not a file that only we can write")
+        if about.st_size > most_bytes:
+            raise NotPlain(f"{path.name} has {about.st_size} bytes")
+        return file.read(most_bytes)
+
+
 def why(error: OSError) -> str:
     """Return what is wrong, as a part of a sentence."""
     return error.strerror or str(error)

@@ -37,9 +37,8 @@ class Casualties:
         found = reach.gone(self.site.hosts[name] for name in set(names) if name not in self.gone)
         self.gone.update(found)
         sentences = [f"host {name} is gone: {why}" for name, why in sorted(found.items())]
-        if self.site.lab is not None:
-            with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
-                sentences += self.site.lab.mend()
+        with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
+            sentences += self.site.mend()
         return sentences
 
     def place(self, launch: Launch) -> tuple[Launch, dict[str, str]]:

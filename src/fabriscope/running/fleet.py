@@ -14,11 +14,11 @@ import secrets
 import shutil
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope.hosts import facts
+from fabriscope.hosts import access, facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
@@ -78,7 +78,7 @@ def seen_of(answer: Any, host: str) -> Seen:
     """Return what a host's probe answered; raises ParseError for what it never says."""
     part = Foreign(answer, f"host {host}")
     return Seen(
-        facts=facts.from_answer(part.at("facts").mapping()),
+        facts=facts.from_answer(part.at("facts")),
         addresses={name: one.text() for name, one in part.at("addresses").members()},
         node_name=part.at("node_name").text(),
         machine=part.at("machine").text(),
@@ -120,13 +120,13 @@ class Fleet:
         """
         self._programs = list(programs)
         request = {
-            "facts": facts.request(facts.groups()),
+            "facts": asdict(facts.wanted(facts.groups())),
             "files": [{"path": str(p.path), "sha256": p.sha256, "kept_at": p.kept_at()} for p in programs],
             "programs": list(wanted),
             "asked": {name: {"argv": argv, "env": dict(env)} for name, (argv, env) in (asked or {}).items()},
             "mark": self._mark,
         }
-        job = facts.collector() + Path(folders.__file__).read_text() + text_of("probe")
+        job = access.collector() + Path(folders.__file__).read_text() + text_of("probe")
         answers = self._tree.ask(names, job, request, with_files=("sweep",), is_first=True, timeout_s=OPEN_TIMEOUT_S)
         for name, answer in answers.items():
             if answer.problem:

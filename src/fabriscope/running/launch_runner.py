@@ -15,7 +15,7 @@ from fabriscope import bug_log
 from fabriscope import plan as plans
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.launch import mpi_jobs, processes
-from fabriscope.launch.site import Site, SiteLab
+from fabriscope.launch.site import Site
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
@@ -195,23 +195,23 @@ class LaunchRunner:
         results = {case.case_id: {"status": "failed", "reason": why} for case in self._launch.cases}
         return {**record, "status": "failed", "reason": why, "results": results, "details": {}}
 
-    def _of_lab(self, read: Callable[[SiteLab], Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Return what the lab says, or nothing: one that is gone altogether shows in its hosts."""
+    def _of_site(self, read: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
+        """Return what the site says, or nothing: a lab that is gone altogether shows in its hosts."""
         try:
-            return read(self._site.lab) if self._site.lab is not None else {}
+            return read()
         except LabError:
             return {}
         except BaseException as error:
             self._mishaps.append(self._unforeseen(error))
             return {}
 
-    def _fabric_counters(self, lab: SiteLab) -> dict[str, Any]:
-        self._mishaps += lab.mend()
-        return lab.counters()
+    def _fabric_counters(self) -> Mapping[str, object]:
+        self._mishaps += self._site.mend()
+        return self._site.counters()
 
     def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
-        counters = self._of_lab(self._fabric_counters)
-        consoles = self._of_lab(lambda lab: lab.consoles())
+        counters = self._of_site(self._fabric_counters)
+        consoles = self._of_site(self._site.consoles)
         results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
         bad = [one.reason for one in self._results.values() if one.status == "failed"]
         return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,7 +9,7 @@ from dataclasses import replace
 from fabriscope.hosts import facts, rdma
 from fabriscope.hosts.facts import Reading
 from fabriscope.hosts.facts import rdma as rdma_facts
-from fabriscope.model.errors import HostError, ParseError
+from fabriscope.model.errors import FabriscopeError, HostError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
 from fabriscope.model.host import Host
 
@@ -39,5 +38,5 @@ def found(fabrics: Mapping[str, Fabric], hosts: Mapping[str, Host]) -> dict[str,
 def _read(host: Host) -> Reading:
     try:
         return facts.read(host, [rdma_facts.FACTS])
-    except (OSError, subprocess.SubprocessError, ValueError, ParseError) as error:
-        raise HostError(f"its RDMA devices cannot be read: {error}", where=f"host {host.name}") from error
+    except FabriscopeError as error:
+        raise HostError(f"its RDMA devices cannot be read: {error.what}", where=f"host {host.name}") from error

@@ -8,15 +8,16 @@ import fcntl
 import os
 import socket
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriscope import engine_binary
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
-from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, PlanError
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
 from fabriscope.running import fleet, rdma_ports
@@ -32,8 +33,47 @@ _MPI_SSH = Path(on_host.__file__).with_name("mpi-ssh")
 _COMPILERS = ("c++", "g++", "clang++", "icpx")
 
 
+@dataclass(frozen=True)
+class RealSite:
+    """Real hosts; what its members mean is said by `launch/site.py`."""
+
+    hosts: Mapping[str, Host]
+    fabrics: Mapping[str, Fabric]
+    mpi: Mapping[str, MpiStack]
+    engine: str
+    mpi_engines: Mapping[str, str]
+    programs: Mapping[str, str]
+    remote_shell: str | None = None
+    slurm: slurm.Slurm | None = None
+    facts: Mapping[str, list[Fact]] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+    fleet: Fleet | None = None
+    """The hosts that are reached over ssh."""
+    wanted_programs: frozenset[str] = frozenset()
+    """Names of the other programs that the plan's instruments start."""
+
+    def sweep(self, host_names: Iterable[str]) -> None:
+        """End what carries our mark on hosts that are reached over ssh."""
+        if self.fleet is not None:
+            self.fleet.sweep(list(host_names))
+
+    def mend(self) -> list[str]:
+        """Return nothing: no part of real hosts is ours."""
+        return []
+
+    def counters(self) -> Mapping[str, object]:
+        """Return nothing: no switch is ours."""
+        return {}
+
+    def consoles(self) -> Mapping[str, str]:
+        """Return nothing: no kernel is ours."""
+        return {}
+
+
 @contextlib.contextmanager
-def prepare(plan: Plan, site: Site, notice: Notice, known: Mapping[str, list[Fact]] | None = None) -> Iterator[Site]:
+def prepare(
+    plan: Plan, site: RealSite, notice: Notice, known: Mapping[str, list[Fact]] | None = None
+) -> Iterator[RealSite]:
     """Yield the site with its hosts, each of which has what it needs; connections end with it.
 
     With `known` facts, of a run that goes on, hosts that cannot be reached are absent and have these. Raises HostError
@@ -60,7 +100,7 @@ def is_here(name: str) -> bool:
     return name in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn())
 
 
-def _slurm_job(plan: Plan, site: Site) -> slurm.Slurm | None:
+def _slurm_job(plan: Plan, site: RealSite) -> slurm.Slurm | None:
     """Return the Slurm job that we are in, if the plan's hosts are its nodes; raises HostError or LaunchError."""
     if not os.environ.get("SLURM_JOB_ID"):
         return None
@@ -77,7 +117,9 @@ def ssh_of(plan: Plan) -> ssh.Ssh:
     return ssh.chosen(section.command, section.between_hosts)
 
 
-def _furnished(plan: Plan, site: Site, opened: Fleet, far: Sequence[str], notice: Notice, *, may_lack: bool) -> Site:
+def _furnished(
+    plan: Plan, site: RealSite, opened: Fleet, far: Sequence[str], notice: Notice, *, may_lack: bool
+) -> RealSite:
     """Return the site with the hosts that are reached over ssh; some of them absent if it `may_lack` hosts."""
     engine = _engine(Path(site.engine))
     mpi_engines = {name: _mpi_engine(site.mpi[name], Path(path)) for name, path in site.mpi_engines.items()}
@@ -151,7 +193,7 @@ def _check_homes(path: str, opened: Fleet) -> None:
         )
 
 
-def _programs(site: Site, opened: Fleet) -> dict[str, str]:
+def _programs(site: RealSite, opened: Fleet) -> dict[str, str]:
     """Return the other programs that every host has: their path, or their name where the paths differ."""
     found = {}
     for name in site.wanted_programs:
@@ -184,7 +226,7 @@ def _addresses() -> dict[str, str]:
     return found
 
 
-def _check_interfaces(plan: Plan, site: Site) -> None:
+def _check_interfaces(plan: Plan, site: RealSite) -> None:
     """Raise PlanError for fabrics whose interfaces are not there or have no address, a sentence for each."""
     problems = [
         PlanError(

@@ -8,10 +8,12 @@ import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from fabriscope import engine_binary
 from fabriscope.launch.site import Site
+from fabriscope.launch.slurm import Slurm
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
@@ -21,9 +23,46 @@ from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
 from fabriscope.running import rdma_ports, real_site
-from fabriscope.running.real_site import Notice
+from fabriscope.running.real_site import Notice, RealSite
 
-__all__ = ["Site", "cores_per_host", "find_stacks", "lab_spec", "planned_fabrics", "prepare", "switch_spec"]
+if TYPE_CHECKING:
+    from fabriscope.lab import Lab
+
+__all__ = ["LabSite", "Site", "cores_per_host", "find_stacks", "lab_spec", "planned_fabrics", "prepare", "switch_spec"]
+
+
+@dataclass(frozen=True)
+class LabSite:
+    """A lab that was built for the run; what its members mean is said by `Site`."""
+
+    lab: Lab
+    hosts: Mapping[str, Host]
+    fabrics: Mapping[str, Fabric]
+    mpi: Mapping[str, MpiStack]
+    engine: str
+    mpi_engines: Mapping[str, str]
+    programs: Mapping[str, str]
+    remote_shell: str | None = None
+    slurm: Slurm | None = None
+    facts: Mapping[str, list[Fact]] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    def sweep(self, host_names: Iterable[str]) -> None:
+        """End every process that runs on hosts."""
+        for name in host_names:
+            self.lab.sweep(name)
+
+    def mend(self) -> list[str]:
+        """Start again what of the lab has died; return what was wrong."""
+        return self.lab.mend()
+
+    def counters(self) -> Mapping[str, object]:
+        """Return the switches' counters for each port."""
+        return self.lab.counters()
+
+    def consoles(self) -> Mapping[str, str]:
+        """Return what each guest's kernel has written so far."""
+        return self.lab.consoles()
 
 
 @contextlib.contextmanager
@@ -48,7 +87,7 @@ def prepare(
         notice(f"the engine for {name} (compiled once, then kept)")
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
     if not plan.uses_lab:
-        bare = Site({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
+        bare = RealSite({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
         with real_site.prepare(plan, bare, notice, known) as site:
             yield site
         return
@@ -59,7 +98,7 @@ def prepare(
     try:
         hosts = {host.name: host for host in built.hosts}
         fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
-        yield Site(hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell), built)
+        yield LabSite(built, hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell))
     finally:
         built.down()
 

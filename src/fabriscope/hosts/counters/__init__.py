@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fabriscope.hosts import access
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
 from fabriscope.model.command import Command, Outcome
@@ -69,7 +69,7 @@ def commands(
     text = f"{program()}\nmain(json.loads({json.dumps(order)!r}))\n".encode()
     return [
         Command(
-            argv=("python3" if host.is_remote else sys.executable, "-I", "-S", "-"),
+            argv=access.python_words(host),
             host=host.name,
             env={SELF_VARIABLE: "1"},
             stdin=text,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from fabriscope.hosts.facts._reading import Group, Reading, key_values, looked_up
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group, key_values, looked_up
 from fabriscope.model.host import Fact
 
 _NET = "/sys/class/net"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.hosts.facts._reading import Group, Reading, key_values, looked_up
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group, key_values, looked_up
 from fabriscope.model.host import Fact
 
 _CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"

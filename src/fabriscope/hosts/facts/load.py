@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fabriscope.hosts.facts._reading import Group, Reading
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group
 from fabriscope.model.host import Fact
 
 

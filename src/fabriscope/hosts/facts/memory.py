@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.hosts.facts._reading import Group, Reading, chosen, key_values, kib_to_bytes, looked_up
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group, chosen, key_values, kib_to_bytes, looked_up
 from fabriscope.model.host import Fact
 
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"

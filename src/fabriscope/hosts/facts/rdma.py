@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.hosts.facts._reading import Group, Reading
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group
 from fabriscope.hosts.rdma import DEVICES, GID_GLOBS, gids, link_netdevs
 from fabriscope.model.host import Fact
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.hosts.facts._reading import Group, Reading
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group
 from fabriscope.model.host import Fact
 
 _IPV4 = "/proc/sys/net/ipv4"

@@ -83,16 +83,6 @@ def remove(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def signals():
-    """Return a pipe that can be read once a signal asks us to end: none interrupts us (schedulers send several)."""
-    asked, tell = os.pipe()
-    os.set_blocking(tell, False)
-    signal.set_wakeup_fd(tell)
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    return asked
-
-
 def is_heard_to_end(child, order, asked):
     """Return whether the program has ended, by itself or by our words; not so if nobody waits for us any more."""
     ended, told = os.pipe()

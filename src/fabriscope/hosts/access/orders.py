@@ -40,3 +40,13 @@ def told(order, body):
 def reason_of(error):
     """Return an error of the system as words."""
     return error.strerror or str(error)
+
+
+def signals():
+    """Return a pipe that can be read once a signal asks us to end: none interrupts us (schedulers send several)."""
+    asked, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    return asked

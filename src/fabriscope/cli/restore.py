@@ -1,0 +1,80 @@
+"""`fabriscope restore`: puts back what was changed of hosts and a crash has left."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fabriscope.hosts.access.journal import Entry
+
+EXIT_PARTLY = 10
+
+
+@click.command(name="restore")
+@click.argument("names", nargs=-1, metavar="[CHANGE]...")
+@click.option("--list", "is_list", is_flag=True, help="Name the changes that are not put back, and do nothing.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Look at the hosts and say what would be done.")
+@click.option("--forget", "is_forgotten", is_flag=True, help="Take the CHANGEs out of the journal as they stand.")
+def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: bool) -> None:
+    """Put settings of hosts back that fabriscope had changed when it was killed, one line each.
+
+    \b
+    fabriscope restore --list
+    fabriscope restore                 everything that a crash has left
+    fabriscope restore 1f0c52aa        this one, also if it is meant to stay
+
+    Every change is in a journal before it is made, and normally undone on the host as soon as fabriscope ends, however
+    it does. What somebody else has set meanwhile is left alone, and what a reboot undid is only crossed out. The exit
+    code is 10 if something could not be put back: it stays in the journal, and the line says why.
+    """
+    from fabriscope.hosts.access import changes, journal
+
+    if is_forgotten and not names:
+        raise click.UsageError("--forget wants the names of changes, which --list tells")
+    damaged: list[str] = []
+    found = [entry for entry in journal.entries(damaged.append) if not names or entry.name in names]
+    if unknown := sorted(set(names) - {entry.name for entry in found}):
+        raise click.UsageError(f"the journal has no change {', '.join(unknown)}; --list tells those that it has")
+    problem_count = len(damaged)
+    if is_list or is_forgotten:
+        for entry in found:
+            click.echo(_listed(entry) if is_list else _forgotten(entry))
+    else:
+        for result in changes.restored(found, is_asked=bool(names), is_dry=is_dry):
+            click.echo(result.text)
+            problem_count += result.is_problem
+    for sentence in damaged:
+        click.echo(f"fabriscope: {sentence}", err=True)
+    if not found and not damaged:
+        click.echo("nothing is changed")
+    if problem_count:
+        raise SystemExit(EXIT_PARTLY)
+
+
+def _listed(entry: Entry) -> str:
+    from fabriscope.hosts.access.journal import brief
+
+    with entry.held() as is_ours:
+        if entry.machine != os.uname().nodename:
+            state = f"changed from {entry.machine}"
+        elif not is_ours:
+            state = "held by a fabriscope that runs"
+        else:
+            state = "meant to stay" if entry.is_kept else "left by a crash"
+    made = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.made_unix_s))
+    return f"{entry.name}  {made}  {entry.where}: {brief(entry.old)} -> {brief(entry.change.new)}, {state}"
+
+
+def _forgotten(entry: Entry) -> str:
+    with entry.held() as is_ours:
+        if not is_ours:
+            return f"{entry.where}: not forgotten, a fabriscope that runs holds it"
+        entry.drop()
+    return f"{entry.where}: forgotten, stays as it is"
+
+
+COMMAND = restore

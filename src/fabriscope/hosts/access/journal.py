@@ -1,0 +1,265 @@
+"""What of hosts we have changed and not put back: written down, and on the disk, before anything is changed.
+
+One file a change. Whoever holds a change holds a lock on its file, which the kernel takes back whatever ends him: what
+nobody holds was left by a crash, or is meant to stay. Nothing is executed from a folder that others could have written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from fabriscope.model import caches, folders, plain_files
+from fabriscope.model.errors import FabriscopeError, HostError, printable, shown
+from fabriscope.model.foreign import Foreign
+from fabriscope.model.home import state_folder
+from fabriscope.model.host import Host
+
+_VERSION = 1
+_MOST_BYTES = 1 << 20
+_LOCK_TIMEOUT_S = 20.0
+_MOST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Change:
+    """A setting of a host: how its value is read and set, and how the old one is put back."""
+
+    what: str
+    """For people: `the MTU of eth0`."""
+    new: str
+    """The value as it reads once it is set."""
+    path: str = ""
+    read_argv: tuple[str, ...] = ()
+    """A program that prints the value; none where `path` tells it."""
+    set_argv: tuple[str, ...] = ()
+    restore_argv: tuple[str, ...] = ()
+    """`{old}` in it stands for the old value."""
+    survives_reboot: bool = False
+
+    @classmethod
+    def of_file(cls, what: str, path: str, new: str) -> Self:
+        """Return the change of what stands in a file, such as one of /sys; of `always [never]` the choice is meant."""
+        return cls(what, new, path)
+
+    @classmethod
+    def of_thing(cls, what: str, path: str, make: tuple[str, ...], remove: tuple[str, ...]) -> Self:
+        """Return the making of something that is there as long as `path` is, such as a device."""
+        return cls(what, "there", path, (), make, remove)
+
+    @classmethod
+    def by_commands(
+        cls, what: str, read: tuple[str, ...], make: tuple[str, ...], new: str, restore: tuple[str, ...]
+    ) -> Self:
+        """Return a change by programs such as `ip` or `tc`; `read` prints the value, `new` once it is made."""
+        return cls(what, new, "", read, make, restore)
+
+    def is_of_same(self, other: Change) -> bool:
+        """Return whether both are of one setting, whatever they make of it."""
+        return (self.path, self.read_argv) == (other.path, other.read_argv)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a setting belongs to: one boot of a host, and one network namespace there."""
+
+    boot_id: str
+    network: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One change in the journal."""
+
+    name: str
+    """By which it is called: eight hexadecimal digits."""
+    host: Host
+    change: Change
+    old: str
+    place: Place
+    machine: str
+    """Where it was made, as that machine calls itself: a home may be shared."""
+    made_unix_s: int
+    is_kept: bool = False
+    """Whether it is to stay until somebody asks for its end."""
+
+    @property
+    def path(self) -> Path:
+        """Return its file."""
+        return folder() / f"{self.name}.json"
+
+    @property
+    def where(self) -> str:
+        """Return what was changed, and on which host, for people."""
+        return brief(f"{self.change.what} on {self.host.name}")
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[bool]:
+        """Hold it for the block, and yield whether it is ours now; not if somebody holds it, or it is gone."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            yield False
+            return
+        try:
+            is_ours = False
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_ours = os.fstat(descriptor).st_nlink > 0
+            yield is_ours
+        finally:
+            os.close(descriptor)
+
+    def keep(self) -> None:
+        """Write down that it is to stay."""
+        os.close(_write(replace(self, is_kept=True)))
+
+    def drop(self) -> None:
+        """Take it out of the journal: it is undone, or somebody else's now."""
+        self.path.unlink(missing_ok=True)
+        _sync(self.path.parent)
+
+
+def brief(value: str) -> str:
+    """Return a value as a line for people shows it: no line break in it, and nothing that a terminal would obey."""
+    text = " ".join(printable(value).split())
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+def folder() -> Path:
+    """Return the journal's folder, which need not be there."""
+    return state_folder() / "changes"
+
+
+def _trust(look: Callable[[str], str | None]) -> None:
+    """Raise HostError where a look at the folder finds that others could write there; FileNotFoundError without one."""
+    path = folder()
+    try:
+        why = look(str(path))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise HostError(f"the journal of changes cannot be used: {error.strerror}", where=str(path)) from error
+    if why is not None:
+        fix = "mend that, or set XDG_STATE_HOME to a folder that only you can write"
+        raise HostError(f"the journal of changes is not trusted: {why}", where=str(path), fix=fix)
+
+
+def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, int]:
+    """Write a change down before it is made; return its entry, and the descriptor by which we hold it.
+
+    Raises HostError where the same setting is changed already, and nobody has put it back.
+    """
+    entry = Entry(secrets.token_hex(4), host, change, old, place, os.uname().nodename, int(time.time()))
+    _trust(folders.private_folder)
+    with caches.locked(folder() / "lock", _LOCK_TIMEOUT_S, HostError):
+        for other in entries():
+            if other.place != place or not other.change.is_of_same(change):
+                continue
+            with other.held() as is_ours:
+                if is_ours and other.old == old:  # undone since by somebody else
+                    other.drop()
+                    continue
+            fix = f"`fabriscope restore {other.name}` puts it back" if is_ours else "wait until it has ended"
+            whose = "by a fabriscope that has ended" if is_ours else "by a fabriscope that runs"
+            raise HostError(f"{entry.where} is changed already, {whose}", fix=fix)
+        return entry, _write(entry)
+
+
+def entries(notice: Callable[[str], None] | None = None) -> list[Entry]:
+    """Return the journal, the latest change first; `notice` is told of what is damaged, a sentence each."""
+    read = []
+    with contextlib.suppress(FileNotFoundError):
+        _trust(folders.problem)
+    for path in sorted(folder().glob("*.json")):
+        try:
+            read.append(_read(path))
+        except FileNotFoundError:
+            continue  # it is being put back right now
+        except (OSError, FabriscopeError) as error:
+            why = error.what if isinstance(error, FabriscopeError) else error.strerror or str(error)
+            if notice is not None:
+                what = f"this change cannot be put back, its entry in the journal is damaged: {why}"
+                notice(
+                    HostError(what, where=str(path), fix=f"`cat {path}`, put right what it names, remove it").sentence()
+                )
+    return sorted(read, key=lambda entry: entry.made_unix_s, reverse=True)
+
+
+def forget(change: Change) -> None:
+    """Take what the journal has of a setting of this machine out of it: it was undone in another way."""
+    for entry in entries():
+        if entry.change.is_of_same(change) and not entry.host.access and entry.machine == os.uname().nodename:
+            entry.drop()
+
+
+def _write(entry: Entry) -> int:
+    """Put an entry on the disk, and return the descriptor by which its file is locked. Raises HostError."""
+    host = {"name": entry.host.name, "access": entry.host.access, "kind": entry.host.kind}
+    text = json.dumps({"version": _VERSION, **asdict(replace(entry, host=Host(""))), "host": host}, indent=1)
+    scratch = entry.path.with_name(f".{entry.name}.{secrets.token_hex(4)}")
+    try:
+        descriptor = os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.write(descriptor, text.encode())
+            os.fsync(descriptor)
+            scratch.replace(entry.path)
+            _sync(entry.path.parent)
+        except BaseException:
+            os.close(descriptor)
+            scratch.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        what = f"{entry.where} is not changed: that cannot be written into the journal ({error.strerror})"
+        raise HostError(what, where=str(entry.path)) from error
+    return descriptor
+
+
+def _sync(path: Path) -> None:
+    """See to it that the names in a folder are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: Path) -> Entry:
+    """Return what a file of the journal says; raises OSError or HostError."""
+    part = Foreign.json(plain_files.own(path, _MOST_BYTES), str(path), error=HostError)
+    if (version := part.at("version").whole()) != _VERSION:
+        raise HostError(f"it is of version {version}, and this fabriscope reads version {_VERSION}")
+    if (name := part.at("name").text()) != path.stem:
+        raise HostError(f"it is of another change, {shown(name)}")
+    host, place = part.at("host"), part.at("place")
+    return Entry(
+        name=name,
+        host=Host(host.at("name").text(), host.at("access").texts(), kind=host.at("kind").text()),
+        change=_change(part.at("change")),
+        old=part.at("old").text(),
+        place=Place(place.at("boot_id").text(), place.at("network").text()),
+        machine=part.at("machine").text(),
+        made_unix_s=part.at("made_unix_s").whole(),
+        is_kept=part.at("is_kept").flag(),
+    )
+
+
+def _change(part: Foreign) -> Change:
+    return Change(
+        what=part.at("what").text(),
+        new=part.at("new").text(),
+        path=part.at("path").text(),
+        read_argv=part.at("read_argv").texts(),
+        set_argv=part.at("set_argv").texts(),
+        restore_argv=part.at("restore_argv").texts(),
+        survives_reboot=part.at("survives_reboot").flag(),
+    )
