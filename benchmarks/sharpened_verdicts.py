@@ -14,15 +14,15 @@ import math
 import sys
 
 import numpy as np
-import polars as pl
 from benchmarks._asked import asked
 from numpy.typing import NDArray
 
-from fabriscope.analysis.comparing.comparisons import COMPARISON_SCHEMA, Family, Spot
+from fabriscope.analysis.comparing.compared import UNDECIDED, Compared, CurvePair
+from fabriscope.analysis.comparing.comparisons import Family, Spot
 from fabriscope.analysis.comparing.crossovers import MOST_TOLD, Crossover, crossovers
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.comparing.sharpening import NARROW, PER_INTERVAL, Interval, level_of, sizes_inside
-from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.values.stopping import Rules
 
@@ -51,38 +51,38 @@ def measured(sizes: list[int], number: int, steepness: float, spread: float, noi
     return [Spot(size, Mean(column), 1.0, 1.0, number) for size, column in zip(sizes, logs.T, strict=True)]
 
 
-def judged(spots: list[Spot]) -> pl.DataFrame:
+def judged(spots: list[Spot]) -> list[Compared]:
     """Return the comparisons of one pair of curves."""
-    keys = tuple((*(side if name == "fabric" else "" for name in IDENTITY), "latency_ns") for side in ("a", "b"))
-    family = Family("fabric", (keys[0], keys[1]), ("a", "b"), tuple(sorted(spots, key=lambda spot: spot.size_bytes)))
-    return pl.DataFrame(family.rows(RULES), schema=COMPARISON_SCHEMA)
+    one, other = (Curve("inter", side, "tcp", None, "engine", "ping_pong", "", "", "") for side in ("a", "b"))
+    pair = CurvePair("fabric", "a", "b", one, other, "latency_ns")
+    return Family(pair, tuple(sorted(spots, key=lambda spot: spot.size_bytes))).rows(RULES)
 
 
 def sharpened(
     steepness: float, spread: float, noise: np.random.Generator
-) -> tuple[pl.DataFrame, list[Spot], list[Crossover], list[Crossover]]:
+) -> tuple[list[Compared], list[Spot], list[Crossover], list[Crossover]]:
     """Return a run's comparisons, what it measured, and its crossovers before and after the rounds."""
     spots = measured(list(PLANNED), 0, steepness, spread, noise)
-    frame = judged(spots)
-    first = found = crossovers(rows := ranges(frame).to_dicts())
+    rows = judged(spots)
+    first = found = crossovers(of_pair := ranges(rows))
     for number in range(1, ROUNDS + 1):
         added: list[int] = []
         for one in found if len(found) <= MOST_TOLD else ():
-            interval = Interval("", (), one.above_bytes, one.below_bytes, level_of(rows, one))
+            interval = Interval("", (), one.above_bytes, one.below_bytes, level_of(of_pair, one))
             if interval.ratio > NARROW:
                 added += sizes_inside(interval, [spot.size_bytes for spot in spots] + added, PER_INTERVAL)
         spots += measured(sorted(added), number, steepness, spread, noise) if added else []
-        frame = judged(spots)
-        found = crossovers(rows := ranges(frame).to_dicts())
-    return frame, spots, first, found
+        rows = judged(spots)
+        found = crossovers(of_pair := ranges(rows))
+    return rows, spots, first, found
 
 
-def false_share(frame: pl.DataFrame, sizes: list[int], steepness: float) -> float:
+def false_share(rows: list[Compared], sizes: list[int], steepness: float) -> float:
     """Return which share of the verdicts at these sizes is false; 0 where there is none."""
     told = [
-        (row["verdict"], true_log_ratio(row["message_size_bytes"], steepness))
-        for row in frame.filter(pl.col("message_size_bytes").is_in(sizes)).iter_rows(named=True)
-        if row["verdict"] != "undecided"
+        (row.verdict, true_log_ratio(row.message_size_bytes, steepness))
+        for row in rows
+        if row.message_size_bytes in sizes and row.verdict != UNDECIDED
     ]
     edge = math.log1p(RULES.margin)
     wrong = sum(
@@ -110,10 +110,10 @@ def row_of(runs: int, steepness: float, spread: float, noise: np.random.Generato
     """Return the cells of a row, from a number of runs."""
     false_planned, false_added, widths, outside, count = 0.0, 0.0, [], np.zeros(2), 0
     for _ in range(runs):
-        frame, spots, first, last = sharpened(steepness, spread, noise)
+        rows, spots, first, last = sharpened(steepness, spread, noise)
         added = [spot.size_bytes for spot in spots if spot.round]
-        false_planned += false_share(frame, list(PLANNED), steepness) / runs
-        false_added += false_share(frame, added, steepness) / runs
+        false_planned += false_share(rows, list(PLANNED), steepness) / runs
+        false_added += false_share(rows, added, steepness) / runs
         count += bool(added)
         if len(first) == len(last) == 1 and steepness:
             widths.append([one.below_bytes / one.above_bytes for one in (first[0], last[0])])

@@ -94,7 +94,7 @@ def lab() -> None:
 def test_e325_runs_without_mpi(tmp_path: Path) -> None:
     plan = _shortened("e325-netpipe", tmp_path, {"layers": ["tcp"], "mpi": []}, {"": [1, 1024, 65536]})
     results = _run(plan, tmp_path / "run")
-    findings = {finding.claim["say"]: finding for _, finding in results.paper.all_findings()}
+    findings = {finding.claim.say: finding for _, finding in results.paper.all_findings()}
     assert len(findings) == 18
     assert {finding.verdict for finding in findings.values()} <= {HOLDS, FAILS, OPEN}
     assert "no interval" not in findings["raw TCP is nearly the same on every card"].evidence
@@ -127,10 +127,10 @@ def test_softroce_runs(tmp_path: Path) -> None:
     findings = [finding for _, finding in results.paper.all_findings()]
     assert len(findings) == 10
     assert {finding.verdict for finding in findings} <= {HOLDS, FAILS, OPEN}
-    dips = next(finding for finding in findings if "dips" in finding.claim["say"])
+    dips = next(finding for finding in findings if "dips" in finding.claim.say)
     assert len(dips.points) == 1
     figures = list(paper_figures(results))
     assert [figure.figure_id for figure in figures] == [f"paper-fig{number}" for number in range(2, 10)]
-    assert set(figures[3].rows["series"]) == {
+    assert {row.series for row in figures[3].rows} == {
         "ethernet 1-pair", "ethernet 2-pairs", "soft-roce 1-pair", "soft-roce 2-pairs",
     }  # fmt: skip

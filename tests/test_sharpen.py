@@ -19,7 +19,7 @@ from tests.analysis.small_run import FAST, GIGE
 import fabriscope
 from fabriscope import plan as plans
 from fabriscope import store
-from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.comparisons import KINDS, compare, compared
 from fabriscope.analysis.comparing.crossovers import crossovers
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.comparing.sharpening import Interval, intervals, sizes_inside
@@ -133,7 +133,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> store.RunFolder:
 def crossing(run: Any) -> tuple[int, int]:
     """Return the interval of the one crossover of the ping-pong."""
     values = launch_values(run).filter(pl.col("benchmark") == "ping_pong")
-    (found,) = crossovers(ranges(compare(values, KINDS["fabric"], rules_of(run))).to_dicts())
+    (found,) = crossovers(ranges(compared(values, KINDS["fabric"], rules_of(run))))
     return found.above_bytes, found.below_bytes
 
 

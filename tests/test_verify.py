@@ -163,7 +163,7 @@ def test_seals_that_were_taken_out_of_a_run_that_had_them_are_missed(begun: stor
 
 
 def test_a_published_digest_tells_this_run_from_another(begun: store.RunFolder, whole: Path) -> None:
-    digest = made_of(begun.read())["digest"]
+    digest = made_of(begun.read()).digest or ""
     assert verify(begun.path, digest=digest).findings == ()
     begun.append(record(3), blocks(), [outcome()])
     account = verify(begun.path, digest=digest)
@@ -326,7 +326,7 @@ def test_many_damaged_lines_are_counted_and_the_first_named(begun: store.RunFold
 
 
 def test_a_digest_is_read_as_people_copy_it_and_refused_where_it_is_none(begun: store.RunFolder) -> None:
-    digest = made_of(begun.read())["digest"]
+    digest = made_of(begun.read()).digest or ""
     assert invoke(begun.path, "--digest", f" {digest.upper()} ").exit_code == 0
     for wrong in ("", "5f0c", "g" * 64):
         assert invoke(begun.path, "--digest", wrong).exit_code == 2

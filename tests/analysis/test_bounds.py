@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.frames import PlannedCase
 from fabriscope.analysis.values.bounds import (
     CARRIERS,
     bound_bytes_per_s,
@@ -78,13 +80,16 @@ def test_senders_on_the_receiver_s_own_host_need_no_wire(arrangement: str) -> No
 
 def test_the_limit_of_a_case_knows_where_its_ranks_stand() -> None:
     limits = limits_of(Manifest(2, fabrics={"gige": Fabric("gige", {}, "tcp", 10**9, 1500)}))
-    case = {"case_id": "", "fabric": "gige", "placement": "inter", "layer": "tcp", "message_size_bytes": 1 << 20}
-    cases = [{**case, "case_id": ranks, "ranks": ranks, "window_size": 1} for ranks in ("", "4x1", "4x2", "8x4")]
-    alone, spread, of_two, of_four = (limits.of("goodput_bytes_per_s", case) for case in cases)
-    assert alone is not None
-    assert spread == pytest.approx(alone, rel=1e-3)
-    assert of_two == pytest.approx(alone * 3 / 2, rel=1e-3)
-    assert of_four == pytest.approx(alone * 7 / 4, rel=1e-3)
+    curve = Curve("inter", "gige", "tcp", None, "engine", "incast", "", "", "")
+    alone = PlannedCase(
+        **vars(curve), case_id="", entry_id="", rank_count=2, window_size=1, socket="", message_size_bytes=1 << 20
+    )
+    cases = [replace(alone, case_id=ranks, ranks=ranks) for ranks in ("", "4x1", "4x2", "8x4")]
+    one, spread, of_two, of_four = (limits.of("goodput_bytes_per_s", case) for case in cases)
+    assert one is not None
+    assert spread == pytest.approx(one, rel=1e-3)
+    assert of_two == pytest.approx(one * 3 / 2, rel=1e-3)
+    assert of_four == pytest.approx(one * 7 / 4, rel=1e-3)
 
 
 @pytest.mark.parametrize(

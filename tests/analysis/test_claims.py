@@ -15,7 +15,9 @@ from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.paper import Claim, Meant
 from fabriscope.plan.paper import parse_expectation
+from fabriscope.store import shapes
 
 NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
 Curves = Mapping[str, Mapping[int, float]]
@@ -42,11 +44,12 @@ def pool_of(curves: Curves, along: str = "message_size_bytes", blocks: Sequence[
     return Pool(frame, cases, fabrics)
 
 
-def claim(expect: Any, of: str = "a", than: str | None = None, **more: Any) -> dict[str, Any]:
+def claim(expect: Any, of: str = "a", than: str | None = None, **more: Any) -> Claim:
     sides = {"of": [{"label": of, "select": {"fabric": of}}], "than": []}
     if than:
         sides["than"] = [{"label": than, "select": {"fabric": than}}]
-    return {"say": "so", "metric_id": "latency_ns", **sides, "expect": parse_expectation(expect), **more}
+    about = {"say": "so", "metric_id": "latency_ns", **sides, "expect": parse_expectation(expect), **more}
+    return shapes.decode(about, Claim)
 
 
 def verdict(pool: Pool, *words: Any, **more: Any) -> str:
@@ -187,7 +190,7 @@ def test_one_point_has_no_shape() -> None:
 
 
 def test_nothing_stands_for_a_name() -> None:
-    one = claim("lower", "a", "b") | {"of": [{"label": "soft-roce", "select": None, "missing": "soft-roce"}]}
+    one = replace(claim("lower", "a", "b"), of=(Meant("soft-roce", None, "soft-roce"),))
     found = judge(one, PAIR)
     assert (found.verdict, found.evidence) == (OPEN, "nothing here stands for soft-roce")
 
@@ -198,7 +201,7 @@ def test_a_thing_is_not_compared_with_itself() -> None:
 
 
 def test_a_vague_selection_is_refused() -> None:
-    one = claim({"value": "1.."}) | {"of": [{"label": "all", "select": {"layer": "tcp"}}]}
+    one = replace(claim({"value": "1.."}), of=(Meant("all", {"layer": "tcp"}),))
     found = judge(one, PAIR)
     assert found.verdict == OPEN
     assert "several measurements fit: fabric a, b" in found.evidence
@@ -214,7 +217,7 @@ def test_a_claim_about_several_pairs_needs_all() -> None:
     pool = pool_of({"a": {1: 1.0}, "b": {1: 2.0}, "c": {1: 0.5}})
     one = claim("lower", "a", "b")
     assert judge(one, pool).verdict == HOLDS
-    both = one | {"than": [*one["than"], {"label": "c", "select": {"fabric": "c"}}]}
+    both = replace(one, than=(*one.than, Meant("c", {"fabric": "c"})))
     found = judge(both, pool)
     assert found.verdict == FAILS
     assert found.evidence.startswith("a against c: ")
@@ -238,6 +241,6 @@ def test_along_a_setting() -> None:
 
 def test_attributes_of_a_case() -> None:
     case = Case(Entry("mpi", "g", "inter", ("a", "a", "b", "b"), "m"), "bcast", 8, parameters=(("root", "0"),))
-    flat = attributes(case)
+    flat = attributes(case).named
     assert (flat["rank_count"], flat["host_count"], flat["pair_count"]) == (4, 2, 2)
     assert (flat["root"], flat["mpi"], flat["instrument"], flat["benchmark"]) == ("0", "m", "engine", "bcast")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import polars as pl
 import pytest
 from tests.analysis.small_run import HOSTS, LOCAL, TCP, run_of
 
 from fabriscope.analysis.comparing.comparisons import KINDS, compare, compare_all
-from fabriscope.analysis.comparing.findings import findings
+from fabriscope.analysis.comparing.comparisons import compared as compared_rows
+from fabriscope.analysis.comparing.findings import Finding, findings
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.summary import summary
@@ -41,8 +41,8 @@ def compared(run: RunData, kind: str = "fabric") -> pl.DataFrame:
     return compare(launch_values(run), KINDS[kind])
 
 
-def sentence(run: RunData, kind: str = "fabric") -> dict[str, Any]:
-    (found,) = findings(ranges(compared(run, kind)))
+def sentence(run: RunData, kind: str = "fabric") -> Finding:
+    (found,) = findings(ranges(compared_rows(launch_values(run), KINDS[kind])))
     return found
 
 
@@ -70,19 +70,19 @@ def test_blocks_cancel_in_the_ratio() -> None:
 )
 def test_sentences(factor: Callable[[int], float], words: str) -> None:
     found = sentence(run_with(factor))
-    assert words in found["text"]
-    assert found["where"] == "ping-pong, TCP, between hosts"
+    assert words in found.text
+    assert found.where == "ping-pong, TCP, between hosts"
 
 
 def test_the_lead_passes_between_the_two_nearest_verdicts() -> None:
     found = sentence(run_with(lambda size: {8: 2.0, 64: 1.0, 1024: 0.5}[size]))
-    assert found["text"].endswith("; the lead passes to ethernet-100 between 8 B and 1 KiB, at about 91 B")
-    (change,) = found["crossovers"]
-    assert (change["above_bytes"], change["below_bytes"], change["leader"]) == (8, 1024, "ethernet-100")
-    assert not sentence(run_with(lambda _: 2.0))["crossovers"]
-    near = sentence(run_with(lambda size: {8: 2.0, 64: 0.8, 1024: 0.5}[size]))["crossovers"][0]
-    assert 8 < near["about_bytes"] < 64
-    assert math.log(near["about_bytes"] / 8) / math.log(64 / 8) == pytest.approx(
+    assert found.text.endswith("; the lead passes to ethernet-100 between 8 B and 1 KiB, at about 91 B")
+    (change,) = found.crossovers
+    assert (change.above_bytes, change.below_bytes, change.leader) == (8, 1024, "ethernet-100")
+    assert not sentence(run_with(lambda _: 2.0)).crossovers
+    near = sentence(run_with(lambda size: {8: 2.0, 64: 0.8, 1024: 0.5}[size])).crossovers[0]
+    assert 8 < near.about_bytes < 64
+    assert math.log(near.about_bytes / 8) / math.log(64 / 8) == pytest.approx(
         math.log(2.0) / math.log(2.0 / 0.8), abs=0.02
     )
 
@@ -91,7 +91,7 @@ def test_one_block_decides_nothing() -> None:
     frame = compared(run_with(lambda _: 5.0, blocks=1))
     assert frame["verdict"].unique().to_list() == ["undecided"]
     assert frame["low"].null_count() == 3
-    assert "one block gives no interval" in sentence(run_with(lambda _: 5.0, blocks=1))["text"]
+    assert "one block gives no interval" in sentence(run_with(lambda _: 5.0, blocks=1)).text
 
 
 def test_noise_is_undecided_and_says_what_would_decide() -> None:
@@ -100,21 +100,19 @@ def test_noise_is_undecided_and_says_what_would_decide() -> None:
         Case(entry, "ping_pong", 8): [[[t]] for t in row] for entry, row in zip((SLOW, TCP), times, strict=True)
     }
     found = sentence(run_of(measured))
-    assert found["text"].startswith(
-        "ethernet-100 against gige is undecided at every size: the interval of the ratio is"
-    )
-    assert "blocks would decide" in found["text"]
+    assert found.text.startswith("ethernet-100 against gige is undecided at every size: the interval of the ratio is")
+    assert "blocks would decide" in found.text
 
 
 def test_mpi_against_tcp_on_the_same_fabric() -> None:
     found = sentence(run_with(lambda _: 0.8, MPI, TCP), "layer")
-    assert found["text"].startswith("TCP leads MPI (mpich) at every size, by 25 %")
-    assert found["where"] == "ping-pong, gige, between hosts"
+    assert found.text.startswith("TCP leads MPI (mpich) at every size, by 25 %")
+    assert found.where == "ping-pong, gige, between hosts"
 
 
 def test_inside_against_between() -> None:
     found = sentence(run_with(lambda _: 4.0, LOCAL, TCP), "placement")
-    assert found["text"].startswith("inside one host leads over gige at every size, 4.00 times")
+    assert found.text.startswith("inside one host leads over gige at every size, 4.00 times")
 
 
 def test_the_floor_is_compared_with_nothing() -> None:
@@ -136,7 +134,7 @@ def test_verdicts_that_change_often_are_counted() -> None:
         for entry in (SLOW, TCP):
             time = 1e6 * (2.0 if entry is SLOW and power % 2 else 1.0)
             measured[Case(entry, "ping_pong", 2**power)] = [[[time * wobble]] for wobble in WOBBLE]
-    text = sentence(run_of(measured))["text"]
+    text = sentence(run_of(measured)).text
     assert text.startswith("gige leads ethernet-100 at 4 of 8 sizes between 2 B and 128 B, 2.00 times")
     assert "equivalent at 4 of 8 sizes" in text
 

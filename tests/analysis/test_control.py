@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.analysis.small_run import HOSTS, TCP, run_of
 
-from fabriscope.analysis.comparing.comparisons import compare_all
+from fabriscope.analysis.comparing.comparisons import compare_all, compared_all
 from fabriscope.analysis.comparing.control import control_of
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.launch_values import launch_values
@@ -44,7 +44,7 @@ def test_ids_are_those_from_before_there_was_a_control() -> None:
 
 def test_a_control_that_holds() -> None:
     run = run_with(1.0)
-    control = control_of(compare_all(launch_values(run)))
+    control = control_of(compared_all(launch_values(run)))
     assert control is not None
     assert (control.is_failed, control.equivalent_count, control.size_count) == (False, 2, 2)
     results = results_of(run)
@@ -68,7 +68,7 @@ def test_a_control_that_fails_is_told_first() -> None:
 
 def test_without_a_control_nothing_is_said() -> None:
     run = run_of({Case(TCP, "ping_pong", 8): [[[1e6]], [[1e6]]]})
-    assert control_of(compare_all(launch_values(run))) is None
+    assert control_of(compared_all(launch_values(run))) is None
     assert not any("control" in sentence for sentence in results_of(run).answer)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fabriscope.analysis.comparing.compared import CurvePair
 from fabriscope.analysis.comparing.findings import where_text
+from fabriscope.analysis.curve import Curve
 
 
 @pytest.mark.parametrize(
@@ -12,8 +14,5 @@ from fabriscope.analysis.comparing.findings import where_text
     [("tcp", "TCP"), ("verbs", "verbs"), ("libfabric-efa", "libfabric (efa)"), ("of-a-plug-in", "of-a-plug-in")],
 )
 def test_fabrics_are_compared_over_a_layer_that_is_named(layer: str, name: str) -> None:
-    row = {
-        "kind": "fabric", "left_benchmark": "ping_pong", "left_layer": layer, "left_mpi": None, "left_fabric": "ib",
-        "left_placement": "inter", "left_ranks": "", "left_series": "",
-    }  # fmt: skip
-    assert where_text(row) == f"ping-pong, {name}, between hosts"
+    one, other = (Curve("inter", fabric, layer, None, "engine", "ping_pong", "", "", "") for fabric in ("ib", "eth"))
+    assert where_text(CurvePair("fabric", "ib", "eth", one, other, "latency_ns")) == f"ping-pong, {name}, between hosts"

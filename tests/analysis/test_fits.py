@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
-from fabriscope.analysis.values.fits import Floats, fit_words, fits, pieces_of, predicted
+from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.fits import FittedPiece, Floats, fit_words, fits, pieces_of, predicted
 from fabriscope.analysis.values.launch_values import launch_values
 
 SIZES: Floats = np.exp2(np.arange(21, dtype=np.float64))
@@ -66,7 +67,7 @@ def test_pieces_are_told_with_their_error() -> None:
     found = fits(launch_frame(two_pieces(1024), 5, 0.05, 0.005))
     assert found["piece_count"].to_list() == [2, 2]
     assert found["last_size_bytes"][0] == 1024
-    words = fit_words(found.to_dicts())
+    words = fit_words(rows_of(found, FittedPiece))
     assert words.startswith("gige · TCP: ")
     assert "to 1 KiB" in words
     assert "launches miss each other by" in words
@@ -76,7 +77,7 @@ def test_one_launch_has_a_model_without_an_error() -> None:
     found = fits(launch_frame(two_pieces(1024), 1, 0, 0.001))
     assert found["piece_count"][0] >= 2  # without launches to tell noise by, it may see more pieces than there are
     assert found["held_out_error"].unique().to_list() == [None]
-    assert "miss" not in fit_words(found.to_dicts())
+    assert "miss" not in fit_words(rows_of(found, FittedPiece))
 
 
 def test_a_run_has_models_and_gaps(tmp_path: Path) -> None:

@@ -96,18 +96,18 @@ def test_what_is_compared_has_one_definition_and_as_many_ranks(results: Results)
     assert {"collective_latency_ns", "collective_latency_ns_barrier"} == set(pairs["metric_id"])
     counts = {ranks.split("x")[0] for ranks in pairs.filter(pl.col("kind") == "ranks")["left_ranks"]}
     assert counts == {"8"}
-    assert any("2 on each host leads 2 on each host, cyclic" in one["text"] for one in results.findings)
-    assert any(one["where"] == "allreduce, MPI (mpich), between hosts, 4 ranks, 1 on each host"
+    assert any("2 on each host leads 2 on each host, cyclic" in one.text for one in results.findings)
+    assert any(one.where == "allreduce, MPI (mpich), between hosts, 4 ranks, 1 on each host"
                for one in results.findings)  # fmt: skip
 
 
 def test_every_figure_draws_its_rows_over_sizes_or_ranks(results: Results) -> None:
-    style = style_of(results.cases.to_dicts(), for_page=True)
+    style = style_of(results.looks(), for_page=True)
     found = {figure.figure_id: figure for figure in figures(results)}
     assert len(found) == len(figures(results))
     for figure in found.values():
         spec = draw(figure, style, for_page=True).spec
-        assert len(spec["datasets"]["marks"]) == figure.rows.height
+        assert len(spec["datasets"]["marks"]) == len(figure.rows or figure.ratios)
     ranks = draw(found["inter-barrier-collective-latency-over-ranks-0"], style, for_page=True).spec
     assert {row["x"] for row in ranks["datasets"]["marks"]} == {4, 8}
     assert {row["hue"] for row in ranks["datasets"]["marks"]} == {

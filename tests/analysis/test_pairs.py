@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks import scale
 
 from fabriscope import store
-from fabriscope.analysis.frames import cases_frame
+from fabriscope.analysis.frames import planned_cases
 from fabriscope.analysis.values.pairs import pair_matrices
 from fabriscope.model.measurement import PAIR_OPERATION, SampleBlock
 from fabriscope.registry import discover
@@ -34,8 +34,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_slow_host_and_the_slow_pair_are_named(path: Path) -> None:
     run = store.open_run(path).read()
-    matrices = pair_matrices(run, cases_frame(run))
-    assert [one.case["message_size_bytes"] for one in matrices] == list(scale.SIZES)
+    matrices = pair_matrices(run, planned_cases(run))
+    assert [one.case.message_size_bytes for one in matrices] == list(scale.SIZES)
     for one in matrices:
         assert one.pair_count == HOSTS * (HOSTS - 1) // 2
         assert one.launch_count == 3
@@ -54,7 +54,7 @@ def test_what_no_wire_allows_is_left_out(path: Path) -> None:
     is_of_pair = (pl.col("rank") == 1) & (pl.col("peer") == 2)
     value = pl.when(is_of_pair).then(pl.col("value") / 1000).otherwise(pl.col("value"))
     changed = type(run)(run.path, run.manifest, run.journal, run.samples.with_columns(value))
-    assert {one.impossible_count for one in pair_matrices(changed, cases_frame(run))} == {1}
+    assert {one.impossible_count for one in pair_matrices(changed, planned_cases(run))} == {1}
 
 
 def test_it_has_a_report_that_verifies(path: Path) -> None:
@@ -68,7 +68,7 @@ def test_it_has_a_report_that_verifies(path: Path) -> None:
     assert "node4 - node6" in page
     assert pl.read_csv(out / "worst-pairs.csv").height > 0
     assert verify(path).findings == ()
-    assert host_table(run)["columns"] == [f"{HOSTS} hosts: node1 to node{HOSTS}"]
+    assert host_table(run).columns == [f"{HOSTS} hosts: node1 to node{HOSTS}"]
 
 
 def test_samples_of_a_pair_come_back(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_samples_of_a_pair_come_back(tmp_path: Path) -> None:
     run.append(record, [SampleBlock(case_id, [100_000], PAIR_OPERATION, rank=2, peer=7)])
     read = run.read()
     assert read.samples.select("rank", "peer", "value").collect().rows() == [(2, 7, 100_000.0)]
-    (matrix,) = pair_matrices(read, cases_frame(read))
+    (matrix,) = pair_matrices(read, planned_cases(read))
     ((left, right, value, spread),) = matrix.worst
     assert (left, right, spread) == ("node3", "node8", None)
     assert value == pytest.approx(50_000)

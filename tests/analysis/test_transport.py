@@ -11,7 +11,8 @@ from tests.analysis.hand_watches import Scene
 from tests.analysis.made_up import Shape, write_run
 
 from fabriscope.analysis.comparing.comparisons import compare_all
-from fabriscope.analysis.proof.transport import entry_verdicts, expectation, refuted_findings, transport_frame, verdicts
+from fabriscope.analysis.comparing.findings import refuted_findings
+from fabriscope.analysis.proof.transport import entry_verdicts, expectation, transport_frame, verdicts
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.values.launch_values import all_launch_values, launch_values
 from fabriscope.analysis.values.summary import summary
@@ -125,7 +126,7 @@ def test_refuted_launches_are_shown_with_what_carried_them(refuted: Results) -> 
     assert set(drawn["transport"]) == {REFUTED}
     (finding,) = refuted_findings(refuted.run)
     assert finding in refuted.findings
-    assert "carried by shared memory in every launch" in finding["text"]
+    assert "carried by shared memory in every launch" in finding.text
     page = page_text(refuted)
     assert "Refuted: gige · MPI (mpich-5.0.2) was asked for tcp over eth1" in page
     assert "✗ refuted" in page

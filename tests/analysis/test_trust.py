@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
+from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import least_latency_ns
 from fabriscope.analysis.values.bursts import bursts, changepoints, drifts, effective_samples
 from fabriscope.analysis.values.estimates import estimates
-from fabriscope.analysis.values.trust import GRADES, Outside, trust, trust_rows, with_trust
+from fabriscope.analysis.values.trust import GRADES, GradedEstimate, Outside, curve_grades, trust, with_trust
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.run_data import RunData
 
@@ -151,6 +152,6 @@ def test_what_is_impossible_is_not_to_be_relied_on(run: RunData) -> None:
 
 def test_each_curve_has_its_worst_point(run: RunData) -> None:
     found = with_trust(run, estimates(run))
-    rows = trust_rows(found)
-    assert all(sum(row["counts"].values()) == 2 for row in rows)
-    assert all(row["grade"] in GRADES for row in rows)
+    rows = curve_grades(rows_of(found, GradedEstimate))
+    assert all(sum(row.counts.values()) == 2 for row in rows)
+    assert all(row.grade in GRADES for row in rows)

@@ -9,6 +9,11 @@ import pytest
 
 from fabriscope.analysis import words
 from fabriscope.analysis.answer import answer
+from fabriscope.analysis.comparing.findings import Finding
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.summary import Summary
+from fabriscope.analysis.values.trust import GradedEstimate
 
 
 @pytest.mark.parametrize(
@@ -52,37 +57,48 @@ def test_ranges_of_advantages() -> None:
     assert words.advantage_range_text(2, 2) == "2.00 times"
 
 
+MEASURED = (("mpi", "put_latency"), ("mpi", "get_latency"), ("null", "empty"))
+
+
+def estimate(layer: str, benchmark: str) -> GradedEstimate:
+    curve = Curve("inter", None, layer, None, "engine", benchmark, "", "", "")
+    case = {**vars(curve), "case_id": "", "entry_id": "", "rank_count": 2, "window_size": 1, "socket": ""}
+    number = {"message_size_bytes": 8, "metric_id": "latency_ns", "value": 1.0, "limit": None, "impossible": False}
+    interval = {"low": None, "high": None, "between_launch_spread": None, "launch_min": 1.0, "launch_max": 1.0}
+    counts = {"launch_count": 1, "sample_count": 1, "impossible_launch_count": 0}
+    row = {**case, **number, **interval, **counts, "grade": None, "reasons": None, "transport": None}
+    (found,) = rows_of(pl.DataFrame([row]), GradedEstimate)
+    return found
+
+
 def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured_and_who_leads() -> None:
-    measured = pl.DataFrame({"layer": ["mpi", "mpi", "null"], "benchmark": ["put_latency", "get_latency", "empty"]})
-    sound = measured.with_columns(pl.lit(0).alias("impossible_launch_count"))
-    of_many = pl.DataFrame(schema={"placement": str, "benchmark": str, "metric_id": str, "rank_count": int})
-    table = pl.DataFrame(schema={"layer": str, "placement": str, "latency_ns": float, "bandwidth_bytes_per_s": float})
-    said = {"kind": "mpi", "benchmark": "put_latency", "placement": "inter"}
-    leads = {**said, "where": "put, MPI, gige", "text": "a leads b at every size", "has_lead": True}
-    open_one = {**said, "where": "get, MPI, gige", "text": "a against b is undecided", "has_lead": False}
-    assert answer(table, [open_one, leads], pl.DataFrame(), sound, of_many) == [
+    measured = [estimate(layer, name) for layer, name in MEASURED]
+    about = ("mpi", "put_latency", "inter", "mpi")
+    leads = Finding(*about, "put, MPI, gige", "a leads b at every size", has_lead=True)
+    open_one = Finding(*about, "get, MPI, gige", "a against b is undecided", has_lead=False)
+    assert answer([], [open_one, leads], [], measured, []) == [
         "Measured: put and get.",
         "Put, MPI, gige: a leads b at every size.",
     ]
-    (alone,) = answer(table, [open_one], pl.DataFrame(), sound, of_many)
+    (alone,) = answer([], [open_one], [], measured, [])
     assert alone == "Measured: put and get; no comparison of them shows a lead."
-    assert answer(table, [], pl.DataFrame(), sound.clear(), of_many) == ["Nothing has been measured yet."]
+    assert answer([], [], [], [], []) == ["Nothing has been measured yet."]
 
 
 def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_over_either() -> None:
-    said = {"benchmark": "ping_pong", "placement": "inter", "text": "is undecided"}
+    def finding(kind: str, layer: str, where: str) -> Finding:
+        return Finding(kind, "ping_pong", "inter", layer, f"ping-pong, {where}, between hosts", "is undecided", False)
+
     found = [
-        {**said, "kind": "fabric", "layer": "tcp", "where": "ping-pong, TCP, between hosts"},
-        {**said, "kind": "fabric", "layer": "mpi", "where": "ping-pong, MPI (mpich), between hosts"},
-        {**said, "kind": "transport", "where": "ping-pong, soft-roce, between hosts"},
+        finding("fabric", "tcp", "TCP"),
+        finding("fabric", "mpi", "MPI (mpich)"),
+        finding("transport", "verbs", "soft-roce"),
     ]
-    nothing = {"placement": [None], "latency_ns": [None], "bandwidth_bytes_per_s": [None]}
-    sound = pl.DataFrame({"impossible_launch_count": [0]})
-    of_many = pl.DataFrame(schema={"placement": str, "benchmark": str, "metric_id": str, "rank_count": int})
     told = {}
     for layer in ("tcp", "verbs"):
-        table = pl.DataFrame({"layer": [layer], **nothing})
-        told[layer] = answer(table, found, pl.DataFrame(), sound, of_many)
+        curve = Curve("inter", "gige", layer, None, "engine", "ping_pong", "", "", "")
+        table = [Summary(*vars(curve).values(), *[None] * 9)]
+        told[layer] = answer(table, found, [], [], [])
     assert told["verbs"] == [
         "Ping-pong, soft-roce, between hosts: is undecided.",
         "Ping-pong, MPI (mpich), between hosts: is undecided.",

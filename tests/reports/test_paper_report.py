@@ -9,6 +9,7 @@ import pytest
 from tests.analysis.made_up import Shape, write_run
 
 from fabriscope.analysis.results import Results, results_of
+from fabriscope.model.paper import PaperFacts
 from fabriscope.model.run_data import RunData
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import resolve
@@ -22,6 +23,7 @@ from fabriscope.reports._style import style_of
 from fabriscope.reports.base import Options
 from fabriscope.reports.html_page import page_text
 from fabriscope.reports.markdown_page import page_text as markdown_text
+from fabriscope.store import shapes
 
 SHAPE = Shape(
     sizes=(1, 32, 1024, 65536), launch_count=4, samples_per_burst=3, stacks=("mpich-5.0.2",),
@@ -80,7 +82,8 @@ def _with_paper(run: RunData) -> RunData:
         "slow": StandInSection(says="100 Mb/s", select={"fabric": "ethernet-100"}),
         "fast": StandInSection(says="1 Gb/s", select={"fabric": "gige"}),
     }
-    return replace(run, manifest=replace(run.manifest, paper={**resolve(paper, here), "here": {"colour": "black"}}))
+    facts = shapes.decode({**resolve(paper, here), "here": {"colour": "black"}}, PaperFacts)
+    return replace(run, manifest=replace(run.manifest, paper=facts))
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +107,12 @@ def test_figures_are_the_papers(results: Results) -> None:
     first, second = paper_figures(results)
     assert first.figure_id == "paper-fig1"
     assert first.title == "Figure 1. throughput"
-    curves = set(first.rows.select("fabric", "layer", "series").iter_rows())
+    curves = {(row.fabric, row.layer, row.series) for row in first.rows}
     assert curves == {("fast", "tcp", ""), ("fast", "mpi", ""), ("slow", "tcp", "")}
-    assert first.rows["message_size_bytes"].unique().to_list() == [1, 32, 1024, 65536]
+    assert sorted({row.message_size_bytes for row in first.rows}) == [1, 32, 1024, 65536]
     assert second.axis == "send_buffer_bytes"
-    assert set(second.rows["message_size_bytes"]) == {16384, 65536}
-    style = style_of(results.cases.to_dicts(), for_page=False)
+    assert {row.message_size_bytes for row in second.rows} == {16384, 65536}
+    style = style_of(results.looks(), for_page=False)
     text = str(draw(second, style, for_page=False).spec)
     assert "send buffer" in text
     assert "'title': 'message size'" not in text
@@ -118,30 +121,30 @@ def test_figures_are_the_papers(results: Results) -> None:
 def test_the_table_is_the_summary(results: Results) -> None:
     view = paper_view(results)
     assert view is not None
-    (table,) = view["tables"]
-    fast, slow, rdma = table["rows"]
+    (table,) = view.tables
+    fast, slow, rdma = table.rows
     ours = results.summary.filter(results.summary["layer"] == "tcp", results.summary["series"] == "").to_dicts()
     for row, fabric in ((fast, "gige"), (slow, "ethernet-100")):
         (line,) = [one for one in ours if one["fabric"] == fabric]
-        bandwidth, size, latency = row["cells"]
-        assert float(bandwidth["here"]) == pytest.approx(line["bandwidth_bytes_per_s"] * 8e-6, rel=0.005)
-        assert float(latency["here"]) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
-        assert int(size["here"].replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
-        assert " to " in latency["interval"]
-    assert [cell["paper"] for cell in slow["cells"]] == ["90", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38"]
-    assert [cell["here"] for cell in rdma["cells"]] == ["–"] * 3
-    assert rdma["cells"][0]["problem"] == "nothing here stands for rdma"
+        bandwidth, size, latency = row.cells
+        assert float(bandwidth.here) == pytest.approx(line["bandwidth_bytes_per_s"] * 8e-6, rel=0.005)
+        assert float(latency.here) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
+        assert int(size.here.replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
+        assert " to " in latency.interval
+    assert [cell.paper for cell in slow.cells] == ["90", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38"]
+    assert [cell.here for cell in rdma.cells] == ["–"] * 3
+    assert rdma.cells[0].problem == "nothing here stands for rdma"
 
 
 def test_setup_stands_beside_setup(results: Results) -> None:
     view = paper_view(results)
     assert view is not None
-    rows = {name: (theirs, ours) for name, theirs, ours in view["setup"]}
+    rows = {name: (theirs, ours) for name, theirs, ours in view.setup}
     assert rows["CPU"] == ("an old one", "AMD Opteron 246")
     assert rows["MPI"] == ("–", "MPICH 5.0.2")
     assert rows["colour"] == ("grey", "black")
     assert rows["repeats"] == ("–", "4 launches of everything, in random order")
-    assert view["names"] == [
+    assert view.names == [
         ("slow", "the slow card", "100 Mb/s"),
         ("fast", "the fast card", "1 Gb/s"),
         ("rdma", "a card that nobody has", "nothing"),

@@ -16,7 +16,9 @@ from tests.analysis.made_up import Shape, write_run
 
 import fabriscope
 from fabriscope import store
-from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.comparing.compared import CurvePair
+from fabriscope.analysis.comparing.ranges import Range
+from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND
@@ -29,9 +31,9 @@ from fabriscope.reports import html_page
 from fabriscope.reports._charts import draw
 from fabriscope.reports._facts import run_table
 from fabriscope.reports._figures import figures
+from fabriscope.reports._ranges import range_groups
 from fabriscope.reports._style import style_of
-from fabriscope.reports._tables import range_groups
-from fabriscope.reports._verdicts import verdict_rows
+from fabriscope.reports._verdicts import verdict_lines
 from fabriscope.reports.base import Options
 
 SMALL = Shape(sizes=(1, 64, 1024, 65536, 1 << 20), launch_count=3, samples_per_burst=4, stacks=("openmpi-5.0.11",))
@@ -84,34 +86,33 @@ class Outline(HTMLParser):
 
 def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
     results = results_of(write_run(tmp_path / "run", SWEPT).read())
-    groups = {group["kind"]: group for group in range_groups(results)}
-    assert groups["fabric"]["verdicts"] == [], "five pairs are read as sentences"
-    assert len(groups["series"]["findings"]) == 20
-    of_series = groups["series"]["verdicts"]
+    groups = {group.kind: group for group in range_groups(results)}
+    assert groups["fabric"].verdicts == [], "five pairs are read as sentences"
+    assert len(groups["series"].findings) == 20
+    of_series = groups["series"].verdicts
     assert 0 < len(of_series) < 5
-    names = {name for row in of_series for name in re.findall(r"default|send buffer \d+ B", row["pair"])}
+    names = {name for row in of_series for name in re.findall(r"default|send buffer \d+ B", row.pair)}
     assert names == {"default", *(f"send buffer {size} B" for size in (16384, 32768, 65536, 131072))}
-    (row,) = verdict_rows(results.ranges.filter(pl.col("kind") == "fabric"))
-    assert row["where"] == "ping-pong, TCP, between hosts, in all 5 circumstances"
-    assert row["pair"] == "ethernet-100 / gige"
-    ((verdict, name, text),) = (tuple(one.values()) for one in row["said"])
+    (row,) = verdict_lines(one for one in results.all_ranges if one.pair.kind == "fabric")
+    assert row.where == "ping-pong, TCP, between hosts, in all 5 circumstances"
+    assert row.pair == "ethernet-100 / gige"
+    (said,) = row.said
     ratios = results.comparisons.filter(pl.col("kind") == "fabric")["ratio"].to_list()
-    assert (verdict, name) == ("slower", "gige")
-    assert text == f"at every size, {advantage_range_text(1 / max(ratios), 1 / min(ratios))}"
+    assert (said.verdict, said.name) == ("slower", "gige")
+    assert said.text == f"at every size, {advantage_range_text(1 / max(ratios), 1 / min(ratios))}"
     page = re.sub(r"<[^>]+>", " ", html_page.page_text(results, ""))
-    assert all(row["where"] in page for row in of_series)
+    assert all(row.where in page for row in of_series)
 
 
 def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
-    def pair(left: str, right: str, series: str, *ranges: tuple[str, int, int, float]) -> list[dict[str, Any]]:
-        sides: dict[str, Any] = {f"{side}_{name}": None for side in ("left", "right") for name in IDENTITY}
-        sides |= {f"{side}_benchmark": "ping_pong" for side in ("left", "right")}
-        sides |= {f"{side}_placement": "inter" for side in ("left", "right")}
-        sides |= {f"{side}_series": series for side in ("left", "right")}
+    def pair(left: str, right: str, series: str, *ranges: tuple[str, int, int, float]) -> list[Range]:
+        curve = Curve("inter", None, "", None, "engine", "ping_pong", "", "", series)
+        about = CurvePair("fabric", left, right, curve, curve, "latency_ns")
         return [
-            {**sides, "kind": "fabric", "metric_id": "latency_ns", "left": left, "right": right, "verdict": verdict,
-             "first_size_bytes": first, "last_size_bytes": last, "size_count": 2, "covers_all": len(ranges) == 1,
-             "least_ratio": ratio, "most_ratio": ratio * 1.1, "blocks_to_decide": 9 if verdict == "undecided" else None}
+            Range(
+                about, verdict, first, last, 2, 9 if verdict == "undecided" else None, 4, len(ranges) == 1, ratio,
+                ratio * 1.1, None, None, ratio, ratio, None, None,
+            )
             for verdict, first, last, ratio in ranges
         ]  # fmt: skip
 
@@ -122,10 +123,7 @@ def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
         *pair("a", "b", "y", ("faster", 1, 2, 3.0), ("slower", 4, 8, 0.5)),
         *pair("a", "c", "y", ("faster", 1, 8, 4.0)),
     ]
-    told = [
-        (row["where"], row["pair"], [f"{one['name']} {one['text']}" for one in row["said"]])
-        for row in verdict_rows(pl.DataFrame(rows, infer_schema_length=None))
-    ]
+    told = [(row.where, row.pair, [f"{one.name} {one.text}" for one in row.said]) for row in verdict_lines(rows)]
     assert told == [
         (
             "ping-pong, between hosts, y",
@@ -192,25 +190,25 @@ def test_text_of_a_run_cannot_become_markup(path: Path, tmp_path: Path) -> None:
 
 def test_every_figure_draws_its_own_rows(run: RunData) -> None:
     results = results_of(run)
-    style = style_of(results.cases.to_dicts(), for_page=True)
+    style = style_of(results.looks(), for_page=True)
     all_figures = figures(results)
     assert len({figure.figure_id for figure in all_figures}) == len(all_figures)
     for figure in all_figures:
         drawing = draw(figure, style, for_page=True)
         rows = drawing.spec["datasets"]["marks"]
-        assert len(rows) == figure.rows.height
-        assert {row["hue"] for row in rows} | {row["layer"] for row in rows} >= {key["name"] for key in drawing.legend}
+        assert len(rows) == len(figure.rows or figure.ratios)
+        assert {row["hue"] for row in rows} | {row["layer"] for row in rows} >= {key.name for key in drawing.legend}
         json.dumps(drawing.spec, allow_nan=False)
 
 
 def test_colours_are_the_same_in_all_figures(run: RunData) -> None:
     results = results_of(run)
-    style = style_of(results.cases.to_dicts(), for_page=True)
+    style = style_of(results.looks(), for_page=True)
     colours: dict[str, set[str]] = {}
     for figure in figures(results):
         for key in draw(figure, style, for_page=True).legend:
-            if key["colour"] != "currentColor" and " / " not in key["name"]:
-                colours.setdefault(key["name"], set()).add(key["colour"])
+            if key.colour != "currentColor" and " / " not in key.name:
+                colours.setdefault(key.name, set()).add(key.colour)
     assert {"gige", "ethernet-100", "TCP", "MPI (openmpi-5.0.11)"} <= set(colours)
     assert all(len(some) == 1 for some in colours.values())
 
@@ -219,7 +217,7 @@ def test_swept_settings_have_figures(tmp_path: Path) -> None:
     results = results_of(write_run(tmp_path / "swept", SWEPT).read())
     ids = [figure.figure_id for figure in figures(results)]
     assert "inter-latency-settings-gige-tcp" in ids
-    assert any(one["kind"] == "series" for one in results.findings)
+    assert any(one.kind == "series" for one in results.findings)
 
 
 def test_csv_gives_the_stored_units(run: RunData, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.store.test_run_folder import RUN_BEFORE_RANKS, STORED_RUN, blocks, co
 from fabriscope import store
 from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.model.record import FileDigests
 from fabriscope.running import resumption
 from fabriscope.store import age, checks, seal
 from fabriscope.store.files import to_json
@@ -54,15 +55,16 @@ def seal_anew(run: Path, lines: Lines) -> None:
     """Write the lines with every digest right, as a liar would."""
     content = (run / "manifest.json").read_bytes()
     chain = seal.origin(content, b"")
-    sealed = []
+    sealed: list[dict[str, Any]] = []
     for line in lines:
         files = line["seal"]["files"]
         names = {line[field] for field in ("samples", "counters") if line.get(field)} | set(files)
         known = {name: run / name for name in names if isinstance(name, str) and (run / name).is_file()}
-        about = {name: {"sha256": seal.sha256(path.read_bytes()), "marks": "1:0:0"} for name, path in known.items()}
+        about = {name: FileDigests(seal.sha256(path.read_bytes()), "1:0:0") for name, path in known.items()}
         plain = {name: value for name, value in line.items() if name != "seal"}
-        sealed.append(seal.sealed(plain, about, chain))
-        chain = sealed[-1]["seal"]["chain"]
+        line_sealed = seal.sealed(plain, about, chain)
+        sealed.append(line_sealed.document)
+        chain = line_sealed.chain
     write_lines(run, sealed)
     seal.write(run, seal.digests_of(run, ["manifest.json"], ["plan.yaml"]), len(sealed), chain, ended=True)
 

@@ -188,7 +188,7 @@ def test_a_manifest_of_what_nobody_plans_is_refused_with_its_place(
 
 def test_a_case_of_another_entry_is_refused(run: Path) -> None:
     other = Case(Entry("tcp", None, "intra", ("n0", "n0")), "ping_pong", 8)
-    parts = store.describe((other,), LAUNCHES)
+    parts: dict[str, Any] = dict(store.describe((other,), LAUNCHES))
     parts["schedule"][0]["case_ids"] = [other.case_id]
     change_manifest(run, lambda manifest: manifest.update(parts))
     with pytest.raises(StoreError, match=r"schedule\[0\]\.case_ids has '\w+', which is a case of another entry"):

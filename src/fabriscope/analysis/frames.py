@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import polars as pl
 
+from fabriscope.analysis.curve import AGAIN, Curve
+from fabriscope.analysis.rows import frame_of
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.case import Case
-from fabriscope.model.layers import LAYERS, layer_of
+from fabriscope.model.layers import LAYERS
 from fabriscope.model.manifest import Manifest
-from fabriscope.model.ranks import layout_from
 from fabriscope.model.record import GroupAccount, Result
 from fabriscope.model.run_data import RunData
 
@@ -33,11 +32,21 @@ CASE_SCHEMA = {
     "socket": pl.String,
     "message_size_bytes": pl.Int64,
 }
-AGAIN = "again"
-"""Marks what is entered a second time, as the A/A control."""
+SIZE, ROUND = "message_size_bytes", "round"
+"""Columns of launch values that numbers are computed by."""
 CASE_COLUMNS = tuple(CASE_SCHEMA)
-IN_TRUTH = " (in truth "
-"""Stands behind the name of a layer, and before what carried its bytes, where that is not what was asked for."""
+OPEN = "open"
+LAUNCH_SCHEMA = {
+    "launch_id": pl.Int32,
+    "block": pl.Int32,
+    "entry_id": pl.String,
+    "label": pl.String,
+    "status": pl.String,
+    "reason": pl.String,
+    "case_count": pl.Int32,
+    "started_unix_ns": pl.Int64,
+    "elapsed_ns": pl.Int64,
+}
 RESULT_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,
@@ -46,12 +55,28 @@ RESULT_SCHEMA = {
     "status": pl.String,
     "reason": pl.String,
 }
-IDENTITY = ("placement", "fabric", "layer", "mpi", "instrument", "benchmark", "ranks", "twin", "series")
-"""What tells one curve from another; sizes and metrics are points of a curve."""
+
+
+@dataclass(frozen=True)
+class PlannedCase(Curve):
+    """One case of the plan: a row of `cases_frame`."""
+
+    case_id: str
+    entry_id: str
+    """Empty where the plan has no such entry."""
+    rank_count: int
+    window_size: int
+    socket: str
+    message_size_bytes: int
 
 
 def cases_frame(run: RunData) -> pl.DataFrame:
-    """Return one row for each case of the plan, CASE_COLUMNS, in the order in which reports show them.
+    """Return one row for each case of the plan, CASE_COLUMNS, in the order of `planned_cases`."""
+    return frame_of(planned_cases(run), CASE_SCHEMA)
+
+
+def planned_cases(run: RunData) -> list[PlannedCase]:
+    """Return every case of the plan in the order in which reports show them.
 
     That is: between hosts before inside one, fabrics as the plan lists them, TCP, MPI, shared memory, null.
     """
@@ -59,87 +84,103 @@ def cases_frame(run: RunData) -> pl.DataFrame:
     for case_id, case in run.manifest.cases.items():
         entry = case.entry
         rows.append(
-            {
-                "case_id": case_id,
-                "entry_id": entry.entry_id if entry.entry_id in run.manifest.entries else "",
-                "placement": entry.placement,
-                "fabric": entry.fabric,
-                "layer": entry.layer,
-                "mpi": entry.mpi,
-                "instrument": entry.instrument,
-                "benchmark": case.benchmark,
-                "ranks": entry.ranks,
-                "rank_count": len(entry.hosts) or 2,
-                "twin": AGAIN if entry.twin else "",
-                "series": _without_interface(case),
-                "window_size": case.window_size,
+            PlannedCase(
+                placement=entry.placement,
+                fabric=entry.fabric,
+                layer=entry.layer,
+                mpi=entry.mpi,
+                instrument=entry.instrument,
+                benchmark=case.benchmark,
+                ranks=entry.ranks,
+                twin=AGAIN if entry.twin else "",
+                series=_without_interface(case),
+                case_id=case_id,
+                entry_id=entry.entry_id if entry.entry_id in run.manifest.entries else "",
+                rank_count=len(entry.hosts) or 2,
+                window_size=case.window_size,
                 # The interface follows from the fabric; with it no two fabrics would have comparable cases.
-                "socket": replace(case.socket, interface=None).label(),
-                "message_size_bytes": case.message_size_bytes,
-            }
+                socket=replace(case.socket, interface=None).label(),
+                message_size_bytes=case.message_size_bytes,
+            )
         )
-    order = _Order(run.manifest)
-    return pl.DataFrame(sorted(rows, key=order.place), schema=CASE_SCHEMA)
+    return sorted(rows, key=_Order(run.manifest).place)
 
 
 class _Order:
     """Where a case stands in a report; what is not known stands last, in the manifest's order."""
 
     def __init__(self, manifest: Manifest) -> None:
-        self._known: dict[str, list[str | None]] = {
-            "placement": ["inter", "intra"],
-            "fabric": [None, *manifest.fabrics],
-            "layer": list(LAYERS),
-            "mpi": [None, *manifest.mpi],
-            "instrument": ["engine"],
-            "benchmark": list(BENCHMARKS),
-            "ranks": [""],
-            "twin": [""],
-            "series": [""],
-        }
+        self._placements = _Places("inter", "intra")
+        self._fabrics = _Places(None, *manifest.fabrics)
+        self._layers = _Places(*LAYERS)
+        self._stacks = _Places(None, *manifest.mpi)
+        self._instruments = _Places("engine")
+        self._benchmarks = _Places(*BENCHMARKS)
+        self._ranks, self._twins, self._series = _Places(""), _Places(""), _Places("")
 
-    def place(self, row: Mapping[str, Any]) -> tuple[int, ...]:
-        places = []
-        for name, known in self._known.items():
-            if row[name] not in known:
-                known.append(row[name])
-            places += [row["rank_count"]] if name == "ranks" else []
-            places.append(known.index(row[name]))
-        return (*places, row["message_size_bytes"])
+    def place(self, case: PlannedCase) -> tuple[int, ...]:
+        return (
+            self._placements.of(case.placement),
+            self._fabrics.of(case.fabric),
+            self._layers.of(case.layer),
+            self._stacks.of(case.mpi),
+            self._instruments.of(case.instrument),
+            self._benchmarks.of(case.benchmark),
+            case.rank_count,
+            self._ranks.of(case.ranks),
+            self._twins.of(case.twin),
+            self._series.of(case.series),
+            case.message_size_bytes,
+        )
 
 
-def launches_frame(run: RunData) -> pl.DataFrame:
-    """Return one row for each launch of the schedule: what was planned, and how it ended (`open` if it has not)."""
+class _Places:
+    """The places of names; one that is not known yet stands behind the others."""
+
+    def __init__(self, *known: str | None) -> None:
+        self._known = {name: place for place, name in enumerate(known)}
+
+    def of(self, name: str | None) -> int:
+        return self._known.setdefault(name, len(self._known))
+
+
+@dataclass(frozen=True)
+class LaunchState:
+    """A launch of the schedule: what was planned, and how it ended."""
+
+    launch_id: int
+    block: int
+    entry_id: str
+    label: str
+    status: str
+    """OPEN where it has not ended."""
+    reason: str | None
+    case_count: int
+    started_unix_ns: int | None
+    elapsed_ns: int | None
+
+
+def launches_of(run: RunData) -> list[LaunchState]:
+    """Return every launch of the schedule, in order."""
     records = {record.launch_id: record for record in run.journal}
     labels = {entry_id: entry.label() for entry_id, entry in run.manifest.entries.items()}
     rows = []
     for line in run.manifest.schedule:
         record = records.get(line.launch_id)
         rows.append(
-            {
-                "launch_id": line.launch_id,
-                "block": line.block,
-                "entry_id": line.entry_id,
-                "label": labels.get(line.entry_id, line.entry_id),
-                "status": record.status if record else "open",
-                "reason": record.reason if record else None,
-                "case_count": len(line.case_ids),
-                "started_unix_ns": record.started_unix_ns if record else None,
-                "elapsed_ns": record.elapsed_ns if record else None,
-            }
+            LaunchState(
+                line.launch_id,
+                line.block,
+                line.entry_id,
+                labels.get(line.entry_id, line.entry_id),
+                record.status if record else OPEN,
+                record.reason if record else None,
+                len(line.case_ids),
+                record.started_unix_ns if record else None,
+                record.elapsed_ns if record else None,
+            )
         )
-    schema = {
-        "launch_id": pl.Int32,
-        "block": pl.Int32,
-        "entry_id": pl.String,
-        "label": pl.String,
-        "status": pl.String,
-        "reason": pl.String,
-        "case_count": pl.Int32,
-        "started_unix_ns": pl.Int64,
-        "elapsed_ns": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema)
+    return rows
 
 
 def results_frame(run: RunData) -> pl.DataFrame:
@@ -167,26 +208,33 @@ def group_accounts(run: RunData) -> dict[tuple[int, str], GroupAccount]:
     }
 
 
+@dataclass(frozen=True)
+class Failure:
+    """One case of one launch that failed or was skipped."""
+
+    launch_id: int
+    block: int
+    case_id: str
+    status: str
+    reason: str | None
+    case: PlannedCase | None
+    """None for one that the plan does not know."""
+
+
+def failures_of(run: RunData) -> list[Failure]:
+    """Return each failed or skipped case of each launch, with what the case was."""
+    bad = results_frame(run).filter(pl.col("status") != "ok").drop("entry_id")
+    known = {case.case_id: case for case in planned_cases(run)}
+    return [
+        Failure(launch_id, block, case_id, status, reason, known.get(case_id))
+        for launch_id, block, case_id, status, reason in bad.iter_rows()
+    ]
+
+
 def failures_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each failed or skipped case of each launch, with what the case was."""
     bad = results_frame(run).filter(pl.col("status") != "ok")
     return bad.join(cases_frame(run).drop("entry_id"), on="case_id", how="left", maintain_order="left")
-
-
-def series_label(row: Mapping[str, Any], *, fabric: bool = True) -> str:
-    """Return how a report calls the curve that a row belongs to: `gige · MPI (mpich), send buffer 16384 B`."""
-    name = f"{row['fabric']} · {layer_label(row)}" if fabric and row["fabric"] else layer_label(row)
-    parts = [name, layout_from(row["ranks"]).text() if row["ranks"] else "", row["series"], row.get("twin")]
-    return ", ".join(part for part in parts if part)
-
-
-def layer_label(row: Mapping[str, Any]) -> str:
-    """Return how a report calls a row's layer: `TCP`, `MPI (mpich) by osu`, `MPI (mpich) (in truth shared memory)`."""
-    layer, *truth = str(row["layer"]).partition(IN_TRUTH)
-    name = layer_of(layer).label
-    name = f"{name} ({row['mpi']})" if row["mpi"] else name
-    name = name if row["instrument"] == "engine" else f"{name} by {row['instrument']}"
-    return "".join((name, *truth))
 
 
 def _without_interface(case: Case) -> str:

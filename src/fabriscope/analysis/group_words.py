@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import polars as pl
+from collections.abc import Iterator, Sequence
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
-from fabriscope.analysis.frames import series_label
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.words import size_text, time_text, value_text
 from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
@@ -18,18 +16,17 @@ MOST_SENTENCES = 4
 PLAIN_METRICS = {kind.metrics[0] for kind in BENCHMARKS.values()} | {"overlap_percent"}
 
 
-def sentences(table: pl.DataFrame) -> Iterator[str]:
+def sentences(table: Sequence[Group]) -> Iterator[str]:
     """Yield a sentence for each benchmark and placement: the best curve with the most ranks, and what limits it."""
     # Where one benchmark is timed in several ways, the answer is that on the common clock.
-    plain = table.filter(pl.col("metric_id").is_in(list(PLAIN_METRICS)))
-    timed = plain if plain.height else table.filter(
-        pl.col("metric_id").map_elements(lambda name: base_of(name) in PLAIN_METRICS, return_dtype=pl.Boolean)
-    )  # fmt: skip
-    parts = timed.partition_by("placement", "benchmark", "metric_id", maintain_order=True)
-    for part in parts[:MOST_SENTENCES]:
-        yield _sentence(part.filter(pl.col("rank_count") == part["rank_count"].max()).to_dicts())
-    if len(parts) > MOST_SENTENCES:
-        yield f"{len(parts) - MOST_SENTENCES} more results of many ranks stand in the table of ranks."
+    plain = [row for row in table if row.metric_id in PLAIN_METRICS]
+    timed = plain or [row for row in table if base_of(row.metric_id) in PLAIN_METRICS]
+    all_parts = parts(timed, lambda row: (row.placement, row.benchmark, row.metric_id))
+    for part in all_parts[:MOST_SENTENCES]:
+        most = max(row.rank_count for row in part)
+        yield _sentence([row for row in part if row.rank_count == most])
+    if len(all_parts) > MOST_SENTENCES:
+        yield f"{len(all_parts) - MOST_SENTENCES} more results of many ranks stand in the table of ranks."
 
 
 def ranks_text(benchmark: str, ranks: str) -> str:
@@ -50,38 +47,32 @@ def name_of(benchmark: str, metric_id: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _sentence(rows: list[dict[str, Any]]) -> str:
-    metric_id = rows[0]["metric_id"]
+def _sentence(rows: Sequence[Group]) -> str:
+    metric_id = rows[0].metric_id
     larger_is_better = metric_of(metric_id).larger_is_better
-    best = (max if larger_is_better else min)(rows, key=lambda row: row["first_value"])
+    best = (max if larger_is_better else min)(rows, key=lambda row: row.first_value)
     others = [row for row in rows if row is not best]
-    text = f"{name_of(best['benchmark'], metric_id)} {PLACEMENT_NAMES[best['placement']]}, "
-    text += f"{series_label({**best, 'ranks': ''})}, {ranks_text(best['benchmark'], best['ranks'])}: "
-    text += value_text(best["first_value"], metric_id)
-    if kind_of(best["benchmark"]).has_size:
-        text += f" at {size_text(best['first_size_bytes'])}"
-        if best["size_count"] > 1:
-            text += f" and {value_text(best['last_value'], metric_id)} at {size_text(best['last_size_bytes'])}"
+    text = f"{name_of(best.benchmark, metric_id)} {PLACEMENT_NAMES[best.placement]}, "
+    text += f"{best.label(ranks=False)}, {ranks_text(best.benchmark, best.ranks)}: "
+    text += value_text(best.first_value, metric_id)
+    if kind_of(best.benchmark).has_size:
+        text += f" at {size_text(best.first_size_bytes)}"
+        if best.size_count > 1:
+            text += f" and {value_text(best.last_value, metric_id)} at {size_text(best.last_size_bytes)}"
     if others:
-        close = sum(_overlap(best, other) for other in others)
+        close = sum(best.first.centre.overlaps(other.first.centre) for other in others)
         text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves at small messages"
         text += f" ({close} of them too close to tell)" if close else ""
     return f"{text}{_limits(best)}."
 
 
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if one["first_low"] is None or other["first_low"] is None:
-        return True
-    return bool(one["first_low"] <= other["first_high"] and other["first_low"] <= one["first_high"])
-
-
-def _limits(row: dict[str, Any]) -> str:
+def _limits(row: Group) -> str:
     parts = []
-    if row["slowest_rank"] is not None and row["rank_count"] > 2:
-        where = f" ({row['slowest_host']})" if row["slowest_host"] else ""
-        parts.append(f"rank {row['slowest_rank']}{where} finished last in {row['slowest_share']:.0%} of the operations")
-    if row["clock_error_ns"] is not None:
-        parts.append(f"the common clock is right to {time_text(row['clock_error_ns'])}")
-        late, kept = row["late_operation_count"], row["operation_count"]
+    if row.slowest_rank is not None and row.rank_count > 2:
+        where = f" ({row.slowest_host})" if row.slowest_host else ""
+        parts.append(f"rank {row.slowest_rank}{where} finished last in {row.slowest_share:.0%} of the operations")
+    if row.clock_error_ns is not None:
+        parts.append(f"the common clock is right to {time_text(row.clock_error_ns)}")
+        late, kept = row.late_operation_count, row.operation_count
         parts.append(f"{late / max(1, late + kept):.1%} of the rounds were late and are left out")
     return "".join(f"; {part}" for part in parts)

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from fabriscope.analysis.answer import answer
-from fabriscope.analysis.comparing.comparisons import KINDS, compare, compare_all
+from fabriscope.analysis.comparing.compared import Compared, comparisons_frame
+from fabriscope.analysis.comparing.comparisons import KINDS, compared, compared_all
 from fabriscope.analysis.comparing.control import CONTROL, Control, control_of
 from fabriscope.analysis.comparing.decisions import state_of
-from fabriscope.analysis.comparing.findings import findings
-from fabriscope.analysis.comparing.ranges import ranges
-from fabriscope.analysis.frames import IN_TRUTH, cases_frame, failures_frame, launches_frame
+from fabriscope.analysis.comparing.findings import Finding, findings, refuted_findings, refuted_sentences
+from fabriscope.analysis.comparing.ranges import Range, ranges, ranges_frame
+from fabriscope.analysis.curve import IN_TRUTH, Curve
+from fabriscope.analysis.frames import (
+    LAUNCH_SCHEMA,
+    Failure,
+    LaunchState,
+    cases_frame,
+    failures_frame,
+    failures_of,
+    launches_of,
+    planned_cases,
+)
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.proof.transport import (
-    refuted_findings,
     refuted_run,
-    refuted_sentences,
     refuted_values,
     sound_run,
     transport_frame,
     verdicts,
     without_refuted,
 )
+from fabriscope.analysis.rows import frame_of, rows_of
 from fabriscope.analysis.values.estimates import estimates_of
-from fabriscope.analysis.values.fits import fits
-from fabriscope.analysis.values.groups import groups
+from fabriscope.analysis.values.fits import FIT_SCHEMA, FittedPiece, fitted
+from fabriscope.analysis.values.groups import GROUP_SCHEMA, Group, grouped
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
-from fabriscope.analysis.values.summary import summary
-from fabriscope.analysis.values.trust import Outside, with_trust
+from fabriscope.analysis.values.summary import Summary, summaries, summary
+from fabriscope.analysis.values.trust import GradedEstimate, Outside, with_trust
 from fabriscope.model.run_data import RunData
 
 
@@ -49,14 +58,24 @@ class Results:
         return _without_twins(cases_frame(self.run))
 
     @cached_property
+    def all_launches(self) -> list[LaunchState]:
+        """Return each launch of the schedule, with how it ended."""
+        return launches_of(self.run)
+
+    @cached_property
     def launches(self) -> pl.DataFrame:
-        """Return one row for each launch of the schedule, with how it ended."""
-        return launches_frame(self.run)
+        """Return one row for each of `all_launches`."""
+        return frame_of(self.all_launches, LAUNCH_SCHEMA)
 
     @cached_property
     def failures(self) -> pl.DataFrame:
         """Return one row for each measurement that failed or was skipped, with the reason."""
         return failures_frame(self.run)
+
+    @cached_property
+    def failed(self) -> list[Failure]:
+        """Return the rows of `failures`."""
+        return failures_of(self.run)
 
     @cached_property
     def transport(self) -> pl.DataFrame:
@@ -104,19 +123,34 @@ class Results:
         )
 
     @cached_property
+    def graded(self) -> list[GradedEstimate]:
+        """Return the rows of `estimates`."""
+        return rows_of(self.estimates, GradedEstimate)
+
+    @cached_property
+    def compared(self) -> list[Compared]:
+        """Return what came of each pair of curves at each size: ratio, interval, verdict."""
+        return compared_all(self.launch_values, self.rules)
+
+    @cached_property
     def comparisons(self) -> pl.DataFrame:
-        """Return one row for each pair of curves and size: ratio, interval, verdict."""
-        return compare_all(self.launch_values, self.rules)
+        """Return one row for each of `compared`."""
+        return comparisons_frame(self.compared)
 
     @cached_property
     def control(self) -> Control | None:
         """Return what came of the A/A control, where the plan has one."""
-        return control_of(compare(self.launch_values, KINDS[CONTROL], self.rules))
+        return control_of(compared(self.launch_values, KINDS[CONTROL], self.rules))
+
+    @cached_property
+    def all_ranges(self) -> list[Range]:
+        """Return what was compared, neighbouring sizes of one verdict together."""
+        return ranges(self.compared)
 
     @cached_property
     def ranges(self) -> pl.DataFrame:
-        """Return the comparisons, neighbouring sizes of one verdict as one row."""
-        return ranges(self.comparisons)
+        """Return one row for each of `all_ranges`."""
+        return ranges_frame(self.all_ranges)
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -124,19 +158,34 @@ class Results:
         return summary(self._sound_values, self.rules.method)
 
     @cached_property
+    def summaries(self) -> list[Summary]:
+        """Return the rows of `summary`."""
+        return summaries(self.summary)
+
+    @cached_property
+    def grouped(self) -> list[Group]:
+        """Return each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
+        return grouped(self.run, self._sound_values)
+
+    @cached_property
     def groups(self) -> pl.DataFrame:
-        """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
-        return groups(self.run, self._sound_values)
+        """Return one row for each of `grouped`."""
+        return frame_of(self.grouped, GROUP_SCHEMA)
 
     @cached_property
     def pairs(self) -> list[PairMatrix]:
         """Return every rank against every other."""
-        return pair_matrices(sound_run(self.run), cases_frame(self.run))
+        return pair_matrices(sound_run(self.run), planned_cases(self.run))
+
+    @cached_property
+    def fitted(self) -> list[FittedPiece]:
+        """Return time over size in pieces: each piece of each ping-pong curve."""
+        return fitted(_without_twins(self._with_anchors))
 
     @cached_property
     def fits(self) -> pl.DataFrame:
-        """Return time over size in pieces: one row for each piece of each ping-pong curve."""
-        return fits(_without_twins(self._with_anchors))
+        """Return one row for each of `fitted`."""
+        return frame_of(self.fitted, FIT_SCHEMA)
 
     @cached_property
     def paper(self) -> Paper | None:
@@ -144,9 +193,9 @@ class Results:
         return paper_of(self.run, self._sound_values)
 
     @cached_property
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Finding]:
         """Return the verdicts in words, range by range."""
-        return [*refuted_findings(self.run), *findings(self.ranges)]
+        return [*refuted_findings(self.run), *findings(self.all_ranges)]
 
     @cached_property
     def answer(self) -> list[str]:
@@ -156,17 +205,17 @@ class Results:
         return [
             *(control if is_failed else []),
             *([self.paper.sentence()] if self.paper else []),
-            *answer(self.summary, self.findings, self.failures, self.estimates, self.groups),
+            *answer(self.summaries, self.findings, self.failed, self.graded, self.grouped),
             *refuted_sentences(self.run),
             *_more_time(self.run),
             *([] if is_failed else control),
         ]
 
-    def looks(self) -> list[dict[str, Any]]:
-        """Return rows that have every look that a curve may have: the cases, and what was carried by something else."""
-        names = ("fabric", "layer", "mpi", "instrument")
-        refuted = self.estimates.filter(pl.col("layer").str.contains(IN_TRUTH, literal=True))
-        return [*self.cases.to_dicts(), *refuted.select(names).unique(maintain_order=True).to_dicts()]
+    def looks(self) -> list[Curve]:
+        """Return curves that have every look that one may have: the cases', and of what something else carried."""
+        planned = [case.curve for case in planned_cases(self.run) if not case.twin]
+        refuted = [row.curve for row in self.graded if IN_TRUTH in row.layer]
+        return list(dict.fromkeys([*planned, *refuted]))
 
 
 def results_of(run: RunData) -> Results:

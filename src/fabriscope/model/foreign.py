@@ -70,6 +70,11 @@ def _json_or_type(value: object) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+"""A value as JSON has it."""
+JsonObject = dict[str, Json]
+
+
 def decode_json(
     text: str | bytes, where: str, *, error: type[FabriscopeError] = ParseError, may_repeat: bool = False
 ) -> Any:

@@ -67,3 +67,13 @@ class HostFacts:
     def values(self) -> Mapping[str, str | int | float | bool | None]:
         """Return fact to value, None for what is unknown."""
         return {fact.name: fact.value for fact in self.facts}
+
+    def number(self, name: str) -> int | float | None:
+        """Return the value of a fact that is a number."""
+        value = self.values.get(name)
+        return value if isinstance(value, int | float) else None
+
+    def text(self, name: str) -> str | None:
+        """Return the value of a fact that is text."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None

@@ -15,6 +15,7 @@ from fabriscope.model.lab import SwitchSpec
 from fabriscope.model.limits import DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.paper import PaperFacts
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Manifest(ByKey):
     name: str = "run"
     seed: int | None = None
     plan: PlanFacts = field(default_factory=PlanFacts)
-    paper: Mapping[str, Any] | None = None
+    paper: PaperFacts | None = None
     """The paper that the plan re-runs, its names resolved."""
     cases: Mapping[str, Case] = field(default_factory=dict)
     entries: Mapping[str, Entry] = field(default_factory=dict)

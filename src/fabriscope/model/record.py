@@ -85,6 +85,14 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Numbered:
+    """Of a record that is to be stored, what everything of it is called by."""
+
+    launch_id: Ordinal
+    block: Ordinal
+
+
+@dataclass(frozen=True)
 class LaunchRecord(ByKey):
     """One attempt at a launch: a line of the journal."""
 

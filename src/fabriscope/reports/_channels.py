@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import altair as alt
 
@@ -19,6 +19,30 @@ PICKED = (
 )
 PARAMETERS = ("picked_hue", "picked_layer")
 LEGEND_COLUMNS = 3
+
+
+class Told(Protocol):
+    """A mark, as far as it is told from others."""
+
+    @property
+    def hue(self) -> str:
+        """Return what its colour stands for."""
+
+    @property
+    def layer(self) -> str:
+        """Return what its dash and shape stand for."""
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """An entry of the page's legend."""
+
+    parameter: str
+    """That a click sets."""
+    name: str
+    colour: str
+    dash: str
+    shape: str
 
 
 @dataclass(frozen=True)
@@ -53,8 +77,8 @@ class Channels:
         scale = alt.Scale(domain=list(self.layers), range=[shape for _, shape in self.layers.values()])
         return alt.Shape("layer:N", scale=scale, legend=self._legend())
 
-    def legend(self) -> list[dict[str, Any]]:
-        """Return the page's legend: entries with the parameter that a click sets, name, colour, dash and shape."""
+    def legend(self) -> list[LegendEntry]:
+        """Return the page's legend."""
         if self.is_merged:
             return [_entry("picked_layer", name, self.hues[name], *self.layers[name]) for name in self.layers]
         hues = [_entry("picked_hue", name, colour, [1, 0], "") for name, colour in self.hues.items()]
@@ -64,22 +88,24 @@ class Channels:
     def _legend(self) -> alt.Legend | None:
         if not self.has_legend:
             return None
-        fill: dict[str, Any] = {} if self.is_merged else {"symbolFillColor": "#1d2126"}
-        return alt.Legend(title=None, symbolOpacity=1, symbolStrokeWidth=0, columns=LEGEND_COLUMNS, **fill)
+        legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeWidth=0, columns=LEGEND_COLUMNS)
+        if not self.is_merged:
+            legend["symbolFillColor"] = "#1d2126"
+        return legend
 
 
-def channels_of(rows: Sequence[dict[str, Any]], style: Style, *, by_series: bool, has_legend: bool) -> Channels:
-    """Return the channels of a figure's rows, which have `hue` and `layer`."""
-    names = list(dict.fromkeys(row["hue"] for row in rows))
-    seen = {row["layer"] for row in rows}
+def channels_of(marks: Sequence[Told], style: Style, *, by_series: bool, has_legend: bool) -> Channels:
+    """Return the channels of a figure's marks."""
+    names = list(dict.fromkeys(mark.hue for mark in marks))
+    seen = {mark.layer for mark in marks}
     layers = {layer: (style.dash(layer), style.shape(layer)) for layer in style.layers if layer in seen}
     if by_series or not any(name in style.hues for name in names):
         hues = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
     else:
         hues = {name: style.hues.get(name, PALETTE[-1]) for name in names}
-    is_merged = not by_series and bool(rows) and all(row["hue"] == row["layer"] for row in rows)
+    is_merged = not by_series and bool(marks) and all(mark.hue == mark.layer for mark in marks)
     return Channels(hues, layers, is_merged, has_legend)
 
 
-def _entry(parameter: str, name: str, colour: str, dash: list[int], shape: str) -> dict[str, Any]:
-    return {"parameter": parameter, "name": name, "colour": colour, "dash": " ".join(map(str, dash)), "shape": shape}
+def _entry(parameter: str, name: str, colour: str, dash: list[int], shape: str) -> LegendEntry:
+    return LegendEntry(parameter, name, colour, " ".join(map(str, dash)), shape)

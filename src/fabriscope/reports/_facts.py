@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from fabriscope.analysis.comparing.sharpening import words_of
+from fabriscope.analysis.frames import OPEN
 from fabriscope.analysis.results import Results
+from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
 from fabriscope.model.fabric import Fabric
@@ -41,15 +42,46 @@ _VERBS = {"roce": "RoCE", "iwarp": "iWARP", "ib": "InfiniBand"}
 MOST_HOSTS = 16
 """So many hosts have columns of their own."""
 
-Table = dict[str, Any]
+
+@dataclass(frozen=True)
+class FactLine:
+    """One fact of all hosts."""
+
+    name: str
+    cells: list[str]
+    """One for each column."""
+    same: bool
+    """Whether all hosts agree."""
+    main: bool
+    """Whether a reader looks for it first."""
 
 
-def host_table(run: RunData) -> Table:
-    """Return the facts of all hosts: `columns`, and `rows` of a name and one value for each column.
+@dataclass(frozen=True)
+class HostTable:
+    """The facts of all hosts."""
 
-    Hosts that agree in a fact share its cell, of many hosts those that agree in all facts a column; `main` marks
-    the rows that a reader looks for first.
-    """
+    columns: list[str]
+    """Hosts; of many those that agree in all facts have one column."""
+    rows: list[FactLine]
+
+
+@dataclass(frozen=True)
+class FabricLine:
+    """What one fabric is."""
+
+    name: str
+    kind: str
+    interfaces: str
+    line_rate: str
+    mtu: str
+    delay: str
+    buffer: str
+    coalescing: str
+    settings: str
+
+
+def host_table(run: RunData) -> HostTable:
+    """Return the facts of all hosts."""
     facts = _merged({host: _facts_of(about) for host, about in run.manifest.hosts.items()})
     found = dict.fromkeys(name for of_host in facts.values() for name in of_host)
     names = [*(name for name in MAIN_FACTS if name in found), *(name for name in found if name not in MAIN_FACTS)]
@@ -57,8 +89,8 @@ def host_table(run: RunData) -> Table:
     for name in names:
         cells = [of_host.get(name, UNKNOWN) for of_host in facts.values()]
         label = MAIN_FACTS.get(name, name)
-        rows.append({"name": label, "cells": cells, "same": len(set(cells)) == 1, "main": name in MAIN_FACTS})
-    return {"columns": list(facts), "rows": rows}
+        rows.append(FactLine(label, cells, same=len(set(cells)) == 1, main=name in MAIN_FACTS))
+    return HostTable(list(facts), rows)
 
 
 def _merged(facts: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
@@ -99,28 +131,28 @@ def _fact_text(fact: Fact) -> str:
     return str(value)
 
 
-def fabric_table(run: RunData) -> list[Table]:
-    """Return one row for each fabric: name, interfaces, rate, MTU, delay, coalescing, buffer, other settings."""
+def fabric_table(run: RunData) -> list[FabricLine]:
+    """Return one line for each fabric."""
     rows = []
     for name, fabric in run.manifest.fabrics.items():
         switch = run.manifest.switches.get(name)
         interfaces = sorted(set(fabric.interfaces.values()))
         # What the switch was asked to be stands in columns of its own.
-        asked = dataclasses.asdict(switch) if switch else {}
+        asked = asdict(switch) if switch else {}
         settings = {key: value for key, value in fabric.settings.items() if key not in asked}
+        texts = [*(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)]
         rows.append(
-            {
-                "name": name,
-                "kind": _kind(fabric, switch),
-                "interfaces": ", ".join(interfaces) or UNKNOWN,
-                "line_rate": _rate(fabric.line_rate_bits_per_s),
-                "mtu": UNKNOWN if not fabric.mtu_bytes else f"{fabric.mtu_bytes} B",
-                "delay": time_text(switch.delay_ns) if switch and switch.delay_ns else UNKNOWN,
-                "buffer": size_text(switch.buffer_bytes) if switch and switch.buffer_bytes else UNKNOWN,
-                "coalescing": _coalescing(switch),
-                "settings": ", ".join([*(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)])
-                or UNKNOWN,
-            }
+            FabricLine(
+                name=name,
+                kind=_kind(fabric, switch),
+                interfaces=", ".join(interfaces) or UNKNOWN,
+                line_rate=_rate(fabric.line_rate_bits_per_s),
+                mtu=UNKNOWN if not fabric.mtu_bytes else f"{fabric.mtu_bytes} B",
+                delay=time_text(switch.delay_ns) if switch and switch.delay_ns else UNKNOWN,
+                buffer=size_text(switch.buffer_bytes) if switch and switch.buffer_bytes else UNKNOWN,
+                coalescing=_coalescing(switch),
+                settings=", ".join(texts) or UNKNOWN,
+            )
         )
     return rows
 
@@ -148,20 +180,20 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     """Return what the run was: name and value, in the order of reading."""
     manifest = results.run.manifest
     created = datetime.fromtimestamp((manifest.created_unix_ns or 0) / 1e9, tz=UTC)
-    ids = [line.launch_id for line in manifest.planned]
-    launches = results.launches.filter(results.launches["launch_id"].is_in(ids))
-    blocks = launches["block"].n_unique()
-    ended = launches.filter(launches["status"] != "open").height
-    elapsed_ns = int(results.launches["elapsed_ns"].sum() or 0)
+    planned = {line.launch_id for line in manifest.planned}
+    launches = [launch for launch in results.all_launches if launch.launch_id in planned]
+    blocks = len({launch.block for launch in launches})
+    ended = sum(launch.status != OPEN for launch in launches)
+    elapsed_ns = sum(launch.elapsed_ns or 0 for launch in results.all_launches)
     versions = {"fabriscope": manifest.fabriscope_version, **manifest.versions}
-    samples = results.estimates.unique(["case_id", "layer"])["sample_count"].sum()
+    samples = sum(part[0].sample_count for part in parts(results.graded, lambda row: (row.case_id, row.layer)))
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
         (
             "Launches",
-            f"{ended} of at most {launches.height}: in each block what still decided something, once"
+            f"{ended} of at most {len(launches)}: in each block what still decided something, once"
             if manifest.plan.until == UNTIL_DECIDED
-            else f"{ended} of {launches.height}: every entry once in each of {blocks} blocks, in random order",
+            else f"{ended} of {len(launches)}: every entry once in each of {blocks} blocks, in random order",
         ),
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),
@@ -188,12 +220,12 @@ def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:
 def floor_table(results: Results) -> list[tuple[str, str, str]]:
     """Return what the instrument itself costs: name, value, what it means."""
     rows = []
-    for row in results.estimates.filter(results.estimates["layer"] == "null").iter_rows(named=True):
-        interval = interval_text(row["low"], row["high"], time_text)
-        value = f"{time_text(row['value'])}{f' ({interval})' if interval else ''}"
-        if row["metric_id"] == "floor_ns":
+    for row in (row for row in results.graded if row.layer == "null"):
+        interval = interval_text(row.low, row.high, time_text)
+        value = f"{time_text(row.value)}{f' ({interval})' if interval else ''}"
+        if row.metric_id == "floor_ns":
             rows.append(("Recording an operation that does nothing", value, "benchmark empty"))
-        elif row["metric_id"] == "latency_ns":
+        elif row.metric_id == "latency_ns":
             rows.append(("Half a round trip over the null transport", value, "ping-pong without any bytes moved"))
     costs = sorted(cost for record in results.run.journal if (cost := record.details.clock_cost_ns) is not None)
     if costs:

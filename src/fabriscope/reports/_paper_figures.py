@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-import polars as pl
-
-from fabriscope.analysis.frames import IN_TRUTH
+from fabriscope.analysis.curve import IN_TRUTH
+from fabriscope.analysis.frames import PlannedCase
 from fabriscope.analysis.papers.paper import PaperFigure
 from fabriscope.analysis.papers.selections import SIZE
 from fabriscope.analysis.results import Results
-from fabriscope.reports._figure import Figure
-from fabriscope.reports._style import layer_of
+from fabriscope.analysis.rows import parts, rows_of
+from fabriscope.analysis.values.launch_values import LaunchValue
+from fabriscope.reports._figure import CURVES, Figure
 
-LABEL, PLACE = "_label", "_place"
+CaseT = TypeVar("CaseT", bound=PlannedCase)
+
+
+@dataclass(frozen=True)
+class _Pick:
+    """One point of a figure of the paper: a case, its place on the axis, and the label of its curve."""
+
+    case_id: str
+    place: int
+    label: str
 
 
 def paper_figures(results: Results) -> Iterator[Figure]:
@@ -45,52 +54,62 @@ def _figure(results: Results, one: PaperFigure) -> Figure | None:
     picks = _picks(one)
     if one.draw is None or not picks:
         return None
-    metric_id = str(one.draw["metric_id"])
-    is_asked = ~pl.col("layer").str.contains(IN_TRUTH, literal=True)
-    frame = pl.DataFrame(picks, schema={"case_id": pl.String, PLACE: pl.Int64, LABEL: pl.String})
-    rows, values = (
-        _placed(of_all.filter(pl.col("metric_id") == metric_id, is_asked), frame)
-        for of_all in (results.estimates, results.values)
-    )
-    if not rows.height:
+    metric_id = one.draw.metric
+    rows = _placed((row for row in results.graded if _is_asked(row) and row.metric_id == metric_id), picks)
+    if not rows:
         return None
-    title = f"{place_name(one.figure_id)}. {one.caption}"
-    figure = Figure(figure_id_of(one), title, "curves", metric_id, rows, values, axis=one.draw.get("along") or SIZE)
+    of_all = rows_of(results.values, LaunchValue)
+    values = _placed((row for row in of_all if _is_asked(row) and row.metric_id == metric_id), picks)
     by_series = not _is_told_apart(rows)
-    rows, values = (_named(one_of, by_series) for one_of in (rows, values))
-    return replace(figure, rows=rows, values=values, by_series=by_series)
+    return Figure(
+        figure_id_of(one),
+        f"{place_name(one.figure_id)}. {one.caption}",
+        CURVES,
+        metric_id,
+        [_named(row, label, by_series) for label, row in rows],
+        [_named(row, label, by_series) for label, row in values],
+        axis=one.draw.along or SIZE,
+        by_series=by_series,
+    )
 
 
-def _picks(one: PaperFigure) -> list[dict[str, Any]]:
-    """Return case, place and label of every point; a curve that another name stands for already is drawn once."""
+def _is_asked(case: PlannedCase) -> bool:
+    """Return whether it was carried by what it was asked to go over, as far as is known."""
+    return IN_TRUTH not in case.layer
+
+
+def _picks(one: PaperFigure) -> list[_Pick]:
+    """Return every point; a curve that another name stands for already is drawn once."""
     seen: set[frozenset[str]] = set()
     picks = []
     for label, curve in one.curves:
         cases = frozenset(curve.cases.values())
         if cases not in seen:
             seen.add(cases)
-            picks += [
-                {"case_id": case_id, PLACE: int(place), LABEL: label} for place, case_id in sorted(curve.cases.items())
-            ]
+            picks += [_Pick(case_id, int(place), label) for place, case_id in sorted(curve.cases.items())]
     return picks
 
 
-def _placed(rows: pl.DataFrame, picks: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the picked cases, in the order of the picks, at their places on the axis."""
-    joined = picks.join(rows, on="case_id", how="inner", maintain_order="left")
-    return joined.with_columns(pl.col(PLACE).alias(SIZE)).drop(PLACE)
+def _placed(rows: Iterable[CaseT], picks: Iterable[_Pick]) -> list[tuple[str, CaseT]]:
+    """Return label and row of the picked cases, in the order of the picks, at their places on the axis."""
+    of_cases = {part[0].case_id: part for part in parts(rows, lambda row: row.case_id)}
+    return [
+        (pick.label, replace(row, message_size_bytes=pick.place))
+        for pick in picks
+        for row in of_cases.get(pick.case_id, ())
+    ]
 
 
-def _is_told_apart(rows: pl.DataFrame) -> bool:
+def _is_told_apart(rows: Iterable[tuple[str, PlannedCase]]) -> bool:
     """Return whether colour (a label's first name) and dash (the layer) tell every curve from the others."""
     looks: dict[tuple[str, str], set[str]] = {}
-    for row in rows.iter_rows(named=True):
-        looks.setdefault((row[LABEL].split(" ")[0], layer_of(row)), set()).add(row[LABEL])
+    for label, row in rows:
+        looks.setdefault((label.split(" ")[0], row.layer_label), set()).add(label)
     return all(len(labels) == 1 for labels in looks.values())
 
 
-def _named(rows: pl.DataFrame, by_series: bool) -> pl.DataFrame:
-    """Return the rows under the paper's names: as settings of their own, or as fabrics."""
-    label = pl.col(LABEL)
-    series, fabric = (label, pl.col("fabric")) if by_series else (pl.lit(""), label.str.split(" ").list.first())
-    return rows.with_columns(series.alias("series"), fabric.alias("fabric")).drop(LABEL)
+def _named(row: CaseT, label: str, by_series: bool) -> CaseT:
+    """Return a row under the paper's name: as a setting of its own, or as a fabric."""
+    if by_series:
+        return replace(row, series=label)
+    return replace(row, series="", fabric=label.split(" ")[0])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import altair as alt
 
 from fabriscope.analysis.proof.traffic import COUNTED, Flow
-from fabriscope.reports._style import PALETTE, Style, config
+from fabriscope.reports._style import PALETTE, Spec, Style, config
 
 MOST_HOSTS = 8
 """Of more than so many, those that moved most are drawn."""
@@ -29,7 +29,7 @@ def drawn_hosts(flows: Sequence[Flow]) -> list[str]:
     return [host for host in moved if host in most]
 
 
-def chart(flows: Sequence[Flow], *, for_page: bool) -> dict[str, Any] | None:
+def chart(flows: Sequence[Flow], *, for_page: bool) -> Spec | None:
     """Return the drawing as a Vega-Lite specification, None where nothing of the program was counted."""
     hosts = drawn_hosts(flows)
     peak = max((max(one.sent_bytes_per_s, one.received_bytes_per_s) for one in flows), default=0.0)
@@ -41,9 +41,9 @@ def chart(flows: Sequence[Flow], *, for_page: bool) -> dict[str, Any] | None:
     if not names:
         return None
     style = Style({}, (), "currentColor", "var(--rule)") if for_page else Style({}, ())
-    rows = [row for one in shown for row in _rows(one, factor)]
+    rows = [row for one in shown for row in _marks(one, one.start_s, factor)]
     spec = _spec(hosts, names, unit, style)
-    spec["datasets"] = {"rows": [*rows, *_ends(shown, factor)]}
+    spec["datasets"] = {"rows": [vars(row) for row in (*rows, *_ends(shown, factor))]}
     if not for_page:
         spec["title"] = {"text": TITLE, "fontWeight": "normal", "fontSize": 12, "anchor": "start"}
     spec["config"] = {
@@ -57,21 +57,29 @@ def _notable(flows: Sequence[Flow], peak: float) -> set[str]:
     return {one.carrier for one in flows if max(one.sent_bytes_per_s, one.received_bytes_per_s) > LEAST_SHARE * peak}
 
 
-def _rows(one: Flow, factor: float) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Mark:
+    """A rate from one moment on; its fields are the names of the data in the specification."""
+
+    host: str
+    carrier: str
+    direction: str
+    x: float
+    y: float
+
+
+def _marks(one: Flow, at_s: float, factor: float) -> list[_Mark]:
     rates = {"sent": one.sent_bytes_per_s, "received": -one.received_bytes_per_s}
-    return [
-        {"host": one.host, "carrier": one.carrier, "direction": way, "x": round(one.start_s, 4), "y": rate / factor}
-        for way, rate in rates.items()
-    ]
+    return [_Mark(one.host, one.carrier, way, round(at_s, 4), rate / factor) for way, rate in rates.items()]
 
 
-def _ends(flows: Sequence[Flow], factor: float) -> list[dict[str, Any]]:
+def _ends(flows: Sequence[Flow], factor: float) -> list[_Mark]:
     """Return the last rate of every carrier once more, where it ends: steps need it."""
     last = {(one.host, one.carrier): one for one in flows}
-    return [{**row, "x": round(one.end_s, 4)} for one in last.values() for row in _rows(one, factor)]
+    return [mark for one in last.values() for mark in _marks(one, one.end_s, factor)]
 
 
-def _spec(hosts: list[str], names: list[str], unit: str, style: Style) -> dict[str, Any]:
+def _spec(hosts: list[str], names: list[str], unit: str, style: Style) -> Spec:
     scale = alt.Scale(domain=names, range=[PALETTE[index % len(PALETTE)] for index in range(len(names))])
     x = alt.X("x:Q", title="seconds since the start of the watch", axis=alt.Axis(grid=False))
     axis = alt.Axis(labelExpr="format(abs(datum.value), '~g')", tickCount=5)
@@ -90,5 +98,5 @@ def _spec(hosts: list[str], names: list[str], unit: str, style: Style) -> dict[s
     )
     layered = alt.layer(area, line).properties(width=WIDTH, height=HEIGHT)
     facet = layered.facet(row=alt.Row("host:N", title=None, sort=hosts), data=alt.NamedData(name="rows"))
-    spec: dict[str, Any] = facet.to_dict(validate=False)
+    spec: Spec = facet.to_dict(validate=False)
     return spec

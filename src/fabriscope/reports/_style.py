@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabriscope.analysis.frames import layer_label
+from fabriscope.analysis.curve import Curve
 
 # Okabe & Ito's colours, which people with any colour vision tell apart; those that vanish on white or black left out.
 PALETTE = ("#0b7bc1", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
 DASHES = ([1, 0], [7, 3], [3, 2], [9, 3, 2, 3], [1, 2], [5, 2, 1, 2, 1, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+Spec = dict[str, Any]
+"""A Vega-Lite specification, as JSON has it."""
 FONT = "Charter, 'Bitstream Charter', 'Source Serif 4', Cambria, Georgia, serif"
 
 
@@ -27,9 +29,9 @@ class Style:
     grid: str = "#d8dbe0"
     font: str = field(default=FONT)
 
-    def hue_of(self, row: Mapping[str, Any]) -> str:
-        """Return the key of the row's colour."""
-        return str(row["fabric"] or layer_of(row))
+    def hue_of(self, curve: Curve) -> str:
+        """Return the key of the curve's colour."""
+        return curve.fabric or curve.layer_label
 
     def scale(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return domain and range of the colours of those names."""
@@ -44,23 +46,19 @@ class Style:
         return SHAPES[self.layers.index(layer) % len(SHAPES)]
 
 
-def style_of(cases: Sequence[Mapping[str, Any]], *, for_page: bool) -> Style:
+def style_of(curves: Iterable[Curve], *, for_page: bool) -> Style:
     """Return the style of a run; on a page, lines and text follow the page's colour, light or dark."""
-    sorted_cases = sorted(cases, key=lambda row: row["fabric"] is None)
-    names = dict.fromkeys(str(row["fabric"] or layer_of(row)) for row in sorted_cases)
-    layers = tuple(dict.fromkeys(layer_of(row) for row in cases))
+    curves = list(curves)
+    by_fabric = sorted(curves, key=lambda curve: curve.fabric is None)
+    names = dict.fromkeys(curve.fabric or curve.layer_label for curve in by_fabric)
+    layers = tuple(dict.fromkeys(curve.layer_label for curve in curves))
     hues = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
     if for_page:
         return Style(hues, layers, "currentColor", "var(--rule)")
     return Style(hues, layers)
 
 
-def layer_of(row: Mapping[str, Any]) -> str:
-    """Return the layer as legends call it: `TCP`, `MPI (mpich-5.0.2)`, `MPI (mpich-5.0.2) by osu`."""
-    return layer_label(row)
-
-
-def config(style: Style) -> dict[str, Any]:
+def config(style: Style) -> Spec:
     """Return the Vega-Lite configuration: thin lines, no frame, text in the page's ink."""
     text = {"labelColor": style.ink, "titleColor": style.ink, "labelFont": style.font, "titleFont": style.font}
     return {

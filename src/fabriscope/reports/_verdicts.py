@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
-import polars as pl
-
+from fabriscope.analysis.comparing.compared import FASTER, LEADS, SLOWER, UNDECIDED, VERDICTS, by_pair
 from fabriscope.analysis.comparing.findings import MOST_RANGES, range_place, where_text
-from fabriscope.analysis.comparing.ranges import PAIR
+from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.words import advantage_range_text, size_text
 
-FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 MOST_WHERES = 2
 """More circumstances, if they are all that there are, are counted and not named."""
-Ranges = tuple[dict[str, Any], ...]
+Ranges = tuple[Range, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that is told of a pair: who leads (or that nobody does), and where, by how much."""
+
+    verdict: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """What is told of some pairs in some circumstances."""
+
+    where: str
+    pair: str
+    said: list[Item]
 
 
 @dataclass(frozen=True)
@@ -34,27 +49,27 @@ class _Told:
         """Return the verdicts with their sizes; None where nobody leads at any size."""
         if not self._leads():
             return None
-        return tuple((one["verdict"], one["first_size_bytes"], one["last_size_bytes"]) for one in self.ranges)
+        return tuple((one.verdict, one.first_size_bytes, one.last_size_bytes) for one in self.ranges)
 
     @property
     def rank(self) -> tuple[int, float]:
         """Return the place among others: first where the lead changes, last where there is none; then by how much."""
-        ratios = [one[name] for one in self.ranges for name in ("least_ratio", "most_ratio")]
+        ratios = [ratio for one in self.ranges for ratio in (one.least_ratio, one.most_ratio)]
         return -len(self._leads()), -max(abs(math.log(ratio)) for ratio in ratios)
 
     def _leads(self) -> set[str]:
-        return {one["verdict"] for one in self.ranges} & {FASTER, SLOWER}
+        return {one.verdict for one in self.ranges} & {*LEADS}
 
 
-def verdict_rows(ranges: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of one kind of comparison: `where`, `pair`, and `said`, a list of verdict, name and text.
+def verdict_lines(ranges: Iterable[Range]) -> list[VerdictLine]:
+    """Return what is told of one kind of comparison, from its ranges.
 
-    Every pair is in one row. Pairs with the same leads at the same sizes share it, with the widest of their ratios; so
+    Every pair is in one line. Pairs with the same leads at the same sizes share it, with the widest of their ratios; so
     do those of which nobody leads.
     """
     told = [
-        _Told((where_text(rows[0]),), ((rows[0]["left"], rows[0]["right"]),), tuple(rows))
-        for rows in (part.to_dicts() for part in ranges.partition_by(PAIR, maintain_order=True))
+        _Told((where_text(rows[0].pair),), ((rows[0].pair.left, rows[0].pair.right),), tuple(rows))
+        for rows in by_pair(ranges)
     ]
     everywhere: dict[Hashable, int] = {}
     for one in told:
@@ -62,11 +77,11 @@ def verdict_rows(ranges: pl.DataFrame) -> list[dict[str, Any]]:
     told = _merged(told, lambda one: (one.wheres, one.pattern and one.pairs))
     told = _merged(told, lambda one: (one.pairs, one.pattern))
     return [
-        {
-            "where": _wheres_text(one.wheres, all(everywhere[(pair,)] == len(one.wheres) for pair in one.pairs)),
-            "pair": _pairs_text(one.pairs),
-            "said": _said(one.ranges, len(one.wheres) * len(one.pairs)),
-        }
+        VerdictLine(
+            _wheres_text(one.wheres, all(everywhere[(pair,)] == len(one.wheres) for pair in one.pairs)),
+            _pairs_text(one.pairs),
+            _said(one.ranges, len(one.wheres) * len(one.pairs)),
+        )
         for one in sorted(told, key=lambda one: one.rank)
     ]
 
@@ -87,44 +102,43 @@ def _together(one: _Told, other: _Told) -> _Told:
     return _Told(wheres, pairs, tuple(_widest(*both) for both in zip(one.ranges, other.ranges, strict=True)))
 
 
-def _widest(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    needs = [row["blocks_to_decide"] for row in (one, other)]
-    return {
-        **one,
-        "least_ratio": min(one["least_ratio"], other["least_ratio"]),
-        "most_ratio": max(one["most_ratio"], other["most_ratio"]),
-        "blocks_to_decide": None if None in needs else max(needs),
-    }
+def _widest(one: Range, other: Range) -> Range:
+    needs = [row.blocks_to_decide for row in (one, other) if row.blocks_to_decide is not None]
+    return replace(
+        one,
+        least_ratio=min(one.least_ratio, other.least_ratio),
+        most_ratio=max(one.most_ratio, other.most_ratio),
+        blocks_to_decide=max(needs) if len(needs) == 2 else None,
+    )
 
 
-def _said(ranges: Ranges, pair_count: int) -> list[dict[str, str]]:
-    is_of_one = pair_count == 1 or any(one["verdict"] in (FASTER, SLOWER) for one in ranges)
+def _said(ranges: Ranges, pair_count: int) -> list[Item]:
+    is_of_one = pair_count == 1 or any(one.verdict in LEADS for one in ranges)
     if is_of_one and len(ranges) <= MOST_RANGES:
         return [_item([one], range_place(ranges, index)) for index, one in enumerate(ranges)]
-    total = sum(one["size_count"] for one in ranges)
+    total = sum(one.size_count for one in ranges)
     items = []
-    for verdict in (FASTER, SLOWER, EQUIVALENT, UNDECIDED):
-        some = [one for one in ranges if one["verdict"] == verdict]
-        count = sum(one["size_count"] for one in some)
+    for verdict in VERDICTS:
+        some = [one for one in ranges if one.verdict == verdict]
+        count = sum(one.size_count for one in some)
         if is_of_one and some:
-            ends = f"{size_text(some[0]['first_size_bytes'])} to {size_text(some[-1]['last_size_bytes'])}"
+            ends = f"{size_text(some[0].first_size_bytes)} to {size_text(some[-1].last_size_bytes)}"
             items.append(_item(some, f"at {count} of {total} sizes, {ends}"))
         elif some:
             items.append(_item(some, f"in {count} of {total} comparisons" if count < total else "at every size"))
     return items
 
 
-def _item(ranges: Sequence[dict[str, Any]], place: str) -> dict[str, str]:
+def _item(ranges: Sequence[Range], place: str) -> Item:
     first = ranges[0]
-    least, most = min(one["least_ratio"] for one in ranges), max(one["most_ratio"] for one in ranges)
-    if first["verdict"] == FASTER:
-        return {"verdict": FASTER, "name": first["left"], "text": f"{place}, {advantage_range_text(least, most)}"}
-    if first["verdict"] == SLOWER:
-        text = f"{place}, {advantage_range_text(1 / most, 1 / least)}"
-        return {"verdict": SLOWER, "name": first["right"], "text": text}
-    needs = [one["blocks_to_decide"] for one in ranges if one["blocks_to_decide"]]
-    advice = f" (about {max(needs)} blocks would decide)" if needs and first["verdict"] == UNDECIDED else ""
-    return {"verdict": first["verdict"], "name": first["verdict"], "text": f"{place}{advice}"}
+    least, most = min(one.least_ratio for one in ranges), max(one.most_ratio for one in ranges)
+    if first.verdict == FASTER:
+        return Item(FASTER, first.pair.left, f"{place}, {advantage_range_text(least, most)}")
+    if first.verdict == SLOWER:
+        return Item(SLOWER, first.pair.right, f"{place}, {advantage_range_text(1 / most, 1 / least)}")
+    needs = [one.blocks_to_decide for one in ranges if one.blocks_to_decide]
+    advice = f" (about {max(needs)} blocks would decide)" if needs and first.verdict == UNDECIDED else ""
+    return Item(first.verdict, first.verdict, f"{place}{advice}")
 
 
 def _pairs_text(pairs: Sequence[tuple[str, str]]) -> str:

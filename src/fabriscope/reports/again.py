@@ -7,9 +7,8 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from fabriscope import __version__
 from fabriscope.analysis.results import Results, results_of
@@ -18,12 +17,12 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import csv_tables, html_page, markdown_page
-from fabriscope.reports._made_of import launches_meant, read_line
+from fabriscope.reports._made_of import Stated, launches_meant, read_json, read_line
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 _MADE_OF = re.compile(r'<script type="application/json" id="made-of">(?P<json>.*?)</script>', re.DOTALL)
 _LIBRARY = re.compile(r'(?<=<script id="library">\n).*?(?=\n</script>)', re.DOTALL)
-_DATA = re.compile(r'<script type="application/json" data-figure="(?P<id>[^"]*)">(?P<json>.*)</script>')
+_DATA = re.compile(r'<script type="application/json" data-figure="([^"]*)">(.*)</script>')
 MOST_BYTES = 1 << 30
 """Of one file of a report."""
 _AROUND = 24
@@ -78,16 +77,16 @@ class _Checker:
         if stated is None or library is None:
             what = "it is missing or unreadable: an older version made the report, or it was changed"
             self._findings.append(Finding(self._name(path), "the statement made-of", what))
-            stated = stated or {}
+            stated = stated or Stated()
         mark = secrets.token_hex(16)
         if library is not None:
             digest = hashlib.sha256(library[0].encode()).hexdigest()
-            if digest != stated.get("library_sha256"):
+            if digest != stated.library_sha256:
                 what = "its digest is not the one that the page states"
                 place = "the script library, or library_sha256 of made-of"
                 self._findings.append(Finding(self._name(path), place, what))
             text = f"{text[: library.start()]}{mark}{text[library.end() :]}"
-        stated_digest, run_path = str(stated.get("library_sha256")), str(stated.get("run_path"))
+        stated_digest, run_path = str(stated.library_sha256), str(stated.run_path)
         results = self._results_of(path, stated)
         again = html_page.page_text(results, mark, stated_digest, run_path)
         self._compare(path, text, again, stated)
@@ -114,8 +113,8 @@ class _Checker:
     def _name(self, path: Path) -> str:
         return str(path)
 
-    def _results_of(self, path: Path, stated: Mapping[str, Any] | None) -> Results:
-        count = launches_meant(self._run, dict(stated) if stated is not None else None)
+    def _results_of(self, path: Path, stated: Stated | None) -> Results:
+        count = launches_meant(self._run, stated)
         total = len(self._run.lines)
         if count < total:
             self._notes.append(f"{self._name(path)} was made of the first {count} of now {total} launches")
@@ -123,7 +122,7 @@ class _Checker:
             self._results[count] = results_of(self._earlier(count))
         return self._results[count]
 
-    def _compare(self, path: Path, text: str, again: str, stated: Mapping[str, Any] | None) -> None:
+    def _compare(self, path: Path, text: str, again: str, stated: Stated | None) -> None:
         """Find the first line that differs, and say how many do."""
         self._names.append(path.name)
         lines, right = text.split("\n"), again.split("\n")
@@ -139,30 +138,29 @@ class _Checker:
             place, what = _difference(path, lines, right, number)
         matcher = sum(one != other for one, other in zip(lines, right, strict=False)) + abs(len(lines) - len(right))
         more = f"; {matcher - 1} more lines differ" if matcher > 1 else ""
-        made_by = (stated or {}).get("fabriscope")
+        made_by = stated.fabriscope if stated else None
         if made_by not in (None, __version__):
             more += f" (fabriscope {made_by} made the report, this is {__version__}: make it again to be sure)"
         self._findings.append(Finding(self._name(path), place, what + more))
 
 
-def _stated_in(page: str) -> dict[str, Any] | None:
+def _stated_in(page: str) -> Stated | None:
     match = _MADE_OF.search(page)
     try:
-        stated = json.loads(match["json"]) if match else None
+        return read_json(json.loads(match["json"])) if match else None
     except ValueError:
         return None
-    return stated if isinstance(stated, dict) else None
 
 
 def _text(path: Path) -> str:
     return plain_files.text(path, MOST_BYTES, error=StoreError, what="the report")
 
 
-def _stated_beside(path: Path) -> dict[str, Any] | None:
+def _stated_beside(path: Path) -> Stated | None:
     try:
         rows = list(csv.reader(_text(path).splitlines()))
-        stated: dict[str, Any] = {row[0]: row[1] for row in rows[1:]}
-        return {**stated, "launches": int(stated["launches"])}
+        stated = {row[0]: row[1] for row in rows[1:]}
+        return read_json({**stated, "launches": int(stated["launches"])})
     except (ValueError, KeyError, IndexError):
         return None
 
@@ -176,10 +174,10 @@ def _difference(path: Path, lines: list[str], right: list[str], number: int) -> 
         for name, cell, one in zip(head, cells, wanted, strict=False):
             if cell != one:
                 return f"{place}, {name}", f"it says {cell}, and {one} is right"
-    found, made = _DATA.match(line), _DATA.match(other)
-    if found and made and found["id"] == made["id"]:
-        for path_text, one, wanted_one in _leaf_differences(found["json"], made["json"]):
-            return f"{place}, figure {made['id']}, {path_text}", f"it says {one}, and {wanted_one} is right"
+    found, made = (_DATA.match(text) for text in (line, other))
+    if found and made and found[1] == made[1]:
+        for path_text, one, wanted_one in _leaf_differences(found[2], made[2]):
+            return f"{place}, figure {made[1]}, {path_text}", f"it says {one}, and {wanted_one} is right"
     said, meant = _around(line, other)
     return place, f"it says “{said}”, and “{meant}” is right"
 
@@ -192,7 +190,7 @@ def _around(line: str, other: str) -> tuple[str, str]:
     return said, meant
 
 
-def _leaf_differences(found: str, made: str) -> Iterator[tuple[str, Any, Any]]:
+def _leaf_differences(found: str, made: str) -> Iterator[tuple[str, str, str]]:
     """Yield path, what is there, and what is right, of every leaf of two JSON texts that differs."""
     try:
         one = json.loads(found)
@@ -201,7 +199,7 @@ def _leaf_differences(found: str, made: str) -> Iterator[tuple[str, Any, Any]]:
     yield from _walk(one, json.loads(made), "")
 
 
-def _walk(one: Any, two: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+def _walk(one: object, two: object, path: str) -> Iterator[tuple[str, str, str]]:
     if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
         for name in two:
             yield from _walk(one[name], two[name], f"{path}.{name}" if path else name)
@@ -212,6 +210,6 @@ def _walk(one: Any, two: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
         yield path, _short(one), _short(two)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) < 80 else f"{text[:80]}…"

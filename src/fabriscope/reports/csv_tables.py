@@ -39,7 +39,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "failures": results.failures,
         "transport": results.transport,
         "made-of": pl.DataFrame(
-            {"name": list(stated := made_of(results.run)), "value": [str(value) for value in stated.values()]}
+            {"name": list(stated := vars(made_of(results.run))), "value": [str(value) for value in stated.values()]}
         ),
     }
     return {name: _disarmed(frame).write_csv() for name, frame in tables.items()}

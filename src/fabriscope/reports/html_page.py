@@ -6,8 +6,8 @@ import hashlib
 import json
 import secrets
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,13 +19,15 @@ from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
 from fabriscope.model.search_paths import python_argv
 from fabriscope.reports import _facts, _tables
+from fabriscope.reports._channels import LegendEntry
 from fabriscope.reports._charts import draw
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._figures import curve_figures, ratio_figures
 from fabriscope.reports._made_of import made_of_json
-from fabriscope.reports._pairs import pair_rows
+from fabriscope.reports._pairs import pair_lines
 from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures
+from fabriscope.reports._ranges import range_groups
 from fabriscope.reports._style import Style, style_of
 from fabriscope.reports.base import Options, Report, write_file
 
@@ -56,6 +58,7 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
     style = style_of(results.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     manifest = results.run.manifest
+    measured = {row.metric_id for row in results.graded}
     return environment.get_template("report.html.j2").render(
         title=printable(manifest.name),
         description=manifest.plan.description or "",
@@ -68,16 +71,16 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
         stacks=list(manifest.mpi.values()),
         about=_facts.run_table(results),
         floor=_facts.floor_table(results),
-        summary=_tables.summary_rows(results),
-        shared=_tables.group_rows(results),
-        groups={group["kind"]: group for group in _tables.range_groups(results)},
-        failures=_tables.failure_rows(results),
-        pairs=_with_markup(pair_rows(results)),
-        fits=_tables.fit_rows(results),
-        trust=_tables.trust_table(results),
+        summary=_tables.summary_lines(results),
+        shared=_tables.group_lines(results),
+        groups={group.kind: group for group in range_groups(results)},
+        failures=_tables.failure_lines(results),
+        pairs=pair_lines(results),
+        fits=_tables.fit_lines(results),
+        trust=_tables.trust_lines(results),
         grades=MEANINGS,
-        transport=_tables.transport_table(results),
-        metrics=[metric for name, metric in METRICS.items() if name in set(results.estimates["metric_id"])],
+        transport=_tables.transport_lines(results),
+        metrics=[metric for name, metric in METRICS.items() if name in measured],
         margin=f"{results.rules.margin * 100:g} %",
         rules=results.rules,
         curves=[_drawn(figure, style) for figure in curve_figures(results)],
@@ -90,20 +93,26 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
     )
 
 
-def _with_markup(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**row, "picture": Markup(row["picture"])} for row in rows]  # noqa: S704 - numbers and colours alone
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as the page has it."""
+
+    id: str
+    title: str
+    spec: Markup
+    legend: list[LegendEntry]
 
 
-def _drawn(figure: Figure, style: Style) -> dict[str, Any]:
+def _drawn(figure: Figure, style: Style) -> Drawn:
     drawing = draw(figure, style, for_page=True)
     # `<` must not stand in a script element: a label might hold `</script>`.
     text = json.dumps(drawing.spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     spec = Markup(text)  # noqa: S704 - escaped above
-    return {"id": figure.figure_id, "title": figure.title, "spec": spec, "legend": drawing.legend}
+    return Drawn(figure.figure_id, figure.title, spec, drawing.legend)
 
 
-def _by_kind(all_figures: list[Figure], style: Style) -> dict[str, list[dict[str, Any]]]:
-    kinds: dict[str, list[dict[str, Any]]] = {}
+def _by_kind(all_figures: list[Figure], style: Style) -> dict[str, list[Drawn]]:
+    kinds: dict[str, list[Drawn]] = {}
     for figure in all_figures:
         kinds.setdefault(figure.kind, []).append(_drawn(figure, style))
     return kinds

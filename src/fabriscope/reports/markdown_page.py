@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.values.trust import MEANINGS
@@ -12,8 +11,9 @@ from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts, _tables
 from fabriscope.reports._made_of import made_of_line
-from fabriscope.reports._pairs import pair_rows
-from fabriscope.reports._paper import paper_view
+from fabriscope.reports._pairs import pair_lines
+from fabriscope.reports._paper import PaperView, TableView, paper_view
+from fabriscope.reports._ranges import RangeGroup, range_groups
 from fabriscope.reports.base import Options, Report, write_file
 
 PAGE_NAME = "report.md"
@@ -51,7 +51,14 @@ TRANSPORT = {
     "error": "closure error", "badge": "verdict", "launches": "launches", "because": "because",
 }  # fmt: skip
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "\\[", "]": "\\]", "`": "\\`"})
-FAILURES = ("launch", "what", "placement", "benchmark", "sizes", "status", "reason")
+FAILURES = {
+    "launch": "launch", "what": "what", "placement": "placement", "benchmark": "benchmark", "sizes": "sizes",
+    "status": "status", "reason": "reason",
+}  # fmt: skip
+CLAIMS = {
+    "figure": "in", "say": "the paper says", "verdict": "here", "evidence": "what was measured here",
+    "paper": "the paper's numbers",
+}  # fmt: skip
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
@@ -73,68 +80,66 @@ def page_text(results: Results) -> str:
     parts += ["## Set-up", _table(("", ""), _facts.run_table(results))]
     fabrics = _facts.fabric_table(results.run)
     if fabrics:
-        parts.append(_table(list(fabrics[0]), [list(row.values()) for row in fabrics]))
-    summary = _tables.summary_rows(results)
+        parts.append(_table(list(vars(fabrics[0])), [list(vars(row).values()) for row in fabrics]))
+    summary = _tables.summary_lines(results)
     if summary:
         parts += ["## Summary", _named_table(_watched(SUMMARY, results), summary)]
-    shared = _tables.group_rows(results)
+    shared = _tables.group_lines(results)
     if shared:
         parts += ["## Many ranks", _named_table(_watched(GROUPS, results), shared)]
-    for group in _tables.range_groups(results):
-        parts += [f"## {_cell(group['title'])}", _verdicts(group)]
+    for group in range_groups(results):
+        parts += [f"## {_cell(group.title)}", _verdicts(group)]
     floor = _facts.floor_table(results)
     if floor:
         parts += ["## The instrument's floor", _table(("what", "cost", "how it was found"), floor)]
-    pairs = [[row[name] for name in PAIRS] for row in pair_rows(results)]
+    pairs = pair_lines(results)
     if pairs:
-        parts += ["## Every host against every other", _table(list(PAIRS.values()), pairs)]
-    fits = [[row[name] for name in FITS] for row in _tables.fit_rows(results)]
+        parts += ["## Every host against every other", _named_table(PAIRS, pairs)]
+    fits = _tables.fit_lines(results)
     if fits:
-        parts += ["## Time over size in pieces", _table(list(FITS.values()), fits)]
-    transport = _tables.transport_table(results)
+        parts += ["## Time over size in pieces", _named_table(FITS, fits)]
+    transport = _tables.transport_lines(results)
     if transport:
         parts += ["## What carried the bytes", _named_table(TRANSPORT, transport)]
-    trust = _tables.trust_table(results)
+    trust = _tables.trust_lines(results)
     if trust:
         meanings = "; ".join(f"{grade}: {meaning}" for grade, meaning in MEANINGS.items())
-        rows = [[row[name] for name in TRUST] for row in trust]
-        parts += ["## How far each number can be trusted", f"{meanings}.", _table(list(TRUST.values()), rows)]
-    failures = [[row[name] for name in FAILURES] for row in _tables.failure_rows(results)]
-    parts += ["## Failures", _table(FAILURES, failures) if failures else "None."]
+        parts += ["## How far each number can be trusted", f"{meanings}.", _named_table(TRUST, trust)]
+    failures = _tables.failure_lines(results)
+    parts += ["## Failures", _named_table(FAILURES, failures) if failures else "None."]
     parts.append(_text(made_of_line(results.run)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _verdicts(group: dict[str, Any]) -> str:
+def _verdicts(group: RangeGroup) -> str:
     """Return the ranges of a kind of comparison, of many pairs the verdicts alone."""
-    if not group["verdicts"]:
-        return _table(list(RANGES.values()), [[row[name] for name in RANGES] for row in group["rows"]])
-    rows = []
-    for row in group["verdicts"]:
-        rows.append([row["where"], row["pair"], "; ".join(f"{one['name']} {one['text']}" for one in row["said"])])
+    if not group.verdicts:
+        return _named_table(RANGES, group.rows)
+    rows = [[row.where, row.pair, "; ".join(f"{one.name} {one.text}" for one in row.said)] for row in group.verdicts]
     return _table(("where", "pair", "who leads"), rows)
 
 
-def _paper_parts(paper: dict[str, Any] | None) -> list[str]:
+def _paper_parts(paper: PaperView | None) -> list[str]:
     if paper is None:
         return []
-    about = f"*{paper['title']}*{', ' if paper['citation'] else ''}{paper['citation']}. {paper['question']}"
-    about = _line(about)
-    claims = [[row[name] for name in ("figure", "say", "verdict", "evidence", "paper")] for row in paper["claims"]]
-    parts = ["## The paper, re-run", about, "### Claim by claim"]
-    parts.append(_table(("in", "the paper says", "here", "what was measured here", "the paper's numbers"), claims))
-    parts += ["### What stands for what", _table(("name", "in the paper", "here"), paper["names"])]
-    parts.append(_table(("set-up", "the paper's", "here"), paper["setup"]))
-    for table in paper["tables"]:
-        head = [*table["keys"]]
-        for column in table["columns"]:
-            head += [f"{column['title']}, {column['unit']}: the paper", "here", "95 % interval"]
-        rows = []
-        for row in table["rows"]:
-            cells = [[cell["paper"], cell["here"], cell["interval"] or cell["problem"]] for cell in row["cells"]]
-            rows.append([*row["names"], *(text for cell in cells for text in cell)])
-        parts += [f"### {_cell(table['title'])}", _table(head, rows)]
+    about = _line(f"*{paper.title}*{', ' if paper.citation else ''}{paper.citation}. {paper.question}")
+    parts = ["## The paper, re-run", about, "### Claim by claim", _named_table(CLAIMS, paper.claims)]
+    parts += ["### What stands for what", _table(("name", "in the paper", "here"), paper.names)]
+    parts.append(_table(("set-up", "the paper's", "here"), paper.setup))
+    for table in paper.tables:
+        parts += [f"### {_cell(table.title)}", _paper_table(table)]
     return parts
+
+
+def _paper_table(table: TableView) -> str:
+    head = [*table.keys]
+    for column in table.columns:
+        head += [f"{column.title}, {column.unit}: the paper", "here", "95 % interval"]
+    rows = []
+    for row in table.rows:
+        cells = [(cell.paper, cell.here, cell.interval or cell.problem) for cell in row.cells]
+        rows.append([*row.names, *(text for cell in cells for text in cell)])
+    return _table(head, rows)
 
 
 def _watched(columns: dict[str, str], results: Results) -> dict[str, str]:
@@ -142,8 +147,9 @@ def _watched(columns: dict[str, str], results: Results) -> dict[str, str]:
     return {key: name for key, name in columns.items() if key != "transport" or results.transport.height}
 
 
-def _named_table(columns: dict[str, str], rows: Iterable[dict[str, str]]) -> str:
-    return _table(list(columns.values()), [[row[name] for name in columns] for row in rows])
+def _named_table(columns: dict[str, str], rows: Iterable[object]) -> str:
+    """Return a table of nouns: of each the fields that are columns."""
+    return _table(list(columns.values()), [[vars(row)[name] for name in columns] for row in rows])
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

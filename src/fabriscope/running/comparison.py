@@ -13,11 +13,11 @@ import polars as pl
 
 from fabriscope import store
 from fabriscope.analysis.comparing import choices, conditions
-from fabriscope.analysis.comparing.comparisons import COMPARISON_SCHEMA, KINDS, Family, families
+from fabriscope.analysis.comparing.compared import Compared
+from fabriscope.analysis.comparing.comparisons import KINDS, Family, families
 from fabriscope.analysis.comparing.conditions import MET, OPEN, Condition
-from fabriscope.analysis.comparing.findings import findings
+from fabriscope.analysis.comparing.findings import findings, refuted_sentences
 from fabriscope.analysis.comparing.ranges import ranges
-from fabriscope.analysis.proof.transport import refuted_sentences
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
@@ -44,7 +44,7 @@ class Pair:
     where: str
     text: str
     sides: tuple[str, str]
-    rows: list[dict[str, Any]]
+    rows: list[Compared]
     answers: dict[str, list[str]]
     """Condition to its answer for each row."""
 
@@ -52,11 +52,11 @@ class Pair:
         """Return the rows as they are printed."""
         return [
             [
-                size_text(row["message_size_bytes"]),
-                *(value_text(row[f"{side}_value"], row["metric_id"]) for side in ("left", "right")),
-                ratio_text(row["ratio"]),
-                interval_text(row["low"], row["high"], ratio_text) or UNKNOWN,
-                row["verdict"] + (f" ({row['blocks_to_decide']} would decide)" if row["blocks_to_decide"] else ""),
+                size_text(row.message_size_bytes),
+                *(value_text(value, row.pair.metric_id) for value in (row.left_value, row.right_value)),
+                ratio_text(row.ratio),
+                interval_text(row.low, row.high, ratio_text) or UNKNOWN,
+                row.verdict + (f" ({row.blocks_to_decide} would decide)" if row.blocks_to_decide else ""),
                 *(answer[index] for answer in self.answers.values()),
             ]
             for index, row in enumerate(self.rows)
@@ -112,7 +112,7 @@ class Comparison:
                 name: {"met": self._count(MET, name), "open": self._count(OPEN, name), "sizes": self._count(None, name)}
                 for name in self.conditions
             },
-            "pairs": [dataclasses.asdict(pair) for pair in self.pairs],
+            "pairs": [{**vars(pair), "rows": [row.columns() for row in pair.rows]} for pair in self.pairs],
         }
 
     def _count(self, wanted: str | None, condition: str | None = None) -> int:
@@ -213,7 +213,7 @@ def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> li
     pairs = []
     for one in found:
         rows = one.rows(rules)
-        (finding,) = findings(ranges(pl.DataFrame(rows, schema=COMPARISON_SCHEMA)))
+        (finding,) = findings(ranges(rows))
         answers = {condition.text(): conditions.answers(condition, one, rows, rules) for condition in wanted}
-        pairs.append(Pair(finding["where"], finding["text"], one.labels, rows, answers))
+        pairs.append(Pair(finding.where, finding.text, (one.pair.left, one.pair.right), rows, answers))
     return pairs

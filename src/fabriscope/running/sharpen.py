@@ -8,8 +8,9 @@ from dataclasses import replace
 from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.analysis.comparing.decisions import LEAST_BLOCKS, added_are_decided
-from fabriscope.analysis.comparing.sharpening import PER_INTERVAL, CurveId, Interval, intervals, sizes_inside, words_of
-from fabriscope.analysis.frames import IDENTITY, cases_frame
+from fabriscope.analysis.comparing.sharpening import PER_INTERVAL, Interval, intervals, sizes_inside, words_of
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.frames import planned_cases
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.manifest import Near
@@ -93,13 +94,12 @@ class Choice:
 
     def __init__(self, run: RunData, section: PlanSection) -> None:
         self._section = section
-        self._known: dict[CurveId, dict[int, Case]] = {}
-        for row in cases_frame(run).iter_rows(named=True):
-            curve = tuple(row[name] for name in IDENTITY)
-            self._known.setdefault(curve, {})[row["message_size_bytes"]] = run.manifest.cases[row["case_id"]]
+        self._known: dict[Curve, dict[int, Case]] = {}
+        for row in planned_cases(run):
+            self._known.setdefault(row.curve, {})[row.message_size_bytes] = run.manifest.cases[row.case_id]
         counts = {line.entry_id: len(line.case_ids) for line in run.manifest.planned}
         self._room = {entry_id: max(plans.LEAST_ROOM, count) for entry_id, count in counts.items()}
-        self._new: dict[CurveId, dict[int, Case]] = {}
+        self._new: dict[Curve, dict[int, Case]] = {}
         self._cases: dict[Entry, dict[Case, None]] = {}
 
     def take(self, interval: Interval) -> Near | None:
@@ -137,7 +137,7 @@ class Choice:
                 return False
         return True
 
-    def _cases_at(self, curve: CurveId, interval: Interval, sizes: list[int]) -> list[Case] | None:
+    def _cases_at(self, curve: Curve, interval: Interval, sizes: list[int]) -> list[Case] | None:
         """Return the cases of a curve at these sizes, new ones first, then the anchors; None where one cannot be."""
         known = self._known.get(curve, {})
         ends = [known[size] for size in (interval.above_bytes, interval.below_bytes) if size in known]

@@ -6,13 +6,13 @@ were added, in which round, and near what. A reader sees them as if they had bee
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import AddedLaunches, Line
-from fabriscope.store import manifest
+from fabriscope.store import manifest, shapes
 from fabriscope.store.files import plain
 
 ADDED = "added"
@@ -20,11 +20,30 @@ ADDED = "added"
 SINCE_VERSION = 2
 
 
-def line(number: int, launches: Sequence[Launch], near: Sequence[Near], known: Container[str]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Planned:
+    """Of a manifest as it was written, what is added to."""
+
+    cases: Mapping[str, object]
+    schedule: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True)
+class _Added(_Planned):
+    """What a line adds, as it was written."""
+
+    near: object
+
+
+def line(number: int, launches: Sequence[Launch], near: Sequence[Near], known: Container[str]) -> dict[str, object]:
     """Return the line of the journal that adds these launches; `known` are the ids of cases that are there already."""
-    parts = manifest.describe((), launches)
-    cases = {case_id: fields for case_id, fields in parts["cases"].items() if case_id not in known}
-    return {ADDED: number, "near": plain(near), "cases": cases, "schedule": parts["schedule"]}
+    cases = {case.case_id: case for launch in launches for case in launch.cases if case.case_id not in known}
+    return {
+        ADDED: number,
+        "near": plain(near),
+        "cases": {case_id: plain(case) for case_id, case in cases.items()},
+        "schedule": [manifest.line_of(launch) for launch in manifest.scheduled(launches)],
+    }
 
 
 def of(lines: Sequence[Line]) -> list[AddedLaunches]:
@@ -37,13 +56,11 @@ def merged(planned: Manifest, lines: Sequence[Line]) -> Manifest:
     added = [(number, line) for number, line in enumerate(lines) if isinstance(line, AddedLaunches)]
     if not added:
         return planned
-    contents = planned.document
-    cases, schedule, rounds = dict(contents["cases"]), list(contents["schedule"]), []
+    contents = shapes.decode(dict(planned.document), _Planned)
+    cases, schedule, rounds = dict(contents.cases), list(contents.schedule), []
     for number, line in added:
-        about = line.document
-        cases |= about["cases"]
-        schedule += [{**launch, "round": line.added} for launch in about["schedule"]]
-        rounds.append(
-            {"round": line.added, "near": about["near"], "case_ids": list(about["cases"]), "after_lines": number}
-        )
-    return manifest.decode({**contents, "cases": cases, "schedule": schedule, "additions": rounds})
+        about = shapes.decode(dict(line.document), _Added)
+        cases |= about.cases
+        schedule += [{**launch, "round": line.added} for launch in about.schedule]
+        rounds.append({"round": line.added, "near": about.near, "case_ids": list(about.cases), "after_lines": number})
+    return manifest.decode({**planned.document, "cases": cases, "schedule": schedule, "additions": rounds})

@@ -8,16 +8,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.errors import StoreError
 from fabriscope.model.finding import Account, Finding
-from fabriscope.model.record import launch_name
+from fabriscope.model.foreign import JsonObject
+from fabriscope.model.record import FileDigests, LaunchRecord, Seal
+from fabriscope.model.record import Line as Record
 from fabriscope.store import age, inside, journal, marks, samples, seal
-from fabriscope.store.additions import ADDED
 from fabriscope.store.files import COUNTERS_NAME, RAW_NAME, SAMPLES_NAME, to_json
 from fabriscope.store.journal import JOURNAL_NAME
 from fabriscope.store.manifest import MANIFEST_NAME
+from fabriscope.store.stated import UNREADABLE, Stated, stated_in
 
 CHANGED = "it was changed after it was written"
 GONE = "the file is missing"
@@ -35,11 +36,11 @@ class Folder:
         self._notes: list[str] = []
         self._file_count = 0
         self._torn = b""
-        self._lines: list[tuple[int, bytes, dict[str, Any] | None]] = []
+        self._lines: list[journal.Line] = []
         self._contents: Mapping[str, object] = {}
         """Of the manifest; nothing where none can be read."""
         with contextlib.suppress(*DAMAGED):
-            self._contents = dict(inside.parse(inside.read_bytes(path, MANIFEST_NAME)))
+            self._contents = inside.parse_object(inside.read_bytes(path, MANIFEST_NAME))
         self._newer_part = age.newer_part(self._contents) if self._contents else ""
 
     def check(self, *, with_launches: bool = True) -> Account:
@@ -47,11 +48,12 @@ class Folder:
         self._read_journal()
         stated = self._seal()
         self._check_torn(stated)
-        is_sealed = stated is not None or any(seal.chain_of(line or {}) for _, _, line in self._lines)
+        is_sealed = stated is not None or self._has_chain()
         if is_sealed:
             self._check_chain(stated)
-        for number, _, line in self._lines if with_launches else ():
-            self._check_files_of(number, line or {})
+        for line in self._lines if with_launches else ():
+            if line.record is not None:
+                self._check_files_of(line.number, line.record)
         if with_launches:
             self._check_strays(stated)
         if not is_sealed:
@@ -63,6 +65,9 @@ class Folder:
                 )
         checked = (f"{self._file_count} files against their digests", f"{len(self._lines)} lines of the journal")
         return Account(tuple(self._findings), tuple(self._notes), checked if is_sealed else checked[1:])
+
+    def _has_chain(self) -> bool:
+        return any(line.record is not None and line.record.chain for line in self._lines)
 
     def _find(self, file: str, place: str, what: str) -> None:
         self._findings.append(Finding(file, place, what))
@@ -83,66 +88,63 @@ class Folder:
             damaged_count += line.document is None
             if line.document is None and damaged_count <= journal.MOST_NAMED:
                 self._find(JOURNAL_NAME, f"line {number}", f"it is damaged: {line.problem}")
-            self._lines.append((number, raw, line.document))
+            self._lines.append(line)
         if damaged_count > journal.MOST_NAMED:
             self._find(JOURNAL_NAME, "", f"{damaged_count} lines are damaged, of which the first are named")
 
-    def _check_torn(self, stated: Mapping[str, Any] | None) -> None:
+    def _check_torn(self, stated: Stated | None) -> None:
         """A torn last line is what a killed process leaves; a run that has ended has none."""
         if not self._torn:
             return
-        if stated and stated.get("ended"):
+        if stated is not None and stated.ended:
             self._find(JOURNAL_NAME, f"line {len(self._lines) + 1}", "it was added after the run had ended")
         else:
             self._notes.append("the journal's last line is torn: the process ended while it was written")
 
     def _check_age(self) -> None:
         """Find what only versions that always seal have written, in a folder without any seal."""
-        documents = [line for _, _, line in self._lines if line is not None]
+        documents = [line.document for line in self._lines if line.document is not None]
         newer = age.must_be_sealed(self._contents, documents) if self._contents else ""
         if newer:
             self._find(seal.SEAL_NAME, "", f"{GONE}, and only versions that write one write what stands in {newer}")
 
     # The seal, and what was written before the first launch.
 
-    def _seal(self) -> dict[str, Any] | None:
+    def _seal(self) -> Stated | None:
         try:
             content = inside.read_bytes(self._path, seal.SEAL_NAME)
         except inside.MissingFile:
-            if self._contents.get("sealed") or any(seal.chain_of(line or {}) for _, _, line in self._lines):
+            if self._contents.get("sealed") or self._has_chain():
                 self._find(seal.SEAL_NAME, "", f"{GONE}, and the run was written with one")
             return None
         except StoreError as error:
             self._find(seal.SEAL_NAME, "", error.what)
-            return {}
+            return UNREADABLE
         try:
-            stated = inside.parse(content)
-            about = {name: value for name, value in stated.items() if name != seal.FIELD}
-            is_spelled = content == to_json(stated, indent=1) + b"\n"
-            is_whole = is_spelled and stated[seal.FIELD] == seal.sha256(to_json(about))
-            files: Mapping[str, Mapping[str, str]] = stated["files"]
-            found = [self._check_sealed_file(name, digests) for name, digests in files.items()]
+            stated = stated_in(content)
+            found = [self._check_sealed_file(name, digests) for name, digests in stated.files.items()]
         except DAMAGED:
             self._find(seal.SEAL_NAME, "", "it is damaged: no seal can be read from it")
-            return {}
-        if not is_whole:
+            return UNREADABLE
+        if not stated.is_whole:
             wrong = [place for place in found if place]
             self._find(seal.SEAL_NAME, ", ".join([*wrong, *self._wrong_count(stated)]), CHANGED)
-        elif stated.get("format") != seal.FORMAT or stated.get("version") != seal.VERSION:
+        elif stated.format != seal.FORMAT or stated.version != seal.VERSION:
             self._find(seal.SEAL_NAME, "version", "it is of a version that we do not know")
-        elif MANIFEST_NAME not in files:
+        elif MANIFEST_NAME not in stated.files:
             self._find(seal.SEAL_NAME, "files", f"it has no digest of {MANIFEST_NAME}")
-        return {**stated, "is_whole": is_whole}
+        return stated
 
-    def _wrong_count(self, stated: Mapping[str, Any]) -> Iterator[str]:
+    def _wrong_count(self, stated: Stated) -> Iterator[str]:
         """Yield which field of a changed seal the journal contradicts, or what is left when none does."""
-        last = seal.chain_of(self._lines[-1][2] or {}) if self._lines else None
-        if stated.get("launch_count") != len(self._lines):
+        record = self._lines[-1].record if self._lines else None
+        last = record.chain if record is not None else None
+        if stated.launch_count != len(self._lines):
             yield "launch_count"
-        elif last is not None and stated.get("chain") != last:
+        elif last is not None and stated.chain != last:
             yield "chain"
 
-    def _check_sealed_file(self, name: str, digests: Mapping[str, str]) -> str:
+    def _check_sealed_file(self, name: str, digests: FileDigests) -> str:
         """Check a file of the seal; return the field of the seal that must be wrong, where it is not the file."""
         try:
             content = inside.read_bytes(self._path, name)
@@ -158,41 +160,41 @@ class Folder:
             return ""
         if now == digests:
             return ""
-        if now["sha256"] == digests["sha256"] or now["marks"] == digests["marks"]:
-            field = "marks" if now["sha256"] == digests["sha256"] else "sha256"
+        if now.sha256 == digests.sha256 or now.marks == digests.marks:
+            field = "marks" if now.sha256 == digests.sha256 else "sha256"
             if field == "sha256" and (not is_manifest or content != to_json(inside.parse(content), indent=1) + b"\n"):
                 self._find(name, "", f"{CHANGED}, in its spaces or its spelling")
                 return ""
             return f"files.{name}.{field}"
         place = ""
         with contextlib.suppress(ValueError):
-            locate = marks.locate_field(digests["marks"], inside.parse(content)) if is_manifest else None
-            place = (locate if is_manifest else marks.locate_line(digests["marks"], content)) or ""
+            locate = marks.locate_field(digests.marks, inside.parse(content)) if is_manifest else None
+            place = (locate if is_manifest else marks.locate_line(digests.marks, content)) or ""
         self._find(name, place, CHANGED)
         return ""
 
     # The journal.
 
-    def _check_chain(self, stated: Mapping[str, Any] | None) -> None:
+    def _check_chain(self, stated: Stated | None) -> None:
         """Check that every line is what was written, and follows on the line before it."""
         before = self._origins()
         begun = False
-        for number, raw, line in self._lines:
-            if line is None:
+        for line in self._lines:
+            if line.document is None:
                 before = set()  # already found; what follows it cannot be told apart
                 continue
-            if seal.FIELD not in line and not begun and self._is_older(line):
+            if seal.FIELD not in line.document and not begun and self._is_older(line.document):
                 continue  # covered by the origin
             begun = True
-            before = self._check_line(number, raw, line, before)
-        if stated is None or not stated.get("is_whole"):
+            before = self._check_line(line, line.document, before)
+        if stated is None or not stated.is_whole or not isinstance(stated.launch_count, int):
             return
-        missing = int(stated["launch_count"]) - len(self._lines)
-        if missing > 0 or (missing < 0 and stated["ended"]) or missing < -1:
+        missing = stated.launch_count - len(self._lines)
+        if missing > 0 or (missing < 0 and stated.ended) or missing < -1:
             place = f"line {len(self._lines)}" if self._lines else ""
             empty = "" if self._lines else "it is empty, and "
-            self._find(JOURNAL_NAME, place, f"{empty}the seal counts {stated['launch_count']} lines")
-        elif missing == 0 and before and stated["chain"] not in before:
+            self._find(JOURNAL_NAME, place, f"{empty}the seal counts {stated.launch_count} lines")
+        elif missing == 0 and before and stated.chain not in before:
             self._find(JOURNAL_NAME, f"line {len(self._lines)}", "it is not the line that the seal was made over")
 
     def _origins(self) -> set[str]:
@@ -202,91 +204,93 @@ class Folder:
         except StoreError:
             return set()
         older = b""
-        for _, raw, line in self._lines:
-            if line is None or seal.FIELD in line or not self._is_older(line):
+        for line in self._lines:
+            if line.document is None or seal.FIELD in line.document or not self._is_older(line.document):
                 break
-            older += raw + b"\n"
+            older += line.raw + b"\n"
         return {seal.origin(manifest, older)}
 
-    def _is_older(self, line: Mapping[str, Any]) -> bool:
+    def _is_older(self, line: JsonObject) -> bool:
         """Return whether a line without digests may be of a version that wrote none."""
         return not self._newer_part and not age.newer_field(line)
 
-    def _check_line(self, number: int, raw: bytes, line: Mapping[str, Any], before: set[str]) -> set[str]:
+    def _check_line(self, line: journal.Line, document: JsonObject, before: set[str]) -> set[str]:
         """Check one line; return the chains on which the next one may follow: both where this one's is in doubt."""
-        place = f"line {number}"
+        place, about = f"line {line.number}", line.record.seal if line.record is not None else None
+        content = {name: value for name, value in document.items() if name != seal.FIELD}
         try:
-            about, stated = line[seal.FIELD], line[seal.FIELD]["chain"]
-            computed = {seal.chain(line, one) for one in before}
-            content = {name: value for name, value in line.items() if name != seal.FIELD}
-            where = marks.locate_field(about["marks"], content)
+            where = marks.locate_field(about.marks, content) if about is not None else seal.FIELD
         except DAMAGED:
+            about = None
+        if about is None:
             fields = self._wrong_digests(line)
             self._find(JOURNAL_NAME, f"{place}, {', '.join(fields) or seal.FIELD}", CHANGED)
             return set()
+        computed = {seal.chain(document, one) for one in before}
         if where is not None:
             self._find(JOURNAL_NAME, f"{place}, {where}", CHANGED)
-        elif before and stated not in computed:
+        elif before and about.chain not in computed:
             fields = self._wrong_digests(line)
             if fields:
                 self._find(JOURNAL_NAME, f"{place}, {', '.join(fields)}", CHANGED)
-            elif self._is_followed(number, computed):
+            elif self._is_followed(line.number, computed):
                 self._find(JOURNAL_NAME, f"{place}, {seal.FIELD}.chain", CHANGED)
             else:
                 what = (
                     "it does not follow on the line before it: a line was removed, added, moved or changed in its seal"
                 )
                 self._find(JOURNAL_NAME, place, what)
-        elif raw != to_json(line):
+        elif line.raw != to_json(document):
             self._find(JOURNAL_NAME, place, f"{CHANGED}, in its spaces or its spelling")
-        return {stated, *computed} if isinstance(stated, str) else set()
+        return {about.chain, *computed}
 
     def _is_followed(self, number: int, chains: set[str]) -> bool:
         """Return whether the next line, or the seal, follows on one of these chains."""
-        following = self._lines[number][2] if number < len(self._lines) else None
+        following = self._lines[number].document if number < len(self._lines) else None
         if following is not None:
             with contextlib.suppress(*DAMAGED):
                 return seal.chain_of(following) in {seal.chain(following, one) for one in chains}
             return False
         with contextlib.suppress(*DAMAGED):
-            return inside.parse(inside.read_bytes(self._path, seal.SEAL_NAME))["chain"] in chains
+            return stated_in(inside.read_bytes(self._path, seal.SEAL_NAME)).chain in chains
         return False
 
-    def _wrong_digests(self, line: Mapping[str, Any]) -> list[str]:
+    def _wrong_digests(self, line: journal.Line) -> list[str]:
         """Return the digests in a line's seal that its files do not have."""
         wrong = []
+        about: Seal | None = line.record.seal if line.record is not None else None
         with contextlib.suppress(*DAMAGED):
-            for name, digests in line[seal.FIELD]["files"].items():
+            for name, digests in about.files.items() if about is not None else ():
                 content = inside.read_bytes(self._path, name)
-                now = {"sha256": seal.sha256(content), "marks": _marks_of(name, content)}
-                wrong += [f"{seal.FIELD}.files.{name}.{field}" for field in now if now[field] != digests.get(field)]
+                place = f"{seal.FIELD}.files.{name}"
+                wrong += [f"{place}.sha256"] if seal.sha256(content) != digests.sha256 else []
+                wrong += [f"{place}.marks"] if _marks_of(name, content) != digests.marks else []
         return wrong
 
     # What each launch left.
 
-    def _check_files_of(self, number: int, line: Mapping[str, Any]) -> None:
-        about = line.get(seal.FIELD)
-        files = about.get("files") if isinstance(about, dict) else None
-        if isinstance(files, dict):
-            for name, digests in files.items():
-                self._check_file(number, str(name), digests)
-        for field in ("samples", "counters", "idle_counters"):
-            name = line.get(field)
-            if name and not (isinstance(files, dict) and name in files):
-                if seal.FIELD in line:
-                    self._find(JOURNAL_NAME, f"line {number}, {field}", f"it has no digest of {name}")
-                self._read(number, str(name))
+    def _check_files_of(self, number: int, record: Record) -> None:
+        files = record.seal.files if record.seal is not None else {}
+        for name, digests in files.items():
+            self._check_file(number, name, digests)
+        if not isinstance(record, LaunchRecord):
+            return
+        named = {"samples": record.samples, "counters": record.counters, "idle_counters": record.idle_counters}
+        for field, name in ((field, name) for field, name in named.items() if name and name not in files):
+            if record.seal is not None:
+                self._find(JOURNAL_NAME, f"line {number}, {field}", f"it has no digest of {name}")
+            self._read(number, str(name))
 
-    def _check_file(self, number: int, name: str, digests: Any) -> None:
+    def _check_file(self, number: int, name: str, digests: FileDigests) -> None:
         content = self._read(number, name)
         if content is None:
             return
         self._file_count += 1
-        if isinstance(digests, dict) and seal.sha256(content) == digests.get("sha256"):
+        if seal.sha256(content) == digests.sha256:
             return
         place = ""
         with contextlib.suppress(*DAMAGED):
-            place = _place_in(name, content, str(digests["marks"]))
+            place = _place_in(name, content, digests.marks)
         if not any(one.file == JOURNAL_NAME and name in one.place for one in self._findings):
             self._find(name, place, CHANGED)
 
@@ -300,13 +304,13 @@ class Folder:
             self._find(name, "", f"{error.what}, and line {number} of the journal names it")
         return None
 
-    def _check_strays(self, stated: Mapping[str, Any] | None) -> None:
+    def _check_strays(self, stated: Stated | None) -> None:
         """Find files of launches that no line names; one launch may have been under way when the process ended."""
-        of_launches = [line for _, _, line in self._lines if line is not None and ADDED not in line]
-        launches = {_launch_name(line) for line in of_launches}
-        older = {_launch_name(line) for line in of_launches if seal.FIELD not in line}
-        has_ended = bool(stated and stated.get("ended"))
-        known = {name for _, _, line in self._lines for name in _files_of(line or {})}
+        records = [line.record for line in self._lines if isinstance(line.record, LaunchRecord)]
+        launches = {record.name for record in records}
+        older = {record.name for record in records if record.seal is None}
+        has_ended = stated is not None and bool(stated.ended)
+        known = {name for line in self._lines if line.record is not None for name in _files_of(line.record)}
         for folder in (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME):
             for path in sorted((self._path / folder).rglob("*")):
                 name = path.relative_to(self._path).as_posix()
@@ -332,16 +336,11 @@ def check_folder(path: Path, *, with_launches: bool = True) -> Account:
     return Folder(path).check(with_launches=with_launches)
 
 
-def _files_of(line: Mapping[str, Any]) -> Iterator[str]:
-    about = line.get(seal.FIELD)
-    if isinstance(about, dict) and isinstance(about.get("files"), dict):
-        yield from map(str, about["files"])
-    elif line.get("samples"):
-        yield str(line["samples"])
-
-
-def _launch_name(line: Mapping[str, Any]) -> str:
-    return launch_name(line["launch_id"], line.get("attempt", 1))
+def _files_of(record: Record) -> Iterator[str]:
+    if record.seal is not None:
+        yield from record.seal.files
+    elif isinstance(record, LaunchRecord) and record.samples:
+        yield record.samples
 
 
 def _marks_of(name: str, content: bytes) -> str:

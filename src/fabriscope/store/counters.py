@@ -6,9 +6,8 @@ import dataclasses
 import gzip
 import ipaddress
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.counters import CHANNEL, Connection, Reading, Watch
 from fabriscope.model.errors import StoreError
@@ -18,7 +17,8 @@ from fabriscope.store.files import to_json
 FORMAT = "fabriscope-counters"
 VERSION = 1
 _FIELDS = tuple(field.name for field in dataclasses.fields(Connection))
-_GROUPS = ("interfaces", "rdma", "protocols")
+Changed = Mapping[str, object]
+"""Names of counters, or of what has some, to what they say; null for what is no longer there."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,16 +31,36 @@ class Head:
     """What the items of a connection are, in their order."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Changes:
+    """A reading as a file has it: of its groups what changed since the last."""
+
+    at_ns: int
+    unix_ns: int
+    cost_ns: int
+    interfaces: Changed
+    rdma: Changed
+    protocols: Changed
+    connections: Sequence[Sequence[object]]
+    processes: Sequence[object] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A line of a file, as far as its readings must be put together before it can be read."""
+
+    readings: tuple[Changes, ...]
+
+
 def encode(watches: Mapping[str, Watch]) -> bytes:
     """Return the text of a file; a host a line."""
-    lines: list[dict[str, Any]] = [{"format": FORMAT, "version": VERSION, "connection_fields": _FIELDS}]
-    lines += [_watch(watch) for watch in watches.values()]
-    return b"\n".join([*map(to_json, lines), b""])
+    head = {"format": FORMAT, "version": VERSION, "connection_fields": _FIELDS}
+    return b"\n".join([to_json(head), *(to_json(_watch(watch)) for watch in watches.values()), b""])
 
 
 def decode(text: bytes) -> dict[str, Watch]:
     """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
-    first, *lines = [inside.parse(line) for line in text.split(b"\n") if line]
+    first, *lines = [inside.parse_object(line) for line in text.split(b"\n") if line]
     head = shapes.decode(first, Head)
     if head.format != FORMAT or head.version > VERSION:
         raise ValueError(f"it is {head.format} {head.version}, and we know {FORMAT} {VERSION}")
@@ -64,57 +84,67 @@ def load(path: Path) -> dict[str, Watch]:
         raise StoreError(f"the counters cannot be read: {error}", where=str(path)) from error
 
 
-def _watch(watch: Watch) -> dict[str, Any]:
+def _watch(watch: Watch) -> dict[str, object]:
     about = {field.name: getattr(watch, field.name) for field in dataclasses.fields(watch) if field.name != "readings"}
-    before: dict[str, Mapping[str, Any]] = {}
+    before = Reading(0, 0, 0, {})
     readings = []
     for reading in watch.readings:
         readings.append(_reading(reading, before))
-        before = {group: getattr(reading, group) for group in _GROUPS}
+        before = reading
     return {**about, "readings": readings}
 
 
-def _reading(reading: Reading, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _reading(now: Reading, before: Reading) -> dict[str, object]:
     return {
-        "at_ns": reading.at_ns,
-        "unix_ns": reading.unix_ns,
-        "cost_ns": reading.cost_ns,
-        **{group: _changes(before.get(group, {}), getattr(reading, group)) for group in _GROUPS},
-        "connections": [[getattr(one, name) for name in _FIELDS] for one in reading.connections],
-        "processes": [dataclasses.asdict(one) for one in reading.processes],
+        "at_ns": now.at_ns,
+        "unix_ns": now.unix_ns,
+        "cost_ns": now.cost_ns,
+        "interfaces": _changes(before.interfaces, now.interfaces),
+        "rdma": _changes(before.rdma, now.rdma),
+        "protocols": _changes(before.protocols, now.protocols),
+        "connections": [[getattr(one, name) for name in _FIELDS] for one in now.connections],
+        "processes": [dataclasses.asdict(one) for one in now.processes],
     }
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def _changes(before: Changed, now: Changed) -> dict[str, object]:
     """Return what is new or differs; null for what is no longer there."""
-    changes: dict[str, Any] = dict.fromkeys(before.keys() - now.keys())
+    changes: dict[str, object] = dict.fromkeys(before.keys() - now.keys())
     for name, value in now.items():
+        was = before.get(name)
         if isinstance(value, Mapping):
-            inner = _changes(before.get(name, {}), value)
+            inner = _changes(was if isinstance(was, Mapping) else {}, value)
             if inner or name not in before:
                 changes[name] = inner
-        elif before.get(name) != value:
+        elif was != value:
             changes[name] = value
     return dict(sorted(changes.items()))
 
 
-def _changed(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(before: Changed, changes: Changed) -> dict[str, object]:
     now = {name: value for name, value in before.items() if changes.get(name, value) is not None}
     for name, value in changes.items():
         if isinstance(value, dict):
-            now[name] = _changed(before.get(name, {}), value)
+            was = before.get(name)
+            now[name] = _changed(was if isinstance(was, Mapping) else {}, value)
         elif value is not None:
             now[name] = value
     return now
 
 
-def _watch_of(line: Mapping[str, Any], fields: tuple[str, ...]) -> Watch:
+def _watch_of(line: Mapping[str, object], fields: tuple[str, ...]) -> Watch:
     readings = []
-    groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
-    for reading in line["readings"]:
-        groups = {group: _changed(values, reading[group]) for group, values in groups.items()}
-        connections = [dict(zip(fields, row, strict=True)) for row in reading["connections"]]
-        readings.append({**reading, **groups, "connections": connections})
+    interfaces: Changed = {}
+    rdma: Changed = {}
+    protocols: Changed = {}
+    for reading in shapes.decode(line, Host).readings:
+        interfaces = _changed(interfaces, reading.interfaces)
+        rdma = _changed(rdma, reading.rdma)
+        protocols = _changed(protocols, reading.protocols)
+        groups = {"interfaces": interfaces, "rdma": rdma, "protocols": protocols}
+        connections = [dict(zip(fields, row, strict=True)) for row in reading.connections]
+        processes = list(reading.processes)
+        readings.append({**vars(reading), **groups, "connections": connections, "processes": processes})
     watch = shapes.decode({**line, "readings": readings}, Watch, bits=64)  # the kernel counts without a sign
     for before, now in itertools.pairwise(watch.readings):
         if now.at_ns < before.at_ns:

@@ -7,9 +7,10 @@ import json
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union, cast, get_args, get_origin
+from typing import Union, get_args, get_origin
 
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.foreign import Json, JsonObject
 from fabriscope.model.lab import LabSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.store import shapes
@@ -25,12 +26,12 @@ class Definition:
 
     name: str = ""
     seed: int | None = None
-    plan: Mapping[str, Any] = field(default_factory=dict)
-    paper: Mapping[str, Any] | None = None
+    plan: Mapping[str, object] = field(default_factory=dict)
+    paper: Mapping[str, object] | None = None
     fabrics: Mapping[str, Fabric] = field(default_factory=dict)
     lab: LabSpec | None = None
     mpi: Mapping[str, MpiStack] = field(default_factory=dict)
-    versions: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,14 @@ class Difference:
         return f"{self.place} was {self.was} and is {self.now}"
 
 
-def differences(kept: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
+class _Absent:
+    """Stands for what is not there."""
+
+
+Value = Json | type[_Absent]
+
+
+def differences(kept: Mapping[str, object], now: Mapping[str, object]) -> list[Difference]:
     """Return what differs in those parts of a manifest that both have."""
     found: list[Difference] = []
     for name, (shape, _) in shapes.fields_of(Definition).items():
@@ -55,7 +63,9 @@ def differences(kept: Mapping[str, Any], now: Mapping[str, Any]) -> list[Differe
     return found
 
 
-def plan_differences(kept: Mapping[str, Any], now: Mapping[str, Any], said: Mapping[str, Any]) -> list[Difference]:
+def plan_differences(
+    kept: Mapping[str, object], now: Mapping[str, object], said: Mapping[str, object]
+) -> list[Difference]:
     """Return what differs between the section of a plan in the manifest and that of its text.
 
     A field that the manifest lacks came later than it: it counts only where the text has it (`said`), since its
@@ -64,7 +74,7 @@ def plan_differences(kept: Mapping[str, Any], now: Mapping[str, Any], said: Mapp
     return list(_of_plan(plain(kept), plain(now), plain(said), "plan"))
 
 
-def _of_plan(kept: Any, now: Any, said: Any, place: str) -> Iterator[Difference]:
+def _of_plan(kept: Value, now: Value, said: Value, place: str) -> Iterator[Difference]:
     if isinstance(kept, dict) and isinstance(now, dict):
         for name in [*kept, *(name for name in now if name not in kept)]:
             inner = said.get(name) if isinstance(said, dict) else None
@@ -80,10 +90,10 @@ def _of_plan(kept: Any, now: Any, said: Any, place: str) -> Iterator[Difference]
         yield Difference(place, _shown(kept), _shown(now))
 
 
-def _compared(kept: Any, now: Any, shape: Any, place: str) -> Iterator[Difference]:
+def _compared(kept: Value, now: Value, shape: object, place: str) -> Iterator[Difference]:
     if get_origin(shape) in (Union, types.UnionType):
         inside = [one for one in get_args(shape) if dataclasses.is_dataclass(one) or get_origin(one) is not None]
-        shape = inside[0] if inside else Any
+        shape = inside[0] if inside else object
     if isinstance(kept, dict) and isinstance(now, dict):
         defaults, inner = _members(shape)
         for name in dict.fromkeys([*kept, *now]):
@@ -93,34 +103,29 @@ def _compared(kept: Any, now: Any, shape: Any, place: str) -> Iterator[Differenc
             one, two = (side.get(name, defaults.get(name, _Absent)) for side in (kept, now))
             if place.endswith(".settings") and _Absent in (one, two):
                 continue  # what a switch is made of is compared where the lab is, with its defaults
-            yield from _compared(one, two, inner.get(name, inner.get("*", Any)), where)
+            yield from _compared(one, two, inner.get(name, inner.get("*", object)), where)
     elif isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
         for index, (one, two) in enumerate(zip(kept, now, strict=True)):
-            yield from _compared(one, two, Any, f"{place}[{index}]")
+            yield from _compared(one, two, object, f"{place}[{index}]")
     elif kept != now:
         yield Difference(place, _shown(kept), _shown(now))
 
 
-def _members(shape: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _members(shape: object) -> tuple[JsonObject, dict[str, object]]:
     """Return the defaults of an object's members, and their shapes; `*` stands for names that are data."""
-    if not dataclasses.is_dataclass(shape):
+    if not isinstance(shape, type) or not dataclasses.is_dataclass(shape):
         arguments = get_args(shape)
-        return {}, {"*": arguments[1] if len(arguments) > 1 else Any}
-    defaults = {}
-    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(shape)
-    for one in fields:
+        return {}, {"*": arguments[1] if len(arguments) > 1 else object}
+    defaults: JsonObject = {}
+    for one in dataclasses.fields(shape):
         if one.default is not dataclasses.MISSING:
             defaults[one.name] = plain(one.default)
         elif one.default_factory is not dataclasses.MISSING:
             defaults[one.name] = plain(one.default_factory())
-    return defaults, {name: kind for name, (kind, _) in shapes.fields_of(cast(type, shape)).items()}
+    return defaults, {name: kind for name, (kind, _) in shapes.fields_of(shape).items()}
 
 
-class _Absent:
-    """Stands for what is not there."""
-
-
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     if value is _Absent:
         return "absent"
     text = json.dumps(value, ensure_ascii=False)

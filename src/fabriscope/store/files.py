@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+
+from fabriscope.model.foreign import Json, JsonObject
 
 PLAN_NAME = "plan.yaml"
 SAMPLES_NAME = "samples"
@@ -48,18 +49,23 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def to_json(value: Any, *, indent: int | None = None) -> bytes:
+def to_json(value: object, *, indent: int | None = None) -> bytes:
     """Return JSON text: dataclasses as objects, NaN and infinity (which JSON lacks) as null."""
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(plain(value), indent=indent, separators=separators, allow_nan=False).encode()
 
 
-def plain(value: Any) -> Any:
+def plain_object(value: Mapping[str, object]) -> JsonObject:
+    """Return the members as JSON has them; see `plain`."""
+    return {str(name): plain(item) for name, item in value.items()}
+
+
+def plain(value: object) -> Json:
     """Return the value as dicts, lists, text, numbers and None; what JSON does not know becomes its text."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return plain_object(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if isinstance(value, bytes):

@@ -11,10 +11,10 @@ import re
 import stat
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from fabriscope.model import foreign
 from fabriscope.model.errors import StoreError
+from fabriscope.model.foreign import Json, JsonObject
 
 MOST_BYTES = 2**30
 """Of one file."""
@@ -88,15 +88,24 @@ def unpack(content: bytes, most: int | None = None) -> bytes:
     return unpacked[0] if len(unpacked) == 1 else b"".join(unpacked)
 
 
-def parse(content: bytes) -> Any:
+def parse(content: bytes) -> Json:
     """Return the value of JSON text; raises ValueError for what our writer would not have written."""
     try:
-        return foreign.decode_json(content, "", error=StoreError)
+        value: Json = foreign.decode_json(content, "", error=StoreError)
     except StoreError as error:
         raise ValueError(error.what) from error
+    return value
 
 
-def whole_characters(content: bytes, value: Any) -> Any:
+def parse_object(content: bytes) -> JsonObject:
+    """Return JSON text that is an object; raises ValueError for any other."""
+    value = parse(content)
+    if not isinstance(value, dict):
+        raise ValueError("it is not an object")
+    return value
+
+
+def whole_characters(content: bytes, value: Json) -> Json:
     """Return a parsed value with halves of characters (lone surrogates, which no file can hold) replaced."""
     return _replaced(value) if _HALF_CHARACTER.search(content) else value
 
@@ -108,12 +117,16 @@ def _check_kind(path: Path, about: os.stat_result, most: int) -> None:
         raise StoreError(f"it has {about.st_size} bytes, and {most} are the most that we read", where=str(path))
 
 
-def _replaced(value: Any) -> Any:
+def _replaced(value: Json) -> Json:
     if isinstance(value, dict):
-        return {_replaced(name): _replaced(item) for name, item in value.items()}
+        return {_whole(name): _replaced(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_replaced(item) for item in value]
-    return _IN_HALVES.sub("\ufffd", value) if isinstance(value, str) else value
+    return _whole(value) if isinstance(value, str) else value
+
+
+def _whole(text: str) -> str:
+    return _IN_HALVES.sub("\ufffd", text)
 
 
 def _short(name: object) -> str:

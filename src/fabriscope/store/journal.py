@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.errors import StoreError
+from fabriscope.model.foreign import JsonObject
 from fabriscope.model.record import AddedLaunches, LaunchRecord
 from fabriscope.model.record import Line as Record
 from fabriscope.store import inside, shapes
@@ -32,7 +32,7 @@ class Line:
     number: int
     raw: bytes
     """Without its newline."""
-    document: dict[str, Any] | None
+    document: JsonObject | None
     """Its JSON, over which its digests are made; None where there is no record in it."""
     record: Record | None
     problem: str = ""
@@ -132,7 +132,7 @@ class Journal:
         """Return how many records there are of a launch."""
         return self._attempts[launch_id]
 
-    def append(self, document: dict[str, Any]) -> None:
+    def append(self, document: JsonObject) -> None:
         """Append one line behind the sound ones and wait until it is on the disk; what is torn behind them is cut.
 
         When the disk is full the journal is left as it was, and OSError is raised; ValueError for a line that could not
@@ -188,7 +188,7 @@ def that_count(records: Sequence[Record]) -> tuple[LaunchRecord, ...]:
 def line_of(number: int, raw: bytes) -> Line:
     """Return a line with its record, or with what is wrong with it."""
     try:
-        document = inside.parse(raw)
+        document = inside.parse_object(raw)
         whole = inside.whole_characters(raw, document)
         is_added = isinstance(whole, dict) and ADDED in whole
         record: Record = shapes.decode(whole, AddedLaunches) if is_added else shapes.decode(whole, LaunchRecord)

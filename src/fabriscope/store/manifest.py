@@ -7,28 +7,36 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.foreign import shown
+from fabriscope.model.foreign import JsonObject, shown
 from fabriscope.model.host import Fact
 from fabriscope.model.manifest import Manifest, ScheduledLaunch
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.store import inside, shapes
-from fabriscope.store.files import plain
+from fabriscope.store.files import plain, plain_object
 
 FORMAT = "fabriscope-run"
 VERSION = 2
 """The newest that we read. Runs that may add launches are written as 2, all others as PLAIN_VERSION."""
 PLAIN_VERSION = 1
 MANIFEST_NAME = "manifest.json"
+Contents = Mapping[str, object]
+"""What a manifest says, of any version, before it is decoded."""
 PARTS = {
     "plan": dict, "cases": dict, "entries": dict, "fabrics": dict, "mpi": dict, "schedule": list, "hosts": dict,
     "versions": dict,
 }  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class _Versioned:
+    """Of a manifest, what says how the rest is to be read."""
+
+    version: int
 
 
 def describe(
@@ -40,7 +48,7 @@ def describe(
     entries: Iterable[Entry] = (),
     hosts: Mapping[str, Iterable[Fact]] | None = None,
     **about: object,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the contents of a manifest from the nouns themselves: the one place that knows how they are written.
 
     Cases and entries of launches are among them in any case; those that are named stand first, in their order. `about`
@@ -56,10 +64,13 @@ def describe(
     return {
         **about,
         "cases": {case_id: plain(case) for case_id, case in all_cases.items()},
-        "entries": {entry_id: {**plain(entry), "label": entry.label()} for entry_id, entry in all_entries.items()},
+        "entries": {
+            name: {**plain_object(dataclasses.asdict(entry)), "label": entry.label()}
+            for name, entry in all_entries.items()
+        },
         "fabrics": {fabric.name: plain(fabric) for fabric in fabrics},
         "mpi": {stack.name: plain(stack) for stack in mpi},
-        "schedule": [_line_of(launch) for launch in scheduled(launches)],
+        "schedule": [line_of(launch) for launch in scheduled(launches)],
         "hosts": {name: {"facts": plain(list(facts))} for name, facts in (hosts or {}).items()},
     }
 
@@ -79,13 +90,15 @@ def scheduled(launches: Iterable[Launch]) -> tuple[ScheduledLaunch, ...]:
     )
 
 
-def _line_of(launch: ScheduledLaunch) -> dict[str, Any]:
-    return {name: value for name, value in plain(launch).items() if name != "round"}  # the journal says who added it
+def line_of(launch: ScheduledLaunch) -> JsonObject:
+    """Return a launch of the schedule as it is written."""
+    about = plain_object(dataclasses.asdict(launch))
+    return {name: value for name, value in about.items() if name != "round"}  # the journal says who added it
 
 
-def complete(contents: Mapping[str, Any]) -> dict[str, Any]:
+def complete(contents: Mapping[str, object]) -> dict[str, object]:
     """Return the contents of a manifest with the format, the version, and whatever part was not given, filled in."""
-    filled: dict[str, Any] = {
+    filled: dict[str, object] = {
         "format": FORMAT,
         "version": PLAIN_VERSION,
         "run_id": uuid.uuid4().hex,
@@ -128,12 +141,13 @@ def load(folder: Path) -> Manifest:
         raise StoreError(f"the manifest is damaged: {error}", where=str(path)) from error
 
 
-def decode(contents: Mapping[str, Any]) -> Manifest:
+def decode(contents: Contents) -> Manifest:
     """Return the contents of a manifest of any version that we know as what they stand for.
 
     Raises ValueError with the place of what has another shape, or of a name that stands for nothing.
     """
-    for version in range(int(contents["version"]), VERSION + 1):
+    about = shapes.decode(dict(contents), _Versioned)
+    for version in range(about.version, VERSION + 1):
         contents = UPCASTERS[version](contents)
     manifest = shapes.decode(dict(contents), Manifest)
     known = {entry: entry for entry in manifest.entries.values()}
@@ -146,9 +160,9 @@ def decode(contents: Mapping[str, Any]) -> Manifest:
     return manifest
 
 
-def manifest_of(contents: Mapping[str, Any]) -> Manifest:
+def manifest_of(contents: Contents) -> Manifest:
     """Return what the contents of a manifest that is not written yet stand for; raises as `decode` does."""
-    return decode(plain(complete(contents)))
+    return decode(plain_object(complete(contents)))
 
 
 def launches_of(manifest: Manifest) -> tuple[Launch, ...]:
@@ -156,11 +170,11 @@ def launches_of(manifest: Manifest) -> tuple[Launch, ...]:
     return manifest.launches
 
 
-def _with_all_parts(contents: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_all_parts(contents: Contents) -> Contents:
     return {**contents, **{part: kind() for part, kind in PARTS.items() if part not in contents}}
 
 
-UPCASTERS: Mapping[int, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+UPCASTERS: Mapping[int, Callable[[Contents], Contents]] = {
     1: _with_all_parts,
     2: _with_all_parts,
 }

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +80,7 @@ def _different(before: str, now: str) -> list[int]:
     return [at // HEX_DIGITS for at in steps if before[at : at + HEX_DIGITS] != now[at : at + HEX_DIGITS]]
 
 
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, bytes]]:
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, bytes]]:
     """Yield every number, text and null of a JSON value: its path (`results.ab12.status`, `hosts[1]`) and its text."""
     if isinstance(value, dict) and value:
         for name, item in value.items():
@@ -92,12 +92,12 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, bytes]]:
         yield path, json.dumps(value).encode()
 
 
-def mark_fields(value: Any) -> str:
+def mark_fields(value: object) -> str:
     """Return the marks of a JSON value's fields."""
     return mark(_field_hashes(value))
 
 
-def locate_field(marks: str, value: Any) -> str | None:
+def locate_field(marks: str, value: object) -> str | None:
     """Return in words which field of a JSON value was changed; None where the marks agree. Raises ValueError."""
     place = locate(marks, _field_hashes(value))
     if place is None:
@@ -107,7 +107,7 @@ def locate_field(marks: str, value: Any) -> str | None:
     return first if first == last else f"between {first} and {last}"
 
 
-def _field_hashes(value: Any) -> Hashes:
+def _field_hashes(value: object) -> Hashes:
     return hashes_of(path.encode() + b"\0" + text for path, text in leaves(value))
 
 

@@ -15,16 +15,16 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError, shown
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
-from fabriscope.model.record import LaunchRecord, Line, launch_name
+from fabriscope.model.record import FileDigests, LaunchRecord, Line, Numbered, launch_name
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
-from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal
+from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal, shapes
 from fabriscope.store.files import (
     COUNTERS_NAME,
     PLAN_NAME,
@@ -45,7 +45,7 @@ ERRORS_NAME = "errors"
 
 
 def create(
-    path: str | Path, contents: Mapping[str, Any], plan_text: str, companions: Mapping[str, str] | None = None
+    path: str | Path, contents: Mapping[str, object], plan_text: str, companions: Mapping[str, str] | None = None
 ) -> RunFolder:
     """Create the folder with its manifest, its plan, and the files that the plan names beside it; return it.
 
@@ -207,7 +207,7 @@ class RunFolder:
 
     def append(
         self,
-        record: Mapping[str, Any],
+        record: Mapping[str, object],
         blocks: Sequence[SampleBlock] | pl.DataFrame = (),
         raw: Sequence[Outcome] = (),
         *,
@@ -223,7 +223,8 @@ class RunFolder:
         its line, its samples and its output beside those of the attempts before. Raises StoreError if the launch is
         recorded already and not made again, or if the disk is full; what was there stays.
         """
-        launch_id, block = int(record["launch_id"]), int(record["block"])
+        about = shapes.decode(dict(record), Numbered)
+        launch_id, block = about.launch_id, about.block
         with self.lock():
             self._journal.refuse_damaged()
             sealed_files = self._sealed_files()
@@ -234,12 +235,7 @@ class RunFolder:
             name = launch_name(launch_id, attempt)
             try:
                 files = self._write_raw(name, raw)
-                frame = samples.frame_of(launch_id, block, blocks)
-                if frame.height:
-                    line["samples"] = f"{SAMPLES_NAME}/{name}.parquet"
-                    content = samples.encode(frame)
-                    write_whole(self.path / line["samples"], content)
-                    files[line["samples"]] = {"sha256": seal.sha256(content), "marks": marks.mark_rows(frame)}
+                line |= self._write_samples(name, samples.frame_of(launch_id, block, blocks), files)
                 line |= self._write_counters(name, watches or {}, files)
                 stored = self._append_line(line, files, sealed_files)
             except OSError as error:
@@ -270,8 +266,17 @@ class RunFolder:
         """Return whether that is stored already."""
         return bool(self._journal.records) and self._journal.has_idle
 
+    def _write_samples(self, name: str, frame: pl.DataFrame, files: dict[str, FileDigests]) -> dict[str, str | None]:
+        """Write the samples of a launch, if there are any; return their name for the journal."""
+        if not frame.height:
+            return {"samples": None}
+        path, content = f"{SAMPLES_NAME}/{name}.parquet", samples.encode(frame)
+        write_whole(self.path / path, content)
+        files[path] = FileDigests(seal.sha256(content), marks.mark_rows(frame))
+        return {"samples": path}
+
     def _write_counters(
-        self, name: str, watches: Mapping[str, Watch], files: dict[str, dict[str, str]]
+        self, name: str, watches: Mapping[str, Watch], files: dict[str, FileDigests]
     ) -> dict[str, str | None]:
         """Write what the hosts counted, and before that while they were idle; return the names for the journal."""
         names: dict[str, str | None] = {"counters": None}
@@ -282,7 +287,7 @@ class RunFolder:
                 packed = counters.pack(text)
                 (self.path / COUNTERS_NAME).mkdir(exist_ok=True)
                 write_whole(self.path / path, packed)
-                files[path] = {"sha256": seal.sha256(packed), "marks": marks.mark_lines(text)}
+                files[path] = FileDigests(seal.sha256(packed), marks.mark_lines(text))
                 names[field] = path
         self._idle = {}
         return names
@@ -335,13 +340,13 @@ class RunFolder:
         return counters.load(path) if path.exists() and not is_left_out else {}
 
     def _append_line(
-        self, line: Mapping[str, Any], files: Mapping[str, Mapping[str, str]], sealed_files: Mapping[str, object]
+        self, line: Mapping[str, object], files: Mapping[str, FileDigests], sealed_files: Mapping[str, object]
     ) -> Line:
         sealed = seal.sealed(line, files, self._chain())
-        self._journal.append(sealed)
+        self._journal.append(sealed.document)
         sync_folder(self.path)
         line_count = len(self._journal.records)
-        seal.write(self.path, sealed_files, line_count, sealed[seal.FIELD]["chain"], ended=False)
+        seal.write(self.path, sealed_files, line_count, sealed.chain, ended=False)
         return self._journal.records[-1]
 
     def _chain(self) -> str:
@@ -365,12 +370,12 @@ class RunFolder:
             texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
             return seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
 
-    def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, dict[str, str]]:
+    def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, FileDigests]:
         """Write what every process said; return the digests of the files."""
         folder = self.path / RAW_NAME / launch_name
         if folder.exists():  # left by an attempt that ended before its journal line
             shutil.rmtree(folder)
-        digests: dict[str, dict[str, str]] = {}
+        digests: dict[str, FileDigests] = {}
         if not raw:
             return digests
         folder.mkdir(parents=True, exist_ok=True)
@@ -380,12 +385,12 @@ class RunFolder:
                 name = f"{number}-{host}.{stream}.gz"
                 packed = gzip.compress(content, mtime=0)  # without a time stamp the same output gives the same file
                 write_whole(folder / name, packed)
-                about = {"sha256": seal.sha256(packed), "marks": marks.mark_lines(content)}
+                about = FileDigests(seal.sha256(packed), marks.mark_lines(content))
                 digests[f"{RAW_NAME}/{folder.name}/{name}"] = about
         return digests
 
 
-def _command(outcome: Outcome) -> dict[str, Any]:
+def _command(outcome: Outcome) -> dict[str, object]:
     return {
         "host": outcome.command.host,
         "argv": list(outcome.command.argv),

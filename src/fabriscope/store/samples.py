@@ -152,16 +152,16 @@ def _check_rows(content: bytes, columns: Container[str], record: LaunchRecord) -
     facts = frame.select(
         pl.len().alias("rows"), names, *(rule.any().alias(f"wrong {name}") for name, rule in wrong.items())
     )
-    row = facts.collect(engine="streaming").row(0, named=True)
-    if not row["rows"]:
+    row_count, quantities, *are_wrong = facts.collect(engine="streaming").row(0)
+    if not row_count:
         raise ValueError("it holds no samples")
-    bad = next((name for name in wrong if row[f"wrong {name}"]), None)
+    bad = next((name for name, is_wrong in zip(wrong, are_wrong, strict=True) if is_wrong), None)
     if bad is not None:
         value = frame.filter(wrong[bad]).select(bad).head(1).collect(engine="streaming").item()
         raise ValueError(f"the column {bad} has {shown(value)}, which no sample of this launch can have")
-    if len(row["quantity"]) > MOST_QUANTITIES:
+    if len(quantities) > MOST_QUANTITIES:
         raise ValueError(f"it has more than {MOST_QUANTITIES} quantities")
-    for quantity in row["quantity"]:
+    for quantity in quantities:
         try:
             unit_of(quantity)
         except ParseError as error:

@@ -12,12 +12,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.errors import StoreError
+from fabriscope.model.foreign import JsonObject
 from fabriscope.model.record import FileDigests
 from fabriscope.store import inside, marks, shapes
-from fabriscope.store.files import plain, to_json, write_whole
+from fabriscope.store.files import plain, plain_object, to_json, write_whole
 
 SEAL_NAME = "seal.json"
 FORMAT = "fabriscope-seal"
@@ -45,14 +45,14 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def text_digests(content: bytes) -> dict[str, str]:
+def text_digests(content: bytes) -> FileDigests:
     """Return what a text file is known by again."""
-    return {"sha256": sha256(content), "marks": marks.mark_lines(content)}
+    return FileDigests(sha256(content), marks.mark_lines(content))
 
 
-def json_digests(content: bytes) -> dict[str, str]:
+def json_digests(content: bytes) -> FileDigests:
     """Return what a JSON file is known by again."""
-    return {"sha256": sha256(content), "marks": marks.mark_fields(inside.parse(content))}
+    return FileDigests(sha256(content), marks.mark_fields(inside.parse(content)))
 
 
 def origin(manifest: bytes, journal: bytes) -> str:
@@ -60,17 +60,31 @@ def origin(manifest: bytes, journal: bytes) -> str:
     return sha256(f"{sha256(manifest)}{sha256(journal)}".encode())
 
 
-def sealed(record: Mapping[str, Any], files: Mapping[str, Mapping[str, str]], before: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Sealed:
+    """A line of the journal with its seal."""
+
+    document: JsonObject
+    chain: str
+
+
+def sealed(record: Mapping[str, object], files: Mapping[str, FileDigests], before: str) -> Sealed:
     """Return a journal line with its seal; `before` is the chain of the line before it, or the origin."""
-    line: dict[str, Any] = plain(record)
-    line[FIELD] = {"files": plain(files), "marks": marks.mark_fields(line)}
-    line[FIELD]["chain"] = chain(line, before)
-    return line
+    line = plain_object(record)
+    about: JsonObject = {"files": plain(files), "marks": marks.mark_fields(line)}
+    stated = chain({**line, FIELD: about}, before)
+    return Sealed({**line, FIELD: {**about, "chain": stated}}, stated)
 
 
-def chain(line: Mapping[str, Any], before: str) -> str:
-    """Return the chain of a journal line; what it says itself of its chain does not count."""
-    about = {name: value for name, value in line[FIELD].items() if name != "chain"}
+def chain(line: Mapping[str, object], before: str) -> str:
+    """Return the chain of a journal line; what it says itself of its chain does not count.
+
+    Raises TypeError for a line that has no seal.
+    """
+    stated = line.get(FIELD)
+    if not isinstance(stated, dict):
+        raise TypeError("a line without a seal has no chain")
+    about = {name: value for name, value in stated.items() if name != "chain"}
     return sha256(before.encode() + to_json({**line, FIELD: about}))
 
 
@@ -83,9 +97,9 @@ def chain_of(line: Mapping[str, object]) -> str | None:
 
 def write(folder: Path, files: Mapping[str, object], launch_count: int, stated: str, ended: bool) -> None:
     """Write seal.json, in one step."""
-    contents: dict[str, Any] = {"format": FORMAT, "version": VERSION, "files": plain(files)}
-    contents |= {"launch_count": launch_count, "chain": stated, "ended": ended}
-    contents[FIELD] = sha256(to_json(contents))
+    about: JsonObject = {"format": FORMAT, "version": VERSION, "files": plain(files)}
+    about |= {"launch_count": launch_count, "chain": stated, "ended": ended}
+    contents = {**about, FIELD: sha256(to_json(about))}
     write_whole(folder / SEAL_NAME, to_json(contents, indent=1) + b"\n")
 
 
@@ -93,7 +107,7 @@ def load(folder: Path) -> SealFile:
     """Return what seal.json says; raises MissingFile, or StoreError where it is damaged or was changed."""
     content = inside.read_bytes(folder, SEAL_NAME)
     try:
-        contents = inside.parse(content)
+        contents = inside.parse_object(content)
         stated = shapes.decode(contents, SealFile)
         is_whole = stated.seal == sha256(to_json({name: value for name, value in contents.items() if name != FIELD}))
     except ValueError as error:
@@ -122,7 +136,7 @@ def wrong_end(stated: SealFile, documents: Sequence[Mapping[str, object] | None]
     return "", ""
 
 
-def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, dict[str, str]]:
+def digests_of(folder: Path, json_names: Sequence[str], text_names: Sequence[str]) -> dict[str, FileDigests]:
     """Return the digests of the files that are written before the first launch."""
     found = {name: json_digests(inside.read_bytes(folder, name)) for name in json_names}
     return found | {name: text_digests(inside.read_bytes(folder, name)) for name in text_names}

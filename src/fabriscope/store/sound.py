@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fabriscope.model.errors import StoreError
 from fabriscope.model.manifest import Manifest
@@ -179,7 +178,7 @@ class Reader:
             else:
                 computed = {seal.chain(line.document, before) for before in chains}
                 self._believed += [line] if len(self._believed) == place and computed == {stated} else []
-                yield "" if stated in computed else _what_changed(line.document, STRANGER if chains else "")
+                yield "" if stated in computed else _what_changed(line, STRANGER if chains else "")
                 chains = {stated, *computed}
 
     def _older(self, lines: Sequence[journal.Line], manifest: Manifest) -> Sequence[journal.Line]:
@@ -196,7 +195,7 @@ class Reader:
         for line in first:
             document = line.document or {}
             stated = seal.chain_of(document)
-            if stated is None or seal.chain(document, begin) == stated or _what_changed(document):
+            if stated is None or seal.chain(document, begin) == stated or _what_changed(line):
                 break
             if not self._knows_manifest:
                 what = f"it, line {line.number} of the journal or a line before that was changed after it was written"
@@ -256,11 +255,12 @@ def _is_older(line: journal.Line) -> bool:
     return line.document is not None and seal.FIELD not in line.document and not age.newer_field(line.document)
 
 
-def _what_changed(document: Mapping[str, Any], otherwise: str = "") -> str:
+def _what_changed(line: journal.Line, otherwise: str = "") -> str:
     """Return what of a line is not as its seal says; `otherwise` where its marks find nothing."""
-    content = {name: value for name, value in document.items() if name != seal.FIELD}
+    content = {name: value for name, value in (line.document or {}).items() if name != seal.FIELD}
+    about = line.record.seal if line.record is not None else None
     try:
-        where = marks.locate_field(document[seal.FIELD]["marks"], content)
+        where = marks.locate_field(about.marks, content) if about is not None else seal.FIELD
     except ValueError:
         where = seal.FIELD
     return f"{where}: {CHANGED}" if where else otherwise

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from fabriscope.analysis.comparing.compared import CurvePair
 from fabriscope.analysis.comparing.comparisons import Curves, Family, Key, Spot, curves_of, paired, rounds_of, sign_of
-from fabriscope.analysis.frames import IDENTITY, series_label
+from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Difference, Mean
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.run_data import RunData
 
 ENTRIES, RUNS = "entries", "runs"
 OF_AN_ENTRY = ("placement", "fabric", "layer", "mpi", "instrument", "ranks", "twin")
+Selection = Mapping[str, str | None]
+"""Names of attributes of curves, and the value that each must have."""
 
 
-def selection(text: str, run: RunData, values: pl.DataFrame) -> dict[str, Any]:
+def selection(text: str, run: RunData, values: pl.DataFrame) -> Selection:
     """Return the attributes that a selection names: `gige.tcp.inter`, `gige,tcp`, `fabric=gige,series=Nagle on`.
 
     That is the id of an entry, or words, each an attribute's value alone or with its name. Raises ValueError, in words,
@@ -28,44 +30,42 @@ def selection(text: str, run: RunData, values: pl.DataFrame) -> dict[str, Any]:
     rows = values.filter(pl.col("entry_id") == text)
     if text in run.manifest.entries and rows.height:
         return {name: rows[name][0] for name in OF_AN_ENTRY}
-    found: dict[str, Any] = {}
+    found: dict[str, str | None] = {}
     for word in (word.strip() for word in text.split(",")):
         name, equals, value = word.partition("=")
         names = [name] if equals else [one for one, all_values in known.items() if word in all_values]
         value = value if equals else word
         if len(names) != 1 or value not in [one or "" for one in known.get(names[0], ())]:
-            ids = ", ".join(values["entry_id"].unique(maintain_order=True).to_list())
+            ids = ", ".join(values.select("entry_id").unique(maintain_order=True).to_series())
             raise ValueError(f"{word!r} is nothing that this run compares; its entries are {ids}")
         found[names[0]] = value or (None if None in known[names[0]] else "")
     return found
 
 
-def entries_compared(
-    values: pl.DataFrame, left: Mapping[str, Any], right: Mapping[str, Any], rules: Rules
-) -> list[Family]:
+def entries_compared(values: pl.DataFrame, left: Selection, right: Selection, rules: Rules) -> list[Family]:
     """Return every pair of curves of two selections that differ in nothing but what the selections name."""
     curves, rounds = curves_of(values), rounds_of(values)
-    sides = [[key for key in curves if _fits(key, {"twin": "", **one})] for one in (left, right)]
+    sides = [[key for key in curves if _fits(key.curve, {"twin": "", **one})] for one in (left, right)]
     free = {*left, *right}
-    held = [index for index, name in enumerate((*IDENTITY, "metric_id")) if name not in free]
     pairs = [
         (one, other)
         for one in sides[0]
         for other in sides[1]
-        if one != other and not {*held} & _differences(one, other)
+        if one != other and one.metric_id == other.metric_id and _differences(one.curve, other.curve) <= free
     ]
     found = []
     for one, other in pairs:
-        spots = paired(one[-1], curves[one], curves[other], rules, rounds.get(one))
+        spots = paired(one.metric_id, curves[one], curves[other], rules, rounds.get(one))
         if spots:
-            found.append(Family(ENTRIES, (one, other), (_label(one, other), _label(other, one)), tuple(spots)))
+            labels = _label(one.curve, other.curve), _label(other.curve, one.curve)
+            found.append(Family(CurvePair(ENTRIES, *labels, one.curve, other.curve, one.metric_id), tuple(spots)))
     return found
 
 
-def _differences(one: Key, other: Key) -> set[int]:
-    """Return the places of what two curves differ in; TCP and MPI differ by their layer, not by the library too."""
-    places = {place for place, (mine, yours) in enumerate(zip(one, other, strict=True)) if mine != yours}
-    return places - {IDENTITY.index("mpi")} if IDENTITY.index("layer") in places else places
+def _differences(one: Curve, other: Curve) -> set[str]:
+    """Return what two curves differ in; TCP and MPI differ by their layer, not by the library too."""
+    names = {name for name, value in vars(one).items() if value != vars(other)[name]}
+    return names - {"mpi"} if "layer" in names else names
 
 
 def runs_compared(
@@ -83,7 +83,7 @@ def runs_compared(
     families: list[Family] = []
     refused = []
     for key in curves[0].keys() & curves[1].keys():
-        if key[IDENTITY.index("twin")]:
+        if key.curve.twin:
             continue  # each run's control has been judged inside it
         both = curves[0][key], curves[1][key]
         shared = sorted(both[0].keys() & both[1].keys())
@@ -91,12 +91,12 @@ def runs_compared(
         if len(alike) < len(shared):
             other = next(size for size in shared if size not in alike)
             words = " against ".join(settings[side][key, other] for side in (0, 1))
-            refused.append(f"{_name(key)}, {len(shared) - len(alike)} sizes: {words}")
-        spots = [_unpaired(size, key[-1], both[0][size], both[1][size], rules) for size in alike]
+            refused.append(f"{_name(key.curve)}, {len(shared) - len(alike)} sizes: {words}")
+        spots = [_unpaired(size, key.metric_id, both[0][size], both[1][size], rules) for size in alike]
         if spots:
-            families.append(Family(RUNS, (key, key), labels, tuple(spots)))
+            families.append(Family(CurvePair(RUNS, *labels, key.curve, key.curve, key.metric_id), tuple(spots)))
     order = list(curves[0])
-    return sorted(families, key=lambda one: order.index(one.keys[0])), sorted(refused)
+    return sorted(families, key=lambda one: order.index(Key(one.pair.left_curve, one.pair.metric_id))), sorted(refused)
 
 
 def _unpaired(
@@ -113,25 +113,22 @@ def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
     parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}
     columns = (*IDENTITY, "metric_id", "message_size_bytes", "window_size", "socket", "case_id")
     found = {}
-    for *key, size, window, socket, case_id in values.select(columns).unique().iter_rows():
+    for *curve, metric_id, size, window, socket, case_id in values.select(columns).unique().iter_rows():
         parts = [f"window {window}", socket, *(f"{name} {value}" for name, value in parameters[case_id].items())]
-        found[tuple(key), size] = ", ".join(part for part in parts if part)
+        found[Key(Curve(*curve), metric_id), size] = ", ".join(part for part in parts if part)
     return found
 
 
-def _fits(key: Key, wanted: Mapping[str, Any]) -> bool:
-    named = dict(zip((*IDENTITY, "metric_id"), key, strict=True))
-    return all((named[name] or "") == (value or "") for name, value in wanted.items())
+def _fits(curve: Curve, wanted: Selection) -> bool:
+    return all((vars(curve)[name] or "") == (value or "") for name, value in wanted.items())
 
 
-def _label(key: Key, other: Key) -> str:
+def _label(curve: Curve, other: Curve) -> str:
     """Return what tells this side from the other."""
-    one, two = (dict(zip(IDENTITY, side, strict=False)) for side in (key, other))
-    name = series_label(one, fabric=one["fabric"] != two["fabric"])
+    name = curve.label(fabric=curve.fabric != other.fabric)
     places = {"inter": "between hosts", "intra": "inside one host"}
-    return name if one["placement"] == two["placement"] else f"{name} {places[one['placement']]}"
+    return name if curve.placement == other.placement else f"{name} {places[curve.placement]}"
 
 
-def _name(key: Key) -> str:
-    one = dict(zip(IDENTITY, key, strict=False))
-    return f"{series_label(one)}, {one['benchmark']}, {one['placement']}"
+def _name(curve: Curve) -> str:
+    return f"{curve.label()}, {curve.benchmark}, {curve.placement}"

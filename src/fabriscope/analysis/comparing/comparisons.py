@@ -6,46 +6,31 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from fabriscope.analysis.comparing.compared import (
+    EQUIVALENT,
+    FASTER,
+    SLOWER,
+    UNDECIDED,
+    Compared,
+    CurvePair,
+    comparisons_frame,
+)
 from fabriscope.analysis.comparing.control import CONTROL
-from fabriscope.analysis.frames import AGAIN, IDENTITY, series_label
+from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Evidence, Mean
-from fabriscope.analysis.numbers.intervals import LogRatio, blocks_to_decide, false_discovery, judge
+from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, judge
 from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.ranks import layout_from
 
-VERDICTS = ("faster", "slower", "equivalent", "undecided")
-
-COMPARISON_SCHEMA = {
-    "kind": pl.String,
-    "left": pl.String,
-    "right": pl.String,
-    **{f"{side}_{name}": pl.String for side in ("left", "right") for name in IDENTITY},
-    "metric_id": pl.String,
-    "message_size_bytes": pl.Int64,
-    "left_value": pl.Float64,
-    "right_value": pl.Float64,
-    "ratio": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "block_count": pl.Int64,
-    "p_different": pl.Float64,
-    "p_equivalent": pl.Float64,
-    "verdict": pl.String,
-    "blocks_to_decide": pl.Int64,
-    "method": pl.String,
-}
-Curve = dict[str, Any]
-
 
 def _rank_count(curve: Curve) -> int:
-    return layout_from(curve["ranks"]).rank_count
+    return layout_from(curve.ranks).rank_count
 
 
 @dataclass(frozen=True)
@@ -62,25 +47,25 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("fabric", "Fabric against fabric", ("fabric",), lambda a, b: bool(a["fabric"] and b["fabric"])),
-        Kind("layer", "MPI against TCP", ("layer", "mpi"), lambda a, b: (a["layer"], b["layer"]) == ("mpi", "tcp")),
+        Kind("fabric", "Fabric against fabric", ("fabric",), lambda a, b: bool(a.fabric and b.fabric)),
+        Kind("layer", "MPI against TCP", ("layer", "mpi"), lambda a, b: (a.layer, b.layer) == ("mpi", "tcp")),
         Kind(
             "transport", "Other layers against TCP", ("layer",),
-            lambda a, b: a["layer"] not in ("mpi", "tcp") and b["layer"] == "tcp",
+            lambda a, b: a.layer not in ("mpi", "tcp") and b.layer == "tcp",
         ),
-        Kind("mpi", "MPI library against MPI library", ("mpi",), lambda a, b: bool(a["mpi"] and b["mpi"])),
+        Kind("mpi", "MPI library against MPI library", ("mpi",), lambda a, b: bool(a.mpi and b.mpi)),
         Kind(
             "placement", "Inside one host against between hosts", ("placement", "fabric", "ranks"),
-            lambda a, b: (a["placement"], b["placement"]) == ("intra", "inter")
-            and a["fabric"] in (None, b["fabric"]) and _rank_count(a) == _rank_count(b),
+            lambda a, b: (a.placement, b.placement) == ("intra", "inter")
+            and a.fabric in (None, b.fabric) and _rank_count(a) == _rank_count(b),
         ),
         Kind(
             "ranks", "Arrangement against arrangement of the ranks", ("ranks",),
-            lambda a, b: a["ranks"] != b["ranks"] and _rank_count(a) == _rank_count(b),
+            lambda a, b: a.ranks != b.ranks and _rank_count(a) == _rank_count(b),
         ),
-        Kind("series", "Setting against setting", ("series",), lambda a, b: a["series"] != b["series"]),
+        Kind("series", "Setting against setting", ("series",), lambda a, b: a.series != b.series),
         Kind("instrument", "Instrument against instrument", ("instrument",), lambda a, b: True),  # noqa: ARG005
-        Kind(CONTROL, "A/A control", ("twin",), lambda a, b: (a["twin"], b["twin"]) == ("", AGAIN)),
+        Kind(CONTROL, "A/A control", ("twin",), lambda a, b: (a.twin, b.twin) == ("", AGAIN)),
     )
 }  # fmt: skip
 
@@ -89,20 +74,29 @@ USUAL = Rules()
 
 
 def compare_all(values: pl.DataFrame, rules: Rules = USUAL) -> pl.DataFrame:
-    """Return the comparisons of every kind, COMPARISON_SCHEMA; see `compare`."""
-    return pl.concat([compare(values, kind, rules) for kind in KINDS.values()])
+    """Return the comparisons of every kind as a frame, COMPARISON_SCHEMA; see `compared`."""
+    return comparisons_frame(compared_all(values, rules))
 
 
 def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> pl.DataFrame:
-    """Return one row for each pair of curves and each size that both have.
+    """Return the comparisons of one kind as a frame, COMPARISON_SCHEMA; see `compared`."""
+    return comparisons_frame(compared(values, kind, rules))
+
+
+def compared_all(values: pl.DataFrame, rules: Rules = USUAL) -> list[Compared]:
+    """Return the comparisons of every kind."""
+    return [row for kind in KINDS.values() for row in compared(values, kind, rules)]
+
+
+def compared(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Compared]:
+    """Return what came of each pair of curves at each size that both have.
 
     `values` are launch values; impossible ones do not count. `ratio` says how many times as fast the left one is
     (its rate over the right one's, or the right one's time over its own), the interval is over the log ratios of the
     blocks, by the method of the rules. Of the verdicts on the sizes of a pair at most 5 % are false (false discovery
     rate).
     """
-    rows = [row for one in families(values, kind, rules) for row in one.rows(rules)]
-    return pl.DataFrame(rows, schema=COMPARISON_SCHEMA)
+    return [row for one in families(values, kind, rules) for row in one.rows(rules)]
 
 
 def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:
@@ -110,24 +104,30 @@ def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Fam
     curves, rounds = curves_of(values), rounds_of(values)
     found = []
     for left, right in _pairs(list(curves), kind):
-        labels = _label(kind, _named(left), _named(right)), _label(kind, _named(right), _named(left))
-        spots = paired(left[-1], curves[left], curves[right], rules, rounds.get(left))
+        spots = paired(left.metric_id, curves[left], curves[right], rules, rounds.get(left))
         if spots:
-            found.append(Family(kind.name, (left, right), labels, tuple(spots)))
+            labels = _label(kind, left.curve), _label(kind, right.curve)
+            found.append(Family(CurvePair(kind.name, *labels, left.curve, right.curve, left.metric_id), tuple(spots)))
     return found
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is compared: a curve in one metric."""
+
+    curve: Curve
+    metric_id: str
 
 
 Points = dict[int, dict[int, float]]
 """Message size to block to value."""
-Key = tuple[Any, ...]
-"""IDENTITY and the metric's id."""
 Curves = dict[Key, Points]
 Rounds = Mapping[int, int]
 """Message size to the round in which it was added to what was planned."""
 
 
 def curves_of(values: pl.DataFrame) -> Curves:
-    """Return curve key (IDENTITY and metric) to its points; one metric for each benchmark, the first it defines."""
+    """Return the points of each curve; one metric for each benchmark, the first it defines."""
     derived = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
     sound = values.filter(
         ~pl.col("metric_id").is_in(list(derived)),
@@ -140,8 +140,8 @@ def curves_of(values: pl.DataFrame) -> Curves:
         pl.col("value").log().mean().exp()
     )
     curves: Curves = {}
-    for *key, size, block, value in inside_blocks.iter_rows():
-        curves.setdefault(tuple(key), {}).setdefault(size, {})[block] = value
+    for *curve, metric_id, size, block, value in inside_blocks.iter_rows():
+        curves.setdefault(Key(Curve(*curve), metric_id), {}).setdefault(size, {})[block] = value
     return curves
 
 
@@ -150,24 +150,24 @@ def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
     found: dict[Key, dict[int, int]] = {}
     if "round" in values.columns:
         added = values.filter(pl.col("round") > 0)
-        for *key, size, number in added.select(*IDENTITY, "metric_id", "message_size_bytes", "round").iter_rows():
-            found.setdefault(tuple(key), {})[size] = number
+        columns = added.select(*IDENTITY, "metric_id", "message_size_bytes", "round")
+        for *curve, metric_id, size, number in columns.iter_rows():
+            found.setdefault(Key(Curve(*curve), metric_id), {})[size] = number
     return dict(found)
 
 
 def _pairs(keys: list[Key], kind: Kind) -> Iterator[tuple[Key, Key]]:
-    held = [index for index, name in enumerate((*IDENTITY, "metric_id")) if name not in kind.varies]
-    for first, second in combinations(keys, 2):
-        if any(first[index] != second[index] for index in held):
-            continue
+    """Yield the pairs that differ in nothing but what the kind varies, left and right as it has them."""
+    alike: dict[tuple[object, ...], list[tuple[int, Key]]] = {}
+    for place, key in enumerate(keys):
+        held = tuple(value for name, value in vars(key.curve).items() if name not in kind.varies)
+        alike.setdefault((key.metric_id, *held), []).append((place, key))
+    pairs = [pair for group in alike.values() for pair in combinations(group, 2)]
+    for (_, first), (_, second) in sorted(pairs, key=lambda pair: (pair[0][0], pair[1][0])):
         for left, right in ((first, second), (second, first)):
-            if kind.is_pair(_named(left), _named(right)):
+            if kind.is_pair(left.curve, right.curve):
                 yield left, right
                 break
-
-
-def _named(key: Key) -> Curve:
-    return dict(zip((*IDENTITY, "metric_id"), key, strict=True))
 
 
 @dataclass(frozen=True)
@@ -204,40 +204,38 @@ class Family:
     What was added later, where the earlier data said so, thus changes no verdict that was there before.
     """
 
-    kind: str
-    keys: tuple[Key, Key]
-    labels: tuple[str, str]
+    pair: CurvePair
     spots: tuple[Spot, ...]
 
-    def rows(self, rules: Rules) -> list[dict[str, Any]]:
-        """Return one row for each size, COMPARISON_SCHEMA."""
+    def rows(self, rules: Rules) -> list[Compared]:
+        """Return what came of each size."""
         results = [judge(spot.evidence, rules.margin) for spot in self.spots]
         p_different = self._adjusted([one.p_different for one in results])
         p_equivalent = self._adjusted([one.p_equivalent for one in results])
         tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
         answers = [verdict(*test, rules.error_rate) for test in tests]
-        head = {"kind": self.kind, "left": self.labels[0], "right": self.labels[1], "metric_id": self.keys[0][-1]}
-        for side, key in zip(("left", "right"), self.keys, strict=True):
-            head |= {f"{side}_{name}": value for name, value in zip(IDENTITY, key, strict=False)}
         rows = []
         for index, (spot, result, answer) in enumerate(zip(self.spots, results, answers, strict=True)):
             # One more decision beside those that are made: so much harder is it than a decision on one size alone.
             beside = [other for other, one in zip(answers, self.spots, strict=True) if one.round == spot.round]
-            share = (sum(other != "undecided" for other in beside) + 1) / len(beside)
+            share = (sum(other != UNDECIDED for other in beside) + 1) / len(beside)
             needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
             rows.append(
-                {
-                    **head,
-                    "message_size_bytes": spot.size_bytes,
-                    "left_value": spot.left_value,
-                    "right_value": spot.right_value,
-                    **_ratio_columns(result),
-                    "p_different": _known(p_different[index]),
-                    "p_equivalent": _known(p_equivalent[index]),
-                    "verdict": answer,
-                    "blocks_to_decide": needed if answer == "undecided" else None,
-                    "method": result.method,
-                }
+                Compared(
+                    self.pair,
+                    spot.size_bytes,
+                    spot.left_value,
+                    spot.right_value,
+                    math.exp(result.centre),
+                    _known(math.exp(result.low)),
+                    _known(math.exp(result.high)),
+                    result.block_count,
+                    _known(p_different[index]),
+                    _known(p_equivalent[index]),
+                    answer,
+                    needed if answer == UNDECIDED else None,
+                    result.method,
+                )
             )
         return rows
 
@@ -254,19 +252,10 @@ class Family:
 def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:
     """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN (one block)."""
     if p_equivalent < error_rate:
-        return "equivalent"
+        return EQUIVALENT
     if p_different < error_rate:
-        return "faster" if centre > 0 else "slower"
-    return "undecided"
-
-
-def _ratio_columns(result: LogRatio) -> dict[str, Any]:
-    return {
-        "ratio": math.exp(result.centre),
-        "low": _known(math.exp(result.low)),
-        "high": _known(math.exp(result.high)),
-        "block_count": result.block_count,
-    }
+        return FASTER if centre > 0 else SLOWER
+    return UNDECIDED
 
 
 def _known(value: float) -> float | None:
@@ -278,20 +267,20 @@ def sign_of(metric_id: str) -> int:
     return metric_of(metric_id).sign
 
 
-def _label(kind: Kind, name: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _label(kind: Kind, curve: Curve) -> str:
     """Return what tells this side from the other, in words."""
     if kind.name == CONTROL:
-        return series_label(name)
+        return curve.label()
     if kind.name == "fabric":
-        return str(name["fabric"])
+        return str(curve.fabric)
     if kind.name in ("layer", "transport"):
-        return series_label({**name, "series": "", "ranks": ""}, fabric=False)
+        return curve.label(fabric=False, ranks=False, series=False)
     if kind.name == "mpi":
-        return str(name["mpi"])
+        return str(curve.mpi)
     if kind.name == "placement":
-        return "inside one host" if name["placement"] == "intra" else f"over {name['fabric']}"
+        return "inside one host" if curve.placement == "intra" else f"over {curve.fabric}"
     if kind.name == "ranks":
-        return layout_from(name["ranks"]).spread_text()
+        return layout_from(curve.ranks).spread_text()
     if kind.name == "instrument":
-        return str(name["instrument"])
-    return str(name["series"] or ("default" if other["series"] else "")) or "default"
+        return curve.instrument
+    return curve.series or "default"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
 from fabriscope.analysis.comparing.comparisons import Family
 from fabriscope.analysis.numbers.evidence import Evidence
 from fabriscope.analysis.numbers.intervals import false_discovery
@@ -36,14 +38,14 @@ def parse(text: str) -> Condition:
     return Condition(word, parse_share(share) if colon else 0.0)
 
 
-def answers(condition: Condition, family: Family, rows: list[dict[str, object]], rules: Rules) -> list[str]:
+def answers(condition: Condition, family: Family, rows: Sequence[Compared], rules: Rules) -> list[str]:
     """Return for each size of a pair of curves whether the condition is met, ruled out, or open.
 
     `rows` are the comparisons of the same sizes. Met means shown: of what is met over the sizes of
     a pair at most 5 % is met by chance.
     """
     if condition.word == "undecided":
-        return [MET if row["verdict"] == "undecided" else RULED_OUT for row in rows]
+        return [MET if row.verdict == UNDECIDED else RULED_OUT for row in rows]
     edge = math.log1p(condition.share)
     tests = [_tests(condition.word, spot.evidence, edge) for spot in family.spots]
     met = false_discovery([one for one, _ in tests])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, Compared
 from fabriscope.analysis.words import advantage_text, size_text
 
 CONTROL = "control"
@@ -43,16 +43,16 @@ class Control:
         )
 
 
-def control_of(comparisons: pl.DataFrame) -> Control | None:
+def control_of(rows: Sequence[Compared]) -> Control | None:
     """Return what came of the control, from the comparisons of a run; None without one."""
-    rows = comparisons.filter(pl.col("kind") == CONTROL).to_dicts()
+    rows = [row for row in rows if row.pair.kind == CONTROL]
     if not rows:
         return None
     differing = tuple(
-        f"{row['left_benchmark']} {size_text(row['message_size_bytes'])} "
-        + advantage_text(max(row["ratio"], 1 / row["ratio"]))
+        f"{row.pair.left_curve.benchmark} {size_text(row.message_size_bytes)} "
+        + advantage_text(max(row.ratio, 1 / row.ratio))
         for row in rows
-        if row["verdict"] in ("faster", "slower")
+        if row.verdict in LEADS
     )
-    equivalent = sum(row["verdict"] == "equivalent" for row in rows)
-    return Control(str(rows[0]["left"]), len(rows), equivalent, differing)
+    equivalent = sum(row.verdict == EQUIVALENT for row in rows)
+    return Control(rows[0].pair.left, len(rows), equivalent, differing)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from fabriscope.analysis.comparing.compared import FASTER, LEADS
+from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.words import size_text
 
 MOST_TOLD = 2
@@ -28,22 +29,22 @@ class Crossover:
     """Who leads from there on."""
 
 
-def crossovers(ranges: Sequence[dict[str, Any]]) -> list[Crossover]:
+def crossovers(ranges: Sequence[Range]) -> list[Crossover]:
     """Return the changes of the lead of one pair, from its ranges, smallest sizes first.
 
     What is equivalent or undecided between two verdicts widens the interval; it is as sure as the two verdicts are.
     """
-    decided = [row for row in ranges if row["verdict"] in ("faster", "slower")]
+    decided = [row for row in ranges if row.verdict in LEADS]
     found = []
     for before, after in pairwise(decided):
-        if before["verdict"] == after["verdict"]:
+        if before.verdict == after.verdict:
             continue
-        sizes = before["last_size_bytes"], after["first_size_bytes"]
-        one, other = math.log(before["ratio_at_last"]), math.log(after["ratio_at_first"])
+        sizes = before.last_size_bytes, after.first_size_bytes
+        one, other = math.log(before.ratio_at_last), math.log(after.ratio_at_first)
         low, high = (math.log(max(1, size)) for size in sizes)
         about = math.exp(low + (high - low) * one / (one - other))
-        leader = after["left"] if after["verdict"] == "faster" else after["right"]
-        found.append(Crossover(*sizes, round(about), str(leader)))
+        leader = after.pair.left if after.verdict == FASTER else after.pair.right
+        found.append(Crossover(*sizes, round(about), leader))
     return found
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
+from fabriscope.analysis.comparing.comparisons import KINDS, compared
 from fabriscope.analysis.comparing.control import CONTROL
-from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.intervals import MOST_BLOCKS_ADVISED
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
@@ -61,19 +62,17 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
     if blocks is not None:
         run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
     values = launch_values(run)
-    frame = _compared(run, values, tuple(kinds))
-    undecided = frame.filter(pl.col("verdict") == "undecided")
-    entry_ids = {tuple(row[:-1]): row[-1] for row in values.select(*IDENTITY, "entry_id").unique().iter_rows()}
-    open_entries = {
-        entry_ids[key]
-        for side in ("left", "right")
-        for key in undecided.select([f"{side}_{name}" for name in IDENTITY]).iter_rows()
-    }
-    known = undecided["blocks_to_decide"].drop_nulls().to_list()
+    rows = _compared(run, values, tuple(kinds))
+    undecided = [row for row in rows if row.verdict == UNDECIDED]
+    of_entries = values.select(*IDENTITY, "entry_id").unique()
+    entry_ids = {Curve(*curve): entry_id for *curve, entry_id in of_entries.iter_rows()}
+    pairs = [row.pair for row in undecided]
+    open_entries = {entry_ids[curve] for pair in pairs for curve in (pair.left_curve, pair.right_curve)}
+    known = [row.blocks_to_decide for row in undecided if row.blocks_to_decide is not None]
     return State(
         max((record.block for record in run.journal), default=0),
-        frame.height - undecided.height,
-        frame.height,
+        len(rows) - len(undecided),
+        len(rows),
         frozenset(open_entries),
         max(known, default=None),
         len(known),
@@ -84,13 +83,13 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
 def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: int) -> bool:
     """Return whether the first blocks decide all comparisons at the sizes of a round; without any, nothing is."""
     run = replace(run, journal=tuple(record for record in run.journal if record.block <= blocks))
-    frame = _compared(run, launch_values(run).filter(pl.col("round") == number), tuple(kinds))
-    return frame.height > 0 and not (frame["verdict"] == "undecided").any()
+    rows = _compared(run, launch_values(run).filter(pl.col("round") == number), tuple(kinds))
+    return bool(rows) and all(row.verdict != UNDECIDED for row in rows)
 
 
-def _compared(run: RunData, values: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
+def _compared(run: RunData, values: pl.DataFrame, kinds: tuple[str, ...]) -> list[Compared]:
     asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
-    return pl.concat([compare(values, kind, rules_of(run)) for kind in asked])
+    return [row for kind in asked for row in compared(values, kind, rules_of(run))]
 
 
 def _block_ns(run: RunData, entry_ids: Iterable[str]) -> int:

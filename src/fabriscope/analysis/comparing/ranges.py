@@ -2,60 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.comparing.compared import PAIR_SCHEMA, Compared, OfPair, by_pair
 
-PAIR = ("kind", "left", "right", *(f"{side}_{name}" for side in ("left", "right") for name in IDENTITY), "metric_id")
-"""The columns that tell one pair of curves from another."""
-
-
-def ranges(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each run of neighbouring sizes with one verdict.
-
-    Columns: those of the pair, `verdict`, `first_size_bytes`, `last_size_bytes`, `size_count`, `covers_all` (the pair
-    has no other range), `least_ratio` and `most_ratio` of the centres, `low` and `high` around all intervals,
-    `ratio_at_first`, `ratio_at_last`, `low_at_last`, `high_at_last`, `blocks_to_decide`, the most that a size
-    of the range needs, and `block_count`, the fewest that one has.
-    """
-    rows = list(_ranges(comparisons))
-    numbers = dict.fromkeys(
+RANGE_SCHEMA = {
+    **PAIR_SCHEMA,
+    "verdict": pl.String,
+    **dict.fromkeys(("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide", "block_count"), pl.Int64),
+    "covers_all": pl.Boolean,
+    **dict.fromkeys(
         ("least_ratio", "most_ratio", "low", "high", "ratio_at_first", "ratio_at_last", "low_at_last", "high_at_last"),
         pl.Float64,
-    )
-    counts = dict.fromkeys(
-        ("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide", "block_count"), pl.Int64
-    )
-    schema = {**dict.fromkeys((*PAIR, "verdict"), pl.String), **counts, "covers_all": pl.Boolean, **numbers}
-    return pl.DataFrame(rows, schema=schema)
+    ),
+}
 
 
-def _ranges(comparisons: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    for pair in comparisons.partition_by(PAIR, maintain_order=True):
-        rows = pair.sort("message_size_bytes").to_dicts()
-        runs = [list(run) for _, run in groupby(rows, key=lambda row: row["verdict"])]
-        for run in runs:
-            first, last = run[0], run[-1]
-            lows, highs, needs = ([row[name] for row in run] for name in ("low", "high", "blocks_to_decide"))
-            yield {
-                **{name: first[name] for name in PAIR},
-                "verdict": first["verdict"],
-                "first_size_bytes": first["message_size_bytes"],
-                "last_size_bytes": last["message_size_bytes"],
-                "size_count": len(run),
-                "covers_all": len(runs) == 1,
-                "least_ratio": min(row["ratio"] for row in run),
-                "most_ratio": max(row["ratio"] for row in run),
-                "low": None if None in lows else min(lows),
-                "high": None if None in highs else max(highs),
-                "ratio_at_first": first["ratio"],
-                "ratio_at_last": last["ratio"],
-                "low_at_last": last["low"],
-                "high_at_last": last["high"],
-                "blocks_to_decide": None if None in needs else max(needs),
-                "block_count": min(row["block_count"] for row in run),
-            }
+@dataclass(frozen=True)
+class Range(OfPair):
+    """A pair at neighbouring sizes that have one verdict."""
+
+    verdict: str
+    first_size_bytes: int
+    last_size_bytes: int
+    size_count: int
+    blocks_to_decide: int | None
+    """The most that a size of the range needs."""
+    block_count: int
+    """The fewest that one has."""
+    covers_all: bool
+    """The pair has no other range."""
+    least_ratio: float
+    most_ratio: float
+    """Of the centres."""
+    low: float | None
+    high: float | None
+    """Around all intervals."""
+    ratio_at_first: float
+    ratio_at_last: float
+    low_at_last: float | None
+    high_at_last: float | None
+
+
+def ranges(comparisons: Iterable[Compared]) -> list[Range]:
+    """Return the runs of neighbouring sizes with one verdict, pair after pair, smallest sizes first."""
+    return [one for pair in by_pair(comparisons) for one in _ranges(pair)]
+
+
+def ranges_frame(rows: Iterable[Range]) -> pl.DataFrame:
+    """Return one row for each range, RANGE_SCHEMA."""
+    return pl.DataFrame([{**row.pair.columns(), **vars(row)} for row in rows], schema=RANGE_SCHEMA)
+
+
+def _ranges(of_pair: list[Compared]) -> Iterator[Range]:
+    rows = sorted(of_pair, key=lambda row: row.message_size_bytes)
+    runs = [list(run) for _, run in groupby(rows, key=lambda row: row.verdict)]
+    for run in runs:
+        first, last = run[0], run[-1]
+        lows = [row.low for row in run if row.low is not None]
+        highs = [row.high for row in run if row.high is not None]
+        needs = [row.blocks_to_decide for row in run if row.blocks_to_decide is not None]
+        yield Range(
+            pair=first.pair,
+            verdict=first.verdict,
+            first_size_bytes=first.message_size_bytes,
+            last_size_bytes=last.message_size_bytes,
+            size_count=len(run),
+            blocks_to_decide=max(needs) if len(needs) == len(run) else None,
+            block_count=min(row.block_count for row in run),
+            covers_all=len(runs) == 1,
+            least_ratio=min(row.ratio for row in run),
+            most_ratio=max(row.ratio for row in run),
+            low=min(lows) if len(lows) == len(run) else None,
+            high=max(highs) if len(highs) == len(run) else None,
+            ratio_at_first=first.ratio,
+            ratio_at_last=last.ratio,
+            low_at_last=last.low,
+            high_at_last=last.high,
+        )

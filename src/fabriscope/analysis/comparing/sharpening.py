@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.compared import by_pair
+from fabriscope.analysis.comparing.comparisons import KINDS, compared
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.crossovers import MOST_TOLD, Crossover, crossovers
 from fabriscope.analysis.comparing.findings import where_text
-from fabriscope.analysis.comparing.ranges import PAIR, ranges
-from fabriscope.analysis.frames import IDENTITY, series_label
-from fabriscope.analysis.values.fits import fits
+from fabriscope.analysis.comparing.ranges import Range, ranges
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.values.fits import fitted
 from fabriscope.analysis.values.launch_values import launch_values, without_anchors
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.analysis.words import size_text
@@ -29,8 +29,6 @@ NARROW = 1.05
 """An interval whose ends are closer than this is narrow enough."""
 STEPS = 16
 """A size that is added is a multiple of about a 16th of the gap that it divides, a power of two."""
-CurveId = tuple[Any, ...]
-"""What IDENTITY says of a curve."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Interval:
 
     what: str
     """In words: `ping-pong, TCP, between hosts: the lead passes to gige`."""
-    curves: tuple[CurveId, ...]
+    curves: tuple[Curve, ...]
     """Both sides of a crossover, or the curve that a protocol's change is of."""
     above_bytes: int
     below_bytes: int
@@ -65,32 +63,28 @@ def intervals(run: RunData, kinds: Iterable[str] = ()) -> list[Interval]:
 def _of_leads(values: pl.DataFrame, run: RunData, kinds: tuple[str, ...]) -> list[Interval]:
     rules = rules_of(run)
     asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
-    frame = ranges(pl.concat([compare(values, kind, rules) for kind in asked]))
     found = []
-    for pair in frame.partition_by(PAIR, maintain_order=True):
-        rows = pair.to_dicts()
-        curves = tuple(tuple(rows[0][f"{side}_{name}"] for name in IDENTITY) for side in ("left", "right"))
-        changes = crossovers(rows)
+    for rows in by_pair(ranges(row for kind in asked for row in compared(values, kind, rules))):
+        pair, changes = rows[0].pair, crossovers(rows)
         for one in changes if len(changes) <= MOST_TOLD else ():
-            what = f"{where_text(rows[0])}: the lead passes to {one.leader}"
+            what = f"{where_text(pair)}: the lead passes to {one.leader}"
+            curves = pair.left_curve, pair.right_curve
             found.append(Interval(what, curves, one.above_bytes, one.below_bytes, level_of(rows, one)))
     return sorted(found, key=lambda one: -one.ratio)
 
 
-def level_of(rows: Sequence[Mapping[str, Any]], one: Crossover) -> tuple[int, int] | None:
+def level_of(rows: Sequence[Range], one: Crossover) -> tuple[int, int] | None:
     """Return between which sizes inside a crossover neither side is shown to lead, from the pair's ranges."""
     ends = one.above_bytes, one.below_bytes
-    inside = [row for row in rows if ends[0] < row["first_size_bytes"] <= row["last_size_bytes"] < ends[1]]
-    return (inside[0]["first_size_bytes"], inside[-1]["last_size_bytes"]) if inside else None
+    inside = [row for row in rows if ends[0] < row.first_size_bytes <= row.last_size_bytes < ends[1]]
+    return (inside[0].first_size_bytes, inside[-1].last_size_bytes) if inside else None
 
 
 def _of_protocols(values: pl.DataFrame) -> Iterator[Interval]:
-    for curve in fits(values).partition_by(IDENTITY, maintain_order=True):
-        rows = curve.sort("piece").to_dicts()
-        for piece, following in pairwise(rows):
-            what = f"{series_label(piece)}: the protocol changes"
-            ends = piece["last_size_bytes"], following["first_size_bytes"]
-            yield Interval(what, (tuple(piece[name] for name in IDENTITY),), *ends)
+    for piece, following in pairwise(fitted(values)):
+        if piece.curve == following.curve:
+            ends = piece.last_size_bytes, following.first_size_bytes
+            yield Interval(f"{piece.label()}: the protocol changes", (piece.curve,), *ends)
 
 
 def sizes_inside(interval: Interval, taken: Iterable[int], count: int) -> list[int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from fabriscope.analysis.papers.selections import SIZE, Blocks, Curve, geometric_mean
-from fabriscope.analysis.papers.statements import FAILS, HOLDS, Claim, Point, Statement
+from fabriscope.analysis.papers.statements import FAILS, HOLDS, Point, Statement
 from fabriscope.analysis.words import interval_text, percent, ratio_text, significant, size_text, value_text
+from fabriscope.model.paper import Claim
 
 MOST_PLACES = 3
 
@@ -36,7 +36,7 @@ def evidence(claim: Claim, points: Sequence[Point], verdict: str, problems: Sequ
     said = "; ".join(problems)
     if not points:
         return said
-    along = claim.get("along") or SIZE
+    along = claim.along or SIZE
     if len(points) == 1:
         text = points[0].text
     elif is_about_any(claim):
@@ -48,7 +48,7 @@ def evidence(claim: Claim, points: Sequence[Point], verdict: str, problems: Sequ
 
 def is_about_any(claim: Claim) -> bool:
     """Return whether one point is enough for the claim."""
-    return claim["expect"]["kind"] == "dip" and claim["expect"].get("at") is None
+    return claim.expect.kind == "dip" and claim.expect.at is None
 
 
 def _any(along: str, points: Sequence[Point], verdict: str) -> str:
@@ -83,10 +83,10 @@ def _known(value: float, otherwise: float) -> float:
     return otherwise if math.isnan(value) else value
 
 
-def _interval(low: float, high: float, text: Any) -> str:
+def _interval(low: float, high: float, text: Callable[[float], str]) -> str:
     if math.isnan(low):
         return "from one block, so without interval"
-    return str(interval_text(low, high, text) or "without interval")
+    return interval_text(low, high, text) or "without interval"
 
 
 def ratio_evidence(metric_id: str, pair: tuple[float, float], statement: Statement) -> str:
@@ -127,7 +127,7 @@ def share_evidence(line_rate_bits_per_s: float, statement: Statement) -> str:
 
 def step_evidence(claim: Claim, curve: Curve, before: float, after: float) -> str:
     """Return how the value changes from one place to another."""
-    along, metric_id = claim.get("along") or SIZE, claim["metric_id"]
+    along, metric_id = claim.along or SIZE, claim.metric
     first, second = (geometric_mean(curve.points[place].values()) for place in (before, after))
     return (
         f"{value_text(first, metric_id)} at {place_text(along, before)}, "
@@ -142,14 +142,14 @@ def change_text(ratio: float) -> str:
 
 def dip_evidence(claim: Claim, curve: Curve, places: Sequence[float]) -> str:
     """Return the values at a place and its neighbours."""
-    along, metric_id = claim.get("along") or SIZE, claim["metric_id"]
+    along, metric_id = claim.along or SIZE, claim.metric
     values = [value_text(geometric_mean(curve.points[place].values()), metric_id) for place in places]
     return ", ".join(f"{value} at {place_text(along, place)}" for value, place in zip(values, places, strict=True))
 
 
 def gap_evidence(claim: Claim, places: Sequence[float], gaps: Sequence[Blocks], sign: int) -> str:
     """Return the distance between two curves at the first and the last place."""
-    along, metric_id = claim.get("along") or SIZE, claim["metric_id"]
+    along, metric_id = claim.along or SIZE, claim.metric
     texts = []
     for place, gap in zip((places[0], places[-1]), gaps, strict=True):
         mean = sign * math.fsum(gap.values()) / len(gap)

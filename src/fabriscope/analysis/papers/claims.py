@@ -1,17 +1,15 @@
 """A paper's claims, stated as data, judged by a run's launch values: `holds`, `holds not` or `not decided`.
 
-A claim is a mapping with `of` (the curves that it speaks of), `than` (what they are set against), the metric, the part
-of the axis, and what is expected. docs/papers.md lists the kinds of expectation; each is one function here that makes
+docs/papers.md lists the kinds of expectation; each is one function here that makes
 statements (statements.py) out of curves (selections.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from fabriscope.analysis.numbers.intervals import MARGIN
 from fabriscope.analysis.papers import claim_words as words
@@ -20,7 +18,6 @@ from fabriscope.analysis.papers.statements import (
     FAILS,
     NOTHING,
     OPEN,
-    Claim,
     Point,
     Statement,
     above,
@@ -30,6 +27,7 @@ from fabriscope.analysis.papers.statements import (
     inside,
 )
 from fabriscope.model.metrics import metric_of
+from fabriscope.model.paper import Claim, Expectation, Meant
 
 SAME = "both are one and the same measurement here"
 
@@ -68,8 +66,8 @@ def judge(claim: Claim, pool: Pool) -> Finding:
     whole = all_of(judged)
     texts = []
     for (of, than, part), statement in zip(parts, judged, strict=True):
-        pair = f"{of['label']} against {than['label']}: " if len(parts) > 1 and than else ""
-        pair = pair or (f"{of['label']}: " if len(parts) > 1 else "")
+        pair = f"{of.label} against {than.label}: " if len(parts) > 1 and than else ""
+        pair = pair or (f"{of.label}: " if len(parts) > 1 else "")
         text = words.evidence(claim, part.points, statement.verdict, part.problems)
         if whole.verdict != FAILS or statement.verdict == FAILS:
             texts.append(f"{pair}{text}")
@@ -79,25 +77,25 @@ def judge(claim: Claim, pool: Pool) -> Finding:
     return Finding(claim, whole.verdict, evidence, tuple(point for _, _, part in parts for point in part.points))
 
 
-def _pairs(claim: Claim) -> Iterator[tuple[Any, Any]]:
-    for of in claim["of"]:
-        for than in claim.get("than") or [None]:
+def _pairs(claim: Claim) -> Iterator[tuple[Meant, Meant | None]]:
+    for of in claim.of:
+        for than in claim.than or [None]:
             yield of, than
 
 
-def _part(claim: Claim, pool: Pool, of: Mapping[str, Any], than: Mapping[str, Any] | None) -> _Part:
+def _part(claim: Claim, pool: Pool, of: Meant, than: Meant | None) -> _Part:
     part = _Part()
     curve = pool.pick(of, claim)
     other = pool.pick(than, claim) if than is not None else None
     for one, found in ((of, curve), (than, other)):
         if one is not None and found is not None and found.problem:
-            part.problems.append(found.problem if one.get("select") is None else f"{one['label']}: {found.problem}")
+            part.problems.append(found.problem if one.select is None else f"{one.label}: {found.problem}")
     if not part.problems and other is not None and curve.case_ids == other.case_ids:
         part.problems.append(SAME)
     if part.problems:
         return part
     part.problems += _gaps(claim, [found for found in (curve, other) if found is not None])
-    KINDS[claim["expect"]["kind"]](part, claim, pool, curve, other)
+    KINDS[claim.expect.kind](part, claim, pool, curve, other)
     if not part.points and not part.problems:
         part.problems.append("too few points were measured here")
     return part
@@ -105,8 +103,8 @@ def _part(claim: Claim, pool: Pool, of: Mapping[str, Any], than: Mapping[str, An
 
 def _gaps(claim: Claim, curves: Sequence[Curve]) -> list[str]:
     """Return which ends of the stated range were not measured, and which points of it have no result."""
-    along = claim.get("along") or SIZE
-    asked = claim.get("at") if along != SIZE else None if claim.get("take") else claim.get("sizes")
+    along = claim.along or SIZE
+    asked = claim.at if along != SIZE else None if claim.take else claim.sizes
     places = set.intersection(*(set(curve.points) for curve in curves))
     ends = [end for end in asked or () if end is not None and end not in places]
     lost = set.union(*(set(curve.missing) for curve in curves)) - set(ends)
@@ -114,8 +112,15 @@ def _gaps(claim: Claim, curves: Sequence[Curve]) -> list[str]:
     return texts + ([f"no result at {words.places_text(along, sorted(lost))}"] if lost else [])
 
 
+def _sign(claim: Claim) -> int:
+    """Return 1 where more is expected, -1 where less is."""
+    if claim.expect.sign is None:
+        raise ValueError("this kind of claim says whether more or less is expected")
+    return claim.expect.sign
+
+
 def _margin(claim: Claim) -> float:
-    margin = claim.get("margin")
+    margin = claim.margin
     return MARGIN if margin is None else float(margin)
 
 
@@ -123,8 +128,8 @@ def _logs(first: Blocks, second: Blocks) -> list[float]:
     return [math.log(first[block] / second[block]) for block in sorted(first.keys() & second.keys())]
 
 
-def _bounds(expect: Mapping[str, Any], change: Callable[[float], float]) -> tuple[float, float]:
-    low, high = expect.get("low"), expect.get("high")
+def _bounds(expect: Expectation, change: Callable[[float], float]) -> tuple[float, float]:
+    low, high = expect.low, expect.high
     return (-math.inf if not low else change(low)), (math.inf if high is None else change(high))
 
 
@@ -145,17 +150,17 @@ def _pairwise(part: _Part, claim: Claim, curve: Curve, other: Curve | None, test
         logs = _logs(first, second)
         if logs:
             statement = test(logs)
-            text = words.ratio_evidence(claim["metric_id"], _centres(first, second), statement)
+            text = words.ratio_evidence(claim.metric, _centres(first, second), statement)
             part.add(place, text, statement)
 
 
 def _direction(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
-    test = below if claim["expect"]["sign"] < 0 else above
+    test = below if _sign(claim) < 0 else above
     _pairwise(part, claim, curve, other, lambda logs: test(logs, _margin(claim), method=pool.method))
 
 
 def _ratio(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
-    low, high = _bounds(claim["expect"], math.log)
+    low, high = _bounds(claim.expect, math.log)
     _pairwise(part, claim, curve, other, lambda logs: inside(logs, low, high, method=pool.method))
 
 
@@ -167,24 +172,24 @@ def _equal(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | N
 def _difference(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | None) -> None:
     if other is None:
         raise ValueError("a difference is one of two")
-    expect = claim["expect"]
-    low = -math.inf if expect.get("low") is None else expect["low"]
-    high = math.inf if expect.get("high") is None else expect["high"]
+    expect = claim.expect
+    low = -math.inf if expect.low is None else expect.low
+    high = math.inf if expect.high is None else expect.high
     for place in sorted(curve.points.keys() & other.points.keys()):
         first, second = curve.points[place], other.points[place]
         shared = sorted(first.keys() & second.keys())
         if shared:
             statement = inside([first[block] - second[block] for block in shared], low, high, method=pool.method)
             means = [math.fsum(one[block] for block in shared) / len(shared) for one in (first, second)]
-            text = words.difference_evidence(claim["metric_id"], (means[0], means[1]), statement)
+            text = words.difference_evidence(claim.metric, (means[0], means[1]), statement)
             part.add(place, text, statement)
 
 
 def _value(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
-    low, high = _bounds(claim["expect"], math.log)
+    low, high = _bounds(claim.expect, math.log)
     for place, blocks in curve.points.items():
         statement = inside([math.log(value) for value in blocks.values()], low, high, method=pool.method)
-        part.add(place, words.value_evidence(claim["metric_id"], statement), statement)
+        part.add(place, words.value_evidence(claim.metric, statement), statement)
 
 
 def _share(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
@@ -192,7 +197,7 @@ def _share(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | 
     if not rate:
         part.problems.append("the line rate is not known")
         return
-    low, high = _bounds(claim["expect"], math.log)
+    low, high = _bounds(claim.expect, math.log)
     for place, blocks in curve.points.items():
         statement = inside([math.log(value * 8 / rate) for value in blocks.values()], low, high, method=pool.method)
         part.add(place, words.share_evidence(rate, statement), statement)
@@ -200,7 +205,7 @@ def _share(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | 
 
 def _monotonic(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Grows (or falls): no step goes the other way by more than the margin, and the whole way does go."""
-    sign = claim["expect"]["sign"]
+    sign = _sign(claim)
     edge = math.log1p(_margin(claim))
     places = sorted(curve.points)
     for before, after in pairwise(places):
@@ -226,7 +231,7 @@ def _steady(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve |
 def _dip(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Lies below both neighbours: at one place, or (`any`) at some place."""
     places = sorted(curve.points)
-    at = claim["expect"].get("at")
+    at = claim.expect.at
     for before, place, after in zip(places, places[1:], places[2:], strict=False):
         if at is not None and place != at:
             continue
@@ -237,10 +242,12 @@ def _dip(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | No
 
 def _best(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
     """Nowhere else is it better by more than the margin."""
-    at, sign = claim["expect"]["at"], metric_of(claim["metric_id"]).sign
+    at, sign = claim.expect.at, metric_of(claim.metric).sign
     edge = math.log1p(_margin(claim))
+    if at is None:
+        raise ValueError("this kind of claim says where it is best")
     if at not in curve.points:
-        part.problems.append(f"not measured at {words.places_text(claim.get('along') or SIZE, [at])}")
+        part.problems.append(f"not measured at {words.places_text(claim.along or SIZE, [at])}")
         return
     for place in sorted(curve.points):
         if place != at:

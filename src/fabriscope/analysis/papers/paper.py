@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,7 @@ from fabriscope.analysis.papers.claims import Finding, judge
 from fabriscope.analysis.papers.selections import Curve, Pool
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.model.paper import Column, Draw, FigureFacts, PaperCell, PaperFacts, TableFacts
 from fabriscope.model.run_data import RunData
 
 
@@ -25,7 +25,7 @@ class PaperFigure:
     figure_id: str
     caption: str
     note: str
-    draw: Mapping[str, Any] | None
+    draw: Draw | None
     curves: tuple[tuple[str, Curve], ...]
     """Label and curve; the curve's `problem` says why there is none."""
     findings: tuple[Finding, ...]
@@ -50,7 +50,7 @@ class PaperTable:
     caption: str
     note: str
     keys: tuple[str, ...]
-    columns: tuple[Mapping[str, Any], ...]
+    columns: tuple[Column, ...]
     rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
     """The names of each row, and its cells."""
 
@@ -59,8 +59,8 @@ class PaperTable:
 class Paper:
     """What came of a paper."""
 
-    about: Mapping[str, Any]
-    """The manifest's `paper`: title, citation, question, setup, names."""
+    about: PaperFacts
+    """What the manifest says of it."""
     figures: tuple[PaperFigure, ...]
     tables: tuple[PaperTable, ...]
     findings: tuple[Finding, ...]
@@ -77,7 +77,7 @@ class Paper:
         verdicts = [finding.verdict for _, finding in self.all_findings()]
         hold, fail, left = (verdicts.count(name) for name in (HOLDS, FAILS, OPEN))
         return (
-            f"Of {len(verdicts)} claims of “{self.about['title']}”, {hold} {'holds' if hold == 1 else 'hold'} here, "
+            f"Of {len(verdicts)} claims of “{self.about.title}”, {hold} {'holds' if hold == 1 else 'hold'} here, "
             f"{fail} {'does' if fail == 1 else 'do'} not, and {left} {'was' if left == 1 else 'were'} not decided."
         )
 
@@ -89,30 +89,29 @@ def paper_of(run: RunData, values: pl.DataFrame) -> Paper | None:
         return None
     pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method)
     return Paper(
-        {name: value for name, value in about.items() if name not in ("figures", "tables", "claims")},
-        tuple(_figure(one, pool) for one in about["figures"]),
-        tuple(_table(one, pool) for one in about["tables"]),
-        tuple(judge(claim, pool) for claim in about["claims"]),
+        about,
+        tuple(_figure(one, pool) for one in about.figures),
+        tuple(_table(one, pool) for one in about.tables),
+        tuple(judge(claim, pool) for claim in about.claims),
     )
 
 
-def _figure(one: Mapping[str, Any], pool: Pool) -> PaperFigure:
-    draw = one.get("draw")
-    curves = tuple((curve["label"], pool.pick(curve, draw)) for curve in draw["curves"]) if draw else ()
-    findings = tuple(judge(claim, pool) for claim in one["claims"])
-    return PaperFigure(one["id"], one["caption"], one.get("note", ""), draw, curves, findings)
+def _figure(one: FigureFacts, pool: Pool) -> PaperFigure:
+    draw = one.draw
+    curves = tuple((curve.label, pool.pick(curve, draw)) for curve in draw.curves) if draw else ()
+    findings = tuple(judge(claim, pool) for claim in one.claims)
+    return PaperFigure(one.id, one.caption, one.note, draw, curves, findings)
 
 
-def _table(one: Mapping[str, Any], pool: Pool) -> PaperTable:
-    columns = tuple(one["columns"])
+def _table(one: TableFacts, pool: Pool) -> PaperTable:
     rows = tuple(
         (
-            tuple(row["names"]),
-            tuple(_cell(cell, column, pool) for cell, column in zip(row["cells"], columns, strict=True)),
+            row.names,
+            tuple(_cell(cell, column, pool) for cell, column in zip(row.cells, one.columns, strict=True)),
         )
-        for row in one["rows"]
+        for row in one.rows
     )
-    return PaperTable(one["id"], one["caption"], one.get("note", ""), tuple(one["keys"]), columns, rows)
+    return PaperTable(one.id, one.caption, one.note, one.keys, one.columns, rows)
 
 
 UNITS: Mapping[str, float] = {
@@ -121,17 +120,17 @@ UNITS: Mapping[str, float] = {
 """What turns a stored value (bytes per second, ns, bytes) into a table's unit."""
 
 
-def _cell(cell: Mapping[str, Any], column: Mapping[str, Any], pool: Pool) -> Cell:
+def _cell(cell: PaperCell, column: Column, pool: Pool) -> Cell:
     curve = pool.pick(cell, column)
     if curve.problem or len(curve.points) != 1:
-        return Cell(cell["paper"], problem=curve.problem or "several points fit")
+        return Cell(cell.paper, problem=curve.problem or "several points fit")
     ((place, blocks),) = curve.points.items()
-    factor = UNITS.get(column["unit"], 1.0)
-    if column["show"] == "size":
+    factor = UNITS.get(column.unit, 1.0)
+    if column.show == "size":
         size = curve.sizes.get(place)
-        return Cell(cell["paper"], None if size is None else size * factor)
+        return Cell(cell.paper, None if size is None else size * factor)
     mean = Mean(np.log(list(blocks.values())), pool.method)
     value, low, high = (math.exp(end) * factor for end in (mean.centre, *mean.interval()))
     if math.isnan(low):
-        return Cell(cell["paper"], value)
-    return Cell(cell["paper"], value, low, high)
+        return Cell(cell.paper, value)
+    return Cell(cell.paper, value, low, high)

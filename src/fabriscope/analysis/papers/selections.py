@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import polars as pl
 
 from fabriscope.analysis.numbers.evidence import FIXED
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.paper import Attribute, Meant, Picked, Select
 
 SIZE = "message_size_bytes"
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Attribute] = {
     "send_buffer_bytes": None,
     "receive_buffer_bytes": None,
     "tcp_nodelay": True,
@@ -25,7 +25,6 @@ DEFAULTS: dict[str, Any] = {
 """Settings that a selection means when it does not name them."""
 Blocks = dict[int, float]
 """Block to value."""
-Select = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ class Pool:
             self._values.setdefault((case_id, metric_id), {})[block] = value
         self._line_rates = {name: fabric.line_rate_bits_per_s for name, fabric in fabrics.items()}
 
-    def pick(self, one: Mapping[str, Any], how: Mapping[str, Any]) -> Curve:
-        """Return the curve of `one` (its label, and the cases that stand for it), as `how` says: metric and axis."""
-        if one.get("select") is None:
-            return Curve(problem=f"nothing here stands for {one.get('missing') or one['label']}")
-        at, sizes = (Range(*how[name]) if how.get(name) else EVERYTHING for name in ("at", "sizes"))
-        return self.curve(one["select"], how["metric_id"], how.get("along") or SIZE, at, sizes, how.get("take"))
+    def pick(self, meant: Meant, how: Picked) -> Curve:
+        """Return the curve that is meant, as `how` says: metric and axis."""
+        if meant.select is None:
+            return Curve(problem=f"nothing here stands for {meant.missing or meant.label}")
+        at, sizes = (Range(*ends) if ends else EVERYTHING for ends in (how.at, how.sizes))
+        return self.curve(meant.select, how.metric, how.along or SIZE, at, sizes, how.take)
 
     def curve(
         self,
@@ -104,15 +103,15 @@ class Pool:
         found: dict[float, dict[int, list[str]]] = {}
         missing = set()
         for case_id, one in self._cases.items():
-            place = _number(one.get(along)) if along != SIZE or not take else 0.0
-            if place is None or not matches(one, select, along) or not sizes.holds(one[SIZE]):
+            place = _number(one.named.get(along)) if along != SIZE or not take else 0.0
+            if place is None or not matches(one.named, select, along) or not sizes.holds(one.message_size_bytes):
                 continue
             if not at.holds(place):
                 continue
             if (case_id, metric_id) not in self._values:
                 missing.add(place)
                 continue
-            found.setdefault(place, {}).setdefault(one[SIZE], []).append(case_id)
+            found.setdefault(place, {}).setdefault(one.message_size_bytes, []).append(case_id)
         case_ids = frozenset(case_id for by_size in found.values() for ids in by_size.values() for case_id in ids)
         if any(len(ids) > 1 for by_size in found.values() for ids in by_size.values()):
             return Curve(problem=f"several measurements fit: {self._difference(case_ids)}", case_ids=case_ids)
@@ -129,50 +128,57 @@ class Pool:
 
     def line_rate_of(self, curve: Curve) -> float | None:
         """Return the line rate in bits per second of the one fabric that a curve runs over; None if unknown."""
-        names = {self._cases[case_id].get("fabric") for case_id in curve.case_ids}
+        names = {self._cases[case_id].fabric for case_id in curve.case_ids}
         return self._line_rates.get(names.pop() or "") if len(names) == 1 else None
 
     def _difference(self, case_ids: Iterable[str]) -> str:
         """Return by what the cases differ, in words."""
-        some = [self._cases[case_id] for case_id in sorted(case_ids)]
+        some = [self._cases[case_id].named for case_id in sorted(case_ids)]
         telling = [name for name in some[0] if name not in (SIZE, "window_size", "series")]
         names = [name for name in telling if len({str(one.get(name)) for one in some}) > 1]
         parts = [f"{name} {', '.join(dict.fromkeys(str(one.get(name)) for one in some))}" for name in names]
         return "; ".join(parts) or "cases with the same attributes"
 
 
-def attributes(case: Case) -> dict[str, Any]:
-    """Return everything that a case can be selected by, flat.
+@dataclass(frozen=True)
+class Attributes:
+    """Everything that a case can be selected by."""
 
-    Names are those of the manifest: of the entry (layer, fabric, placement, mpi, instrument), the case, its socket
-    options and its parameters; `rank_count`, `host_count` and `pair_count` are counted.
-    """
+    message_size_bytes: int
+    fabric: str | None
+    named: Mapping[str, Attribute]
+    """All of it, by its name in the manifest: of the entry (layer, fabric, placement, mpi, instrument), the case, its
+    socket options and its parameters; `rank_count`, `host_count` and `pair_count` are counted."""
+
+
+def attributes(case: Case) -> Attributes:
+    """Return what a case can be selected by."""
     hosts = case.entry.hosts
-    flat: dict[str, Any] = {}
+    flat: dict[str, Attribute] = {}
     for noun in (case, case.entry, case.socket):
         flat |= {field.name: getattr(noun, field.name) for field in fields(noun)}
     for name in ("entry", "socket", "parameters", "hosts"):
         del flat[name]
     flat |= case.parameter_map
     flat |= {"rank_count": len(hosts), "host_count": len(set(hosts)), "pair_count": len(hosts) // 2}
-    return flat
+    return Attributes(case.message_size_bytes, case.entry.fabric, flat)
 
 
-def matches(one: Mapping[str, Any], select: Select, along: str) -> bool:
+def matches(one: Mapping[str, Attribute], select: Select, along: str) -> bool:
     """Return whether a case's attributes are what `select` says; unnamed settings must be the system's own."""
     wanted = {**{name: value for name, value in DEFAULTS.items() if name != along}, **select}
     return all(name == along or _same(one.get(name, DEFAULTS.get(name)), value) for name, value in wanted.items())
 
 
-def _same(found: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list | tuple):
+def _same(found: Attribute, wanted: Attribute | tuple[Attribute, ...]) -> bool:
+    if isinstance(wanted, tuple):
         return any(_same(found, one) for one in wanted)
     if found is None or wanted is None:
         return found is wanted
     return str(found) == str(wanted)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Attribute) -> float | None:
     try:
         return None if value is None or isinstance(value, bool) else float(value)
     except ValueError:

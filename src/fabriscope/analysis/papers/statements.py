@@ -10,17 +10,14 @@ lies outside. Claims are made of several (`all_of`, `any_of`); how that changes 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, FIXED, Mean, half_width
 from fabriscope.analysis.numbers.intervals import MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
 HOLDS, FAILS, OPEN = "holds", "holds not", "not decided"
-Claim = Mapping[str, Any]
-"""What a paper says, as plan/paper.py resolved it; claims.py describes its members."""
 
 
 @dataclass(frozen=True)

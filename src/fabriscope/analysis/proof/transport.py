@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import polars as pl
 
-from fabriscope.analysis.frames import IN_TRUTH, cases_frame
+from fabriscope.analysis.curve import IN_TRUTH
+from fabriscope.analysis.frames import planned_cases
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.model.case import Entry
@@ -167,8 +167,8 @@ def refuted_run(run: RunData) -> RunData:
 
 def _is_refuted(run: RunData) -> pl.Expr:
     """Return what is true of rows of refuted launches."""
-    refuted = transport_frame(run).filter(pl.col("verdict") == REFUTED)["launch_id"]
-    return pl.col("launch_id").is_in(refuted.to_list())
+    refuted = [launch.launch_id for launch in launch_verdicts(run) if launch.verdict == REFUTED]
+    return pl.col("launch_id").is_in(refuted)
 
 
 def refuted_values(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
@@ -230,33 +230,5 @@ def entry_verdicts(run: RunData) -> list[EntryVerdict]:
             max((launch.closure_error for launch in launches if launch.closure_error is not None), default=None),
             some[0].because,
         )
-    order = cases_frame(run)["entry_id"].unique(maintain_order=True).to_list()
+    order = list(dict.fromkeys(case.entry_id for case in planned_cases(run)))
     return [found[entry_id] for entry_id in sorted(found, key=order.index)]
-
-
-def refuted_findings(run: RunData) -> list[dict[str, Any]]:
-    """Return a finding for each entry with refuted launches, as `findings` has them; `kind` is `refuted`."""
-    return [
-        {
-            "kind": REFUTED,
-            "benchmark": "",
-            "placement": of_entry.entry.placement,
-            "where": of_entry.entry.label(),
-            "text": f"asked for {of_entry.asked}, and in truth carried by {of_entry.carried_by} in {_count(of_entry)}: "
-            f"{of_entry.because}; left out of every comparison",
-            "crossovers": [],
-            "has_lead": False,
-        }
-        for of_entry in entry_verdicts(run)
-        if of_entry.verdict == REFUTED
-    ]
-
-
-def _count(of_entry: EntryVerdict) -> str:
-    total, refuted = of_entry.launch_count, of_entry.counts[REFUTED]
-    return "every launch" if refuted == total else f"{refuted} of {total} launches"
-
-
-def refuted_sentences(run: RunData) -> list[str]:
-    """Return the same as sentences."""
-    return [f"Refuted: {one['where']} was {one['text']}." for one in refuted_findings(run)]

@@ -108,15 +108,15 @@ def drifts(frame: pl.DataFrame) -> dict[int, list[tuple[int, float]]]:
     several = relative.filter(pl.len().over(keys) >= 3).sort("launch_id", "burst")
     found = {}
     for part in several.partition_by("launch_id", maintain_order=True):
-        levels = part["_level"].to_numpy()
+        launch_ids, at_bursts, relative_levels = part.select("launch_id", "burst", "_level").get_columns()
+        levels = relative_levels.to_numpy()
         changes = list(changepoints(levels))
         ends = [0, *changes, len(levels)]
         means = [float(np.median(levels[first:last])) for first, last in pairwise(ends)]
         steps = [math.exp(after - before) for before, after in pairwise(means)]
         big = [(place, step) for place, step in zip(changes, steps, strict=True) if abs(math.log(step)) >= LEAST_SHIFT]
         if big:
-            bursts_of_part = part["burst"].to_list()
-            found[int(part["launch_id"][0])] = [(bursts_of_part[place], step) for place, step in big]
+            found[int(launch_ids[0])] = [(int(at_bursts[place]), step) for place, step in big]
     return found
 
 

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
-from fabriscope.analysis.frames import CASE_COLUMNS
+from fabriscope.analysis.frames import CASE_COLUMNS, PlannedCase
 from fabriscope.analysis.numbers.evidence import FIXED, WIDEST_LOG, half_width
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.run_data import RunData
 
 KEYS = (*CASE_COLUMNS, "metric_id")
+
+
+@dataclass(frozen=True)
+class Centre:
+    """A number with its 95 % interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    """None for one launch."""
+
+    def overlaps(self, other: Centre) -> bool:
+        """Return whether the order of two may be chance: without intervals it may."""
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return True
+        return self.low <= other.high and other.low <= self.high
+
+
+@dataclass(frozen=True)
+class Estimate(PlannedCase):
+    """One case in one metric over its launches: a row of `estimates_of`, which says what the fields are."""
+
+    metric_id: str
+    value: float
+    low: float | None
+    high: float | None
+    launch_min: float
+    launch_max: float
+    limit: float | None
+    between_launch_spread: float | None
+    launch_count: int
+    sample_count: int
+    impossible_launch_count: int
+    impossible: bool
 
 
 def estimates(run: RunData) -> pl.DataFrame:
@@ -53,7 +89,9 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
 
 
 def _with_interval(grouped: pl.DataFrame, method: str) -> pl.DataFrame:
-    halves = {count: half_width(count, 1.0, method) for count in grouped["launch_count"].unique().to_list()}
+    halves = {
+        count: half_width(count, 1.0, method) for count in grouped.select(pl.col("launch_count").unique()).to_series()
+    }
     has_logs = pl.col("launch_min") > 0
     has_interval = has_logs & (pl.col("launch_count") > 1)
     half = pl.col("launch_count").replace_strict(halves, return_dtype=pl.Float64) * pl.col("_spread")

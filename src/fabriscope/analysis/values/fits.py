@@ -9,25 +9,28 @@ its g (A. Alexandrov et al., SPAA 1995); o alone is not measured by a ping-pong.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fabriscope.analysis.frames import IDENTITY, series_label
+from fabriscope.analysis.curve import IDENTITY, Curve
+from fabriscope.analysis.frames import ROUND, SIZE
+from fabriscope.analysis.rows import frame_of
 from fabriscope.analysis.words import rate_text, size_text, time_text
 
 TIME = "latency_ns"
 RATE = "bandwidth_bytes_per_s"
+WINDOWS = "bandwidth"
+"""The benchmark whose windows tell the time per message."""
 LEAST_POINTS = 3
 """Sizes in a piece: two make any line."""
 MOST_PIECES = 5
 GAIN = 0.1
 """One more piece must take away so much of what the error has above the noise, or 0.1 % of the time."""
-FIT_SCHEMA: dict[str, Any] = {
+FIT_SCHEMA = {
     **dict.fromkeys(IDENTITY, pl.String),
     "piece": pl.Int32,
     "piece_count": pl.Int32,
@@ -41,6 +44,23 @@ FIT_SCHEMA: dict[str, Any] = {
     "launch_count": pl.Int32,
 }
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FittedPiece(Curve):
+    """One piece of the model of one curve: a row of `fits`, which says what the fields are."""
+
+    piece: int
+    """Counts from 1."""
+    piece_count: int
+    first_size_bytes: int
+    last_size_bytes: int
+    latency_ns: float
+    ns_per_byte: float
+    held_out_error: float | None
+    noise_floor: float | None
+    message_gap_ns: float | None
+    launch_count: int
 
 
 @dataclass(frozen=True)
@@ -63,30 +83,41 @@ def fits(values: pl.DataFrame) -> pl.DataFrame:
     relative errors over sizes, the launch's own level taken out; `noise_floor` is by what the other launches' own mean
     misses it, which no model can beat for long. Both are null for one launch. Curves of fewer than 6 sizes have no fit.
     """
+    return frame_of(fitted(values), FIT_SCHEMA)
+
+
+def fitted(values: pl.DataFrame) -> list[FittedPiece]:
+    """Return the pieces of each curve of ping-pong times, smallest sizes first; see `fits`."""
     sound = values.filter(
         pl.col("benchmark") == "ping_pong", pl.col("metric_id") == TIME, ~pl.col("impossible"), pl.col("value") > 0,
         pl.col("layer") != "null", pl.col("message_size_bytes") > 0,
     )  # fmt: skip
     gaps = _gaps(values)
-    rows: list[dict[str, Any]] = []
+    rows = []
     for part in sound.partition_by(IDENTITY, maintain_order=True):
-        curve = part.select(IDENTITY).row(0, named=True)
+        curve = Curve(*part.select(IDENTITY).row(0))
         sizes, logs = _logs(part)
         if len(sizes) < 2 * LEAST_POINTS:
             continue
         pieces, error = _chosen(sizes, logs)
-        about = {
-            "piece_count": len(pieces),
-            "held_out_error": error,
-            "noise_floor": _noise_floor(logs),
-            "message_gap_ns": gaps.get(tuple(curve[name] for name in IDENTITY if name != "benchmark")),
-            "launch_count": len(logs),
-        }
+        floor, gap = _noise_floor(logs), gaps.get(replace(curve, benchmark=WINDOWS))
         for number, piece in enumerate(pieces, start=1):
-            ends = {"first_size_bytes": int(sizes[piece.first]), "last_size_bytes": int(sizes[piece.last])}
-            line = {"latency_ns": piece.latency_ns, "ns_per_byte": piece.ns_per_byte}
-            rows.append({**curve, **about, **ends, **line, "piece": number})
-    return pl.DataFrame(rows, schema=FIT_SCHEMA)
+            rows.append(
+                FittedPiece(
+                    **vars(curve),
+                    piece=number,
+                    piece_count=len(pieces),
+                    first_size_bytes=int(sizes[piece.first]),
+                    last_size_bytes=int(sizes[piece.last]),
+                    latency_ns=piece.latency_ns,
+                    ns_per_byte=piece.ns_per_byte,
+                    held_out_error=error,
+                    noise_floor=floor,
+                    message_gap_ns=gap,
+                    launch_count=len(logs),
+                )
+            )
+    return rows
 
 
 def _logs(part: pl.DataFrame) -> tuple[Floats, Floats]:
@@ -95,7 +126,7 @@ def _logs(part: pl.DataFrame) -> tuple[Floats, Floats]:
     Launches that were added later measured few sizes, at levels of their own. The anchors, sizes that had been
     measured before, say by how much they lie apart; the n-th of them then continues the n-th launch.
     """
-    numbers = part["round"].unique().to_list() if "round" in part.columns else [0]
+    numbers = part[ROUND].unique().to_list() if ROUND in part.columns else [0]
     planned = part.filter(pl.col("round") == 0) if len(numbers) > 1 else part
     sizes, logs = _table(planned)
     for number in sorted(one for one in numbers if one > 0):
@@ -121,7 +152,7 @@ def _table(part: pl.DataFrame) -> tuple[Floats, Floats]:
         .sort("launch_id", "message_size_bytes")  # the order of sums decides their last digits
         .pivot("launch_id", index="message_size_bytes", values="value").sort("message_size_bytes").drop_nulls()
     )  # fmt: skip
-    return table["message_size_bytes"].to_numpy().astype(np.float64), table.drop("message_size_bytes").to_numpy().T
+    return table[SIZE].to_numpy().astype(np.float64), table.drop(SIZE).to_numpy().T
 
 
 def pieces_of(sizes: Floats, times_ns: Floats, count: int) -> list[Piece]:
@@ -222,34 +253,34 @@ def _shape_error(one: Floats, model: Floats) -> float:
     return float(((difference - difference.mean()) ** 2).mean())
 
 
-def _gaps(values: pl.DataFrame) -> dict[tuple[Any, ...], float]:
-    """Return the time per message of a window at the smallest size, ns, by curve without its benchmark."""
-    names = [name for name in IDENTITY if name != "benchmark"]
+def _gaps(values: pl.DataFrame) -> dict[Curve, float]:
+    """Return the time per message of a window at the smallest size, ns, by curve."""
     rates = values.filter(
-        pl.col("benchmark") == "bandwidth", pl.col("metric_id") == RATE, ~pl.col("impossible"), pl.col("value") > 0,
+        pl.col("benchmark") == WINDOWS, pl.col("metric_id") == RATE, ~pl.col("impossible"), pl.col("value") > 0,
         pl.col("message_size_bytes") > 0,
     )  # fmt: skip
     found = {}
-    for part in rates.partition_by(names, maintain_order=True):
+    for part in rates.partition_by(IDENTITY, maintain_order=True):
         least = part.filter(pl.col("message_size_bytes") == pl.col("message_size_bytes").min())
-        centre = math.exp(float(np.log(least["value"].to_numpy()).mean()))
-        found[part.select(names).row(0)] = least["message_size_bytes"][0] * 1e9 / centre
+        sizes, speeds = least.select("message_size_bytes", "value").get_columns()
+        centre = math.exp(float(np.log(speeds.to_numpy()).mean()))
+        found[Curve(*part.select(IDENTITY).row(0))] = sizes[0] * 1e9 / centre
     return found
 
 
-def fit_words(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the model of one curve in a sentence, from its rows."""
+def fit_words(rows: Sequence[FittedPiece]) -> str:
+    """Return the model of one curve in a sentence, from its pieces."""
     parts = []
     for row in rows:
-        where = "at every size" if row["piece_count"] == 1 else f"to {size_text(row['last_size_bytes'])}"
-        if row["piece"] == row["piece_count"] > 1:
-            where = f"from {size_text(row['first_size_bytes'])} on"
-        terms = [time_text(row["latency_ns"])] if row["latency_ns"] > 0 or not row["ns_per_byte"] else []
-        terms += [f"size / {rate_text(1e9 / row['ns_per_byte'])}"] if row["ns_per_byte"] > 0 else []
+        where = "at every size" if row.piece_count == 1 else f"to {size_text(row.last_size_bytes)}"
+        if row.piece == row.piece_count > 1:
+            where = f"from {size_text(row.first_size_bytes)} on"
+        terms = [time_text(row.latency_ns)] if row.latency_ns > 0 or not row.ns_per_byte else []
+        terms += [f"size / {rate_text(1e9 / row.ns_per_byte)}"] if row.ns_per_byte > 0 else []
         parts.append(f"{' + '.join(terms)} {where}")
     last = rows[-1]
     error = ""
-    if last["held_out_error"] is not None:
-        missed, floor = last["held_out_error"], last["noise_floor"]
+    if last.held_out_error is not None:
+        missed, floor = last.held_out_error, last.noise_floor
         error = f"; misses a launch by {missed:.1%}, launches miss each other by {floor:.1%}"
-    return f"{series_label(last)}: {', '.join(parts)}{error}"
+    return f"{last.label()}: {', '.join(parts)}{error}"

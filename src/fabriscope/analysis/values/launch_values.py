@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
-from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, cases_frame, group_accounts, results_frame
+from fabriscope.analysis.frames import (
+    CASE_COLUMNS,
+    CASE_SCHEMA,
+    PlannedCase,
+    group_accounts,
+    planned_cases,
+    results_frame,
+)
 from fabriscope.analysis.proof.transport import without_refuted
+from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.model.manifest import Manifest
@@ -35,6 +43,29 @@ VALUE_SCHEMA = {
 }
 
 
+@dataclass(frozen=True)
+class LaunchValue(PlannedCase):
+    """One case of one launch in one metric: a row of `all_launch_values`, as far as a figure shows it."""
+
+    metric_id: str
+    value: float
+
+
+@dataclass(frozen=True)
+class _Condensed:
+    """What the samples of one quantity of one case come to in one launch."""
+
+    launch_id: int
+    case_id: str
+    quantity: str
+    block: int
+    median: float
+    mean: float
+    harmonic_mean: float
+    sample_count: int
+    burst_count: int
+
+
 def launch_values(run: RunData, *, anchors: bool = False) -> pl.DataFrame:
     """Return one row for each launch, case and metric, VALUE_SCHEMA; warm-up and failed cases do not count.
 
@@ -57,32 +88,26 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
     condensed = _condense(run)
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
     condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
-    cases = {row["case_id"]: row for row in cases_frame(run).iter_rows(named=True)}
+    cases = {case.case_id: case for case in planned_cases(run)}
+    columns = {case_id: tuple(vars(case)[name] for name in CASE_COLUMNS) for case_id, case in cases.items()}
     places = {case_id: place for place, case_id in enumerate(cases)}
     parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}
     accounts = group_accounts(run)
     limits = _Limits(run.manifest)
     rounds = {line.launch_id: line.round for line in run.manifest.schedule}
     rows = []
-    known = [line for line in condensed.iter_rows(named=True) if line["case_id"] in cases]
-    for line in sorted(known, key=lambda line: (places[line["case_id"]], line["launch_id"])):
-        case = cases[line["case_id"]]
-        account = accounts.get((line["launch_id"], line["case_id"]), GroupAccount())
-        for metric_id, value in _metrics(line, case, parameters[line["case_id"]], account):
+    known = [line for line in rows_of(condensed, _Condensed) if line.case_id in cases]
+    for line in sorted(known, key=lambda line: (places[line.case_id], line.launch_id)):
+        case = cases[line.case_id]
+        account = accounts.get((line.launch_id, line.case_id), GroupAccount())
+        for metric_id, value in _metrics(line, case, parameters[line.case_id], account):
             limit = limits.of(metric_id, case)
             better = metric_of(metric_id).larger_is_better
-            rows.append(
-                {
-                    **{name: line[name] for name in ("launch_id", "block", "sample_count", "burst_count")},
-                    **{name: case[name] for name in CASE_COLUMNS},
-                    "round": rounds.get(line["launch_id"], 0),
-                    "metric_id": metric_id,
-                    "value": value,
-                    "limit": limit,
-                    "impossible": is_impossible(value, limit or limits.of_memory(metric_id, case), better),
-                }
-            )
-    return pl.DataFrame(rows, schema=VALUE_SCHEMA)
+            impossible = is_impossible(value, limit or limits.of_memory(metric_id, case), better)
+            counts = line.sample_count, line.burst_count, rounds.get(line.launch_id, 0)
+            about = line.launch_id, line.block, *columns[line.case_id]
+            rows.append((*about, metric_id, value, limit, impossible, *counts))
+    return pl.DataFrame(rows, schema=VALUE_SCHEMA, orient="row")
 
 
 def without_anchors(values: pl.DataFrame) -> pl.DataFrame:
@@ -142,25 +167,25 @@ def _condense_batch(samples: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _metrics(
-    line: Mapping[str, Any], case: Mapping[str, Any], parameters: Mapping[str, str], account: GroupAccount
+    line: _Condensed, case: PlannedCase, parameters: Mapping[str, str], account: GroupAccount
 ) -> Iterator[tuple[str, float]]:
     """Yield metric id and value; values that do not exist (a rate of no time) are left out.
 
     `account` is what the engine said of this case in this launch, beside its samples.
     """
-    if line["quantity"] != OPERATION:
-        value = line["harmonic_mean"] if unit_of(line["quantity"]).is_rate else line["median"]
+    if line.quantity != OPERATION:
+        value = line.harmonic_mean if unit_of(line.quantity).is_rate else line.median
         if math.isfinite(value):
-            yield line["quantity"], value
+            yield line.quantity, value
         return
-    for metric_id in metrics_of(case["benchmark"], parameters):
+    for metric_id in metrics_of(case.benchmark, parameters):
         quantity = metric_of(metric_id).quantity
-        operation_ns = line["mean"] if quantity.operations is Operations.ALL else line["median"]
+        operation_ns = line.mean if quantity.operations is Operations.ALL else line.median
         if quantity.what == "overlap":
             value = overlap_percent(operation_ns, _or_nan(account.compute_ns), _or_nan(account.pure_ns))
         else:
-            counts = {"pair_count": case["rank_count"] // 2, "sender_count": case["rank_count"] - 1}
-            value = metric_value(metric_id, operation_ns, case["message_size_bytes"], case["window_size"], **counts)
+            counts = {"pair_count": case.rank_count // 2, "sender_count": case.rank_count - 1}
+            value = metric_value(metric_id, operation_ns, case.message_size_bytes, case.window_size, **counts)
         if math.isfinite(value):
             yield metric_id, value
 
@@ -170,7 +195,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def limits_of(manifest: Manifest) -> _Limits:
-    """Return what physics allows, in the metric's unit or None: `.of(metric_id, row of cases_frame)`, `.of_memory`."""
+    """Return what physics allows, in the metric's unit or None: `.of(metric_id, case)`, `.of_memory`."""
     return _Limits(manifest)
 
 
@@ -183,29 +208,29 @@ class _Limits:
         self._copy_rate = copy_rate(manifest)
         self._known: dict[tuple[str, str], float | None] = {}
 
-    def of(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
-        key = (metric_id, case["case_id"])
+    def of(self, metric_id: str, case: PlannedCase) -> float | None:
+        key = (metric_id, case.case_id)
         if key not in self._known:
             self._known[key] = self._limit(metric_id, case)
         return self._known[key]
 
-    def of_memory(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
+    def of_memory(self, metric_id: str, case: PlannedCase) -> float | None:
         """Return what copying in memory allows."""
-        layer, placement, ranks = case["layer"], case["placement"], layout_from(case["ranks"])
-        return copy_limit(metric_id, self._copy_rate, case["message_size_bytes"], layer, placement, ranks)
+        layer, placement, ranks = case.layer, case.placement, layout_from(case.ranks)
+        return copy_limit(metric_id, self._copy_rate, case.message_size_bytes, layer, placement, ranks)
 
-    def _limit(self, metric_id: str, case: Mapping[str, Any]) -> float | None:
-        fabric = self._fabrics.get(case["fabric"] or "")
-        if fabric is None or case["placement"] != "inter":
+    def _limit(self, metric_id: str, case: PlannedCase) -> float | None:
+        fabric = self._fabrics.get(case.fabric or "")
+        if fabric is None or case.placement != "inter":
             return None
-        carrier, mtu_bytes = carrier_of(case["layer"], fabric)
+        carrier, mtu_bytes = carrier_of(case.layer, fabric)
         return metric_limit(
             metric_id,
             fabric.line_rate_bits_per_s,
             mtu_bytes,
-            case["message_size_bytes"],
-            case["window_size"],
+            case.message_size_bytes,
+            case.window_size,
             carrier,
             self._switches[fabric.name].delay_ns if fabric.name in self._switches else 0,
-            layout_from(case["ranks"]),
+            layout_from(case.ranks),
         )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fabriscope.analysis.frames import results_frame
+from fabriscope.analysis.frames import PlannedCase, results_frame
 from fabriscope.analysis.values.launch_values import limits_of
 from fabriscope.model.measurement import PAIR_OPERATION
 from fabriscope.model.run_data import RunData
 
+VALUE = "value"
 QUANTILES = (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0)
 MOST_WORST = 10
 CELLS = 48
@@ -26,8 +26,7 @@ Floats = NDArray[np.float64]
 class PairMatrix:
     """Half a round trip between every two ranks, for one case."""
 
-    case: Mapping[str, Any]
-    """The case's row of `cases_frame`."""
+    case: PlannedCase
     pair_count: int
     launch_count: int
     impossible_count: int
@@ -44,29 +43,31 @@ class PairMatrix:
     """CELLS x CELLS (or ranks x ranks): the slowest pair of each cell against the median of all; NaN for no pair."""
 
 
-def pair_matrices(run: RunData, cases: pl.DataFrame) -> list[PairMatrix]:
-    """Return the matrix of each case that was measured between pairs, in the order of `cases` (`cases_frame`).
+def pair_matrices(run: RunData, cases: Sequence[PlannedCase]) -> list[PairMatrix]:
+    """Return the matrix of each case that was measured between pairs, in the order of `cases`.
 
     One case at a time, so that memory does not grow with the number of sizes.
     """
     if "peer" not in run.samples.collect_schema():
         return []
     of_pairs = run.samples.filter(pl.col("quantity") == PAIR_OPERATION, pl.col("phase") == "measure")
-    measured = set(of_pairs.select(pl.col("case_id").unique()).collect(engine="streaming")["case_id"])
+    ids = of_pairs.select(pl.col("case_id").unique()).collect(engine="streaming")
+    measured = set(ids.to_series())
     sound = results_frame(run).filter(pl.col("status") == "ok")
     limits = limits_of(run.manifest)
     matrices = []
-    for case in cases.filter(pl.col("case_id").is_in(list(measured))).iter_rows(named=True):
-        launches = sound.filter(pl.col("case_id") == case["case_id"])["launch_id"].to_list()
-        some = of_pairs.filter(pl.col("case_id") == case["case_id"], pl.col("launch_id").is_in(launches))
-        hosts = run.manifest.cases[case["case_id"]].entry.hosts
-        matrix = _matrix(case, some, hosts, limits.of("latency_ns", case))
-        matrices += [matrix] if matrix is not None else []
+    for case in cases:
+        if case.case_id in measured:
+            launches = sound.filter(pl.col("case_id") == case.case_id).select("launch_id").to_series().to_list()
+            some = of_pairs.filter(pl.col("case_id") == case.case_id, pl.col("launch_id").is_in(launches))
+            hosts = run.manifest.cases[case.case_id].entry.hosts
+            matrix = _matrix(case, some, hosts, limits.of("latency_ns", case))
+            matrices += [matrix] if matrix is not None else []
     return matrices
 
 
 def _matrix(
-    case: Mapping[str, Any], samples: pl.LazyFrame, hosts: Sequence[str], limit_ns: float | None
+    case: PlannedCase, samples: pl.LazyFrame, hosts: Sequence[str], limit_ns: float | None
 ) -> PairMatrix | None:
     half_ns = pl.col("value") / pl.col("operations_per_sample") / 2
     per_launch = samples.group_by("rank", "peer", "launch_id").agg(half_ns.median().log().alias("log")).collect()
@@ -78,14 +79,14 @@ def _matrix(
     possible = logs if limit_ns is None else logs.filter(pl.col("value") >= limit_ns * 0.99)
     if not possible.height:
         return None
-    values = possible["value"].to_numpy()
+    values = possible[VALUE].to_numpy()
     quantiles = np.quantile(values, QUANTILES)
     median = float(quantiles[QUANTILES.index(0.5)])
     slow = possible.sort("value", "rank", "peer", descending=[True, False, False]).head(MOST_WORST)
     worst = tuple((hosts[rank], hosts[peer], value, spread) for rank, peer, value, spread, _ in slow.iter_rows())
-    noise = possible["spread"].median()
+    noise = possible.select(pl.col("spread").median()).item()
     return PairMatrix(
-        case, possible.height, max(logs["launches"].to_list()), logs.height - possible.height,
+        case, possible.height, logs.select(pl.col("launches").max()).item(), logs.height - possible.height,
         tuple(float(one) for one in quantiles), float(noise) if isinstance(noise, float) else None, worst,
         _worst_hosts(possible, hosts, median), _picture(possible, len(hosts), median),
     )  # fmt: skip
@@ -105,7 +106,7 @@ def _picture(pairs: pl.DataFrame, rank_count: int, median: float) -> Floats:
     cells = min(CELLS, rank_count)
     picture = np.full((cells, cells), -np.inf)
     rows, columns = (pairs[name].to_numpy().astype(np.int64) * cells // rank_count for name in ("rank", "peer"))
-    relative = pairs["value"].to_numpy() / median
+    relative = pairs[VALUE].to_numpy() / median
     np.maximum.at(picture, (rows, columns), relative)
     np.maximum.at(picture, (columns, rows), relative)
     picture[np.isinf(picture)] = np.nan

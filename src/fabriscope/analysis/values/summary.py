@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
-from fabriscope.analysis.frames import IDENTITY
+from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import FIXED
-from fabriscope.analysis.values.estimates import estimates_of
+from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.estimates import Centre, estimates_of
 
 SMALL_MESSAGE_BYTES = 64
 """The latency of the table is that of messages below this size, as NetPIPE and the e325 paper have it."""
 RATE = "ping_pong_bandwidth_bytes_per_s"
+PING_PONG = "ping_pong"
 CURVE = tuple(name for name in IDENTITY if name != "benchmark")
+
+
+@dataclass(frozen=True)
+class Summary(Curve):
+    """One curve of the benchmark ping_pong: a row of `summary`, which says what the fields are."""
+
+    bandwidth_bytes_per_s: float | None
+    bandwidth_bytes_per_s_low: float | None
+    bandwidth_bytes_per_s_high: float | None
+    bandwidth_message_size_bytes: int | None
+    share_of_limit: float | None
+    launch_count: int | None
+    latency_ns: float | None
+    latency_ns_low: float | None
+    latency_ns_high: float | None
+
+    @property
+    def bandwidth(self) -> Centre:
+        """Return the largest ping-pong bandwidth of all sizes, bytes per second."""
+        return Centre(self.bandwidth_bytes_per_s, self.bandwidth_bytes_per_s_low, self.bandwidth_bytes_per_s_high)
+
+    @property
+    def latency(self) -> Centre:
+        """Return the latency of messages below 64 B, ns."""
+        return Centre(self.latency_ns, self.latency_ns_low, self.latency_ns_high)
+
+
+def summaries(table: pl.DataFrame) -> list[Summary]:
+    """Return the rows of `summary` as nouns."""
+    return rows_of(table.with_columns(pl.lit(PING_PONG).alias("benchmark")), Summary)
 
 
 def summary(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
@@ -25,7 +59,7 @@ def summary(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     instrument's floor (layer null) is not part of it.
     """
     sound = values.filter(
-        pl.col("benchmark") == "ping_pong", ~pl.col("impossible"), pl.col("value") > 0, pl.col("layer") != "null"
+        pl.col("benchmark") == PING_PONG, ~pl.col("impossible"), pl.col("value") > 0, pl.col("layer") != "null"
     )
     curves = sound.select(CURVE).unique(maintain_order=True)
     joined = curves.join(_largest(sound, method), on=CURVE, how="left", nulls_equal=True, maintain_order="left")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.stats import kendalltau
 
-from fabriscope.analysis.frames import IDENTITY as CURVE
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.rows import frame_of, parts, rows_of
 from fabriscope.analysis.values.bursts import bursts, drifts, effective_samples
+from fabriscope.analysis.values.estimates import Estimate
 from fabriscope.analysis.words import significant
 from fabriscope.model.host import HostFacts
 from fabriscope.model.record import LaunchRecord
@@ -59,6 +60,55 @@ class Outside:
     """Why the A/A control of the run failed."""
 
 
+@dataclass(frozen=True)
+class Trust:
+    """How far one number can be trusted: a row of `trust`, which says what the fields are."""
+
+    case_id: str
+    metric_id: str
+    grade: str
+    reasons: str
+    effective_sample_count: float | None
+    drifting_launch_count: int
+    clock_share: float | None
+    transport: str | None
+
+
+@dataclass(frozen=True)
+class GradedEstimate(Estimate):
+    """An estimate, and how far it can be trusted; the grade is None where nothing is known of it."""
+
+    grade: str | None
+    reasons: str | None
+    transport: str | None
+
+
+@dataclass(frozen=True)
+class CurveGrades(Curve):
+    """How far the numbers of one curve in one metric can be trusted."""
+
+    metric_id: str
+    counts: Mapping[str, int]
+    """Grade to its number of points."""
+    grade: str
+    """Of the worst point, like what follows."""
+    reasons: str
+    message_size_bytes: int
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What the launches of one case are like inside, the median over them."""
+
+    case_id: str
+    effective_count: float | None
+    burst_count: float
+    sample: float
+    """In the unit in which it was recorded."""
+    launch_id: Sequence[int]
+    """Of all of them."""
+
+
 def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None) -> pl.DataFrame:
     """Return grade and reasons for each case and metric of the estimates, TRUST_SCHEMA.
 
@@ -71,22 +121,22 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
     frame = bursts(run)
     known = _Run(run, frame, outside or Outside())
     rows = []
-    for row in estimates.iter_rows(named=True):
+    for row in rows_of(estimates, Estimate):
         reasons = sorted(known.reasons(row), key=lambda reason: -reason[0])
         about = known.about(row)
         rows.append(
-            {
-                "case_id": row["case_id"],
-                "metric_id": row["metric_id"],
-                "grade": GRADES[max((place for place, _ in reasons), default=0)],
-                "reasons": "; ".join(text for _, text in reasons),
-                "effective_sample_count": about.get("effective_count"),
-                "drifting_launch_count": len(known.drifting(row)),
-                "clock_share": known.clock_share(row),
-                "transport": known.transport(row)[0] or None,
-            }
+            Trust(
+                row.case_id,
+                row.metric_id,
+                GRADES[max((place for place, _ in reasons), default=0)],
+                "; ".join(text for _, text in reasons),
+                about.effective_count if about else None,
+                len(known.drifting(row)),
+                known.clock_share(row),
+                known.transport(row)[0] or None,
+            )
         )
-    return pl.DataFrame(rows, schema=TRUST_SCHEMA)
+    return frame_of(rows, TRUST_SCHEMA)
 
 
 class _Run:
@@ -96,15 +146,10 @@ class _Run:
         self._outside = outside
         per_launch = effective_samples(frame)
         self._drifts = drifts(frame)
-        self._about = {
-            row["case_id"]: row
-            for row in per_launch.group_by("case_id")
-            .agg(
-                pl.col("effective_count", "burst_count", "sample").median(),
-                pl.col("launch_id").unique(),
-            )
-            .iter_rows(named=True)
-        }
+        medians = per_launch.group_by("case_id").agg(
+            pl.col("effective_count", "burst_count", "sample").median(), pl.col("launch_id").unique()
+        )
+        self._about = {about.case_id: about for about in rows_of(medians, _Inside)}
         records = {record.launch_id: record for record in run.journal}
         costs = [cost for record in run.journal if (cost := record.details.record_cost_ns) is not None]
         self._cost_ns = float(np.median(costs)) if costs else None
@@ -112,30 +157,32 @@ class _Run:
         self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest.hosts.items()}
         self._hosts_of = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
 
-    def about(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        return self._about.get(row["case_id"], {})
+    def about(self, row: Estimate) -> _Inside | None:
+        return self._about.get(row.case_id)
 
-    def drifting(self, row: Mapping[str, Any]) -> list[int]:
-        return [launch_id for launch_id in self.about(row).get("launch_id", ()) if launch_id in self._drifts]
+    def drifting(self, row: Estimate) -> list[int]:
+        about = self.about(row)
+        return [launch_id for launch_id in (about.launch_id if about else ()) if launch_id in self._drifts]
 
-    def clock_share(self, row: Mapping[str, Any]) -> float | None:
-        sample_ns = self.about(row).get("sample")
-        is_ours = row["instrument"] == "engine" and row["layer"] != "null"
+    def clock_share(self, row: Estimate) -> float | None:
+        about = self.about(row)
+        sample_ns = about.sample if about else None
+        is_ours = row.instrument == "engine" and row.layer != "null"
         return self._cost_ns / sample_ns if is_ours and sample_ns and self._cost_ns is not None else None
 
-    def transport(self, row: Mapping[str, Any]) -> tuple[str, str]:
-        return self._outside.transport.get(row["case_id"], ("", ""))
+    def transport(self, row: Estimate) -> tuple[str, str]:
+        return self._outside.transport.get(row.case_id, ("", ""))
 
-    def reasons(self, row: Mapping[str, Any]) -> Iterator[Reason]:
+    def reasons(self, row: Estimate) -> Iterator[Reason]:
         """Yield everything that bears on one number, what is in order with place 0."""
         yield from _of_launches(row)
         yield from self._of_samples(row)
         share = self.clock_share(row)
         if share is not None and (place := _place(share, CLOCK_SHARES)):
             yield place, f"recording takes {share:.0%} of a sample"
-        if row["entry_id"] in self._trends:
-            yield 2, f"launches of this entry {self._trends[row['entry_id']]} over the run"
-        for host in dict.fromkeys(self._hosts_of.get(row["case_id"], ())):
+        if row.entry_id in self._trends:
+            yield 2, f"launches of this entry {self._trends[row.entry_id]} over the run"
+        for host in dict.fromkeys(self._hosts_of.get(row.case_id, ())):
             yield from self._hosts.get(host, ())
         verdict, why = self.transport(row)
         if verdict in ("refuted", "undecided"):
@@ -143,30 +190,30 @@ class _Run:
         if self._outside.control is not None:
             yield 3, "the A/A control of the run failed"
 
-    def _of_samples(self, row: Mapping[str, Any]) -> Iterator[Reason]:
+    def _of_samples(self, row: Estimate) -> Iterator[Reason]:
         about, drifting = self.about(row), self.drifting(row)
         if drifting:
             most = max((step for one in drifting for _, step in self._drifts[one]), key=lambda step: abs(np.log(step)))
-            total = len(about["launch_id"])
+            total = len(about.launch_id) if about else 0
             place = 2 if 2 * len(drifting) > total else 1
             yield place, f"the level changed inside {len(drifting)} of {total} launches, by up to {most - 1:+.0%}"
-        effective = about.get("effective_count")
+        effective = about.effective_count if about else None
         if effective is None:
-            count = about.get("burst_count")
-            if count is not None:
-                yield 1, f"{count:.0f} bursts a launch are too few to tell how many samples are independent"
+            if about:
+                few = f"{about.burst_count:.0f} bursts a launch are too few"
+                yield 1, f"{few} to tell how many samples are independent"
         elif place := _place(-effective, tuple((-least, at) for least, at in EFFECTIVE_COUNTS), worst=2):
             yield place, f"the samples of a launch are worth {significant(effective, 2)} independent ones"
 
 
-def _of_launches(row: Mapping[str, Any]) -> Iterator[Reason]:
-    count, spread = row["launch_count"], row["between_launch_spread"]
+def _of_launches(row: Estimate) -> Iterator[Reason]:
+    count, spread = row.launch_count, row.between_launch_spread
     yield _place(-count, tuple((-least, at) for least, at in LAUNCHES)), f"{count} launch{'es' if count != 1 else ''}"
     if spread is not None:
         yield _place(spread, SPREADS), f"{spread:.1%} between launches"
-    beyond = row["impossible_launch_count"]
-    limiting = "copying in memory" if row["limit"] is None else "the wire"
-    if row["impossible"]:
+    beyond = row.impossible_launch_count
+    limiting = "copying in memory" if row.limit is None else "the wire"
+    if row.impossible:
         yield 3, f"beyond what {limiting} allows"
     elif beyond:
         yield 2, f"{beyond} more launches lay beyond what {limiting} allows"
@@ -201,15 +248,14 @@ def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[st
 
 def _host_reasons(name: str, about: HostFacts) -> Iterator[Reason]:
     """Yield what a host's facts, read before the first launch, say against it."""
-    facts = about.values
-    load, cores = facts.get("load.mean_1min"), facts.get("cpu.thread_count") or facts.get("cpu.core_count")
-    if isinstance(load, int | float) and isinstance(cores, int) and load > LOAD_PER_CORE * cores:
+    load, cores = about.number("load.mean_1min"), about.number("cpu.thread_count") or about.number("cpu.core_count")
+    if load is not None and isinstance(cores, int) and load > LOAD_PER_CORE * cores:
         yield 1, f"{name} had a load of {load:g} on {cores} processors before the run"
-    pressure = facts.get("load.cpu_pressure_10s_percent")
-    if isinstance(pressure, int | float) and pressure > PRESSURE_PERCENT:
+    pressure = about.number("load.cpu_pressure_10s_percent")
+    if pressure is not None and pressure > PRESSURE_PERCENT:
         yield 1, f"somebody waited for a processor of {name} in {pressure:.0f} % of the time before the run"
-    governor = facts.get("cpu.governor")
-    if isinstance(governor, str) and governor != "performance":
+    governor = about.text("cpu.governor")
+    if governor is not None and governor != "performance":
         yield 1, f"the CPU frequency of {name} is not fixed (governor {governor})"
 
 
@@ -220,17 +266,22 @@ def with_trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = 
     )
 
 
-def trust_rows(estimates: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return one row for each curve of the estimates (with trust): its grades counted, and its worst point.
-
-    Keys: those of the curve, `counts` (grade to number of points), `grade`, `reasons` and `message_size_bytes` of the
-    worst point. The instrument's floor is left out.
-    """
+def curve_grades(estimates: Sequence[GradedEstimate]) -> list[CurveGrades]:
+    """Return one row for each curve and metric; the instrument's floor is left out."""
     rows = []
-    shown = estimates.filter(pl.col("layer") != "null").drop_nulls("grade")
-    for part in shown.partition_by(*CURVE, "metric_id", maintain_order=True):
-        last = part.sort("grade", "message_size_bytes", descending=[True, False]).row(0, named=True)
-        counts = {grade: part.filter(pl.col("grade") == grade).height for grade in GRADES}
-        kept = ("grade", "reasons", "message_size_bytes", "metric_id", *CURVE)
-        rows.append({**{name: last[name] for name in kept}, "counts": counts})
+    graded = [row for row in estimates if row.layer != "null" and row.grade]
+    for part in parts(graded, lambda row: (row.curve, row.metric_id)):
+        by_size = sorted(part, key=lambda row: row.message_size_bytes)
+        worst = max(by_size, key=lambda row: row.grade or "")  # of equal ones the smallest
+        grades = [row.grade for row in part]
+        rows.append(
+            CurveGrades(
+                **vars(worst.curve),
+                metric_id=worst.metric_id,
+                counts={grade: grades.count(grade) for grade in GRADES},
+                grade=worst.grade or "",
+                reasons=worst.reasons or "",
+                message_size_bytes=worst.message_size_bytes,
+            )
+        )
     return rows

@@ -1,0 +1,108 @@
+"""Two curves set against each other at one size: what is compared, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import polars as pl
+
+from fabriscope.analysis.curve import IDENTITY, Curve
+from fabriscope.analysis.rows import parts
+
+FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
+VERDICTS = (FASTER, SLOWER, EQUIVALENT, UNDECIDED)
+LEADS = (FASTER, SLOWER)
+PAIR_SCHEMA = {
+    "kind": pl.String,
+    "left": pl.String,
+    "right": pl.String,
+    **{f"{side}_{name}": pl.String for side in ("left", "right") for name in IDENTITY},
+    "metric_id": pl.String,
+}
+"""The columns that tell one pair of curves from another."""
+COMPARISON_SCHEMA = {
+    **PAIR_SCHEMA,
+    "message_size_bytes": pl.Int64,
+    "left_value": pl.Float64,
+    "right_value": pl.Float64,
+    "ratio": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "block_count": pl.Int64,
+    "p_different": pl.Float64,
+    "p_equivalent": pl.Float64,
+    "verdict": pl.String,
+    "blocks_to_decide": pl.Int64,
+    "method": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class CurvePair:
+    """Two curves that are compared."""
+
+    kind: str
+    left: str
+    """What tells the left one from the right one, in words."""
+    right: str
+    left_curve: Curve
+    right_curve: Curve
+    metric_id: str
+
+    def columns(self) -> dict[str, object]:
+        """Return what a frame has of it, PAIR_SCHEMA."""
+        return {
+            "kind": self.kind,
+            "left": self.left,
+            "right": self.right,
+            "metric_id": self.metric_id,
+            **{f"left_{name}": value for name, value in vars(self.left_curve).items()},
+            **{f"right_{name}": value for name, value in vars(self.right_curve).items()},
+        }
+
+
+@dataclass(frozen=True)
+class OfPair:
+    """What is said of a pair of curves."""
+
+    pair: CurvePair
+
+
+@dataclass(frozen=True)
+class Compared(OfPair):
+    """A pair at one size."""
+
+    message_size_bytes: int
+    left_value: float
+    right_value: float
+    ratio: float
+    """How many times as fast the left one is."""
+    low: float | None
+    high: float | None
+    """The ratio's interval; None for one block."""
+    block_count: int
+    p_different: float | None
+    p_equivalent: float | None
+    verdict: str
+    """On the left one: one of VERDICTS."""
+    blocks_to_decide: int | None
+    method: str
+
+    def columns(self) -> dict[str, object]:
+        """Return what a frame has of it, COMPARISON_SCHEMA; the command `compare` prints the same as JSON."""
+        return {**self.pair.columns(), **{name: value for name, value in vars(self).items() if name != "pair"}}
+
+
+Said = TypeVar("Said", bound=OfPair)
+
+
+def comparisons_frame(rows: Iterable[Compared]) -> pl.DataFrame:
+    """Return one row for each pair and size, COMPARISON_SCHEMA."""
+    return pl.DataFrame([row.columns() for row in rows], schema=COMPARISON_SCHEMA)
+
+
+def by_pair(rows: Iterable[Said]) -> list[list[Said]]:
+    """Return what is said of each pair together, pairs in the order in which they are first spoken of."""
+    return parts(rows, lambda row: row.pair)

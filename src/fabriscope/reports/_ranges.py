@@ -1,0 +1,86 @@
+"""Who leads where as text: each kind of comparison with its sentences, its ranges, and of many pairs the verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER
+from fabriscope.analysis.comparing.comparisons import KINDS
+from fabriscope.analysis.comparing.findings import Finding, where_text
+from fabriscope.analysis.comparing.ranges import Range
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.words import UNKNOWN, advantage_range_text, interval_text, ratio_text, size_text
+from fabriscope.reports._verdicts import VerdictLine, verdict_lines
+
+MOST_SENTENCES = 12
+"""Of more pairs than this a table of verdicts is read faster than sentences."""
+
+
+@dataclass(frozen=True)
+class RangeLine:
+    """One range of one pair."""
+
+    where: str
+    pair: str
+    sizes: str
+    leader: str
+    verdict: str
+    by: str
+    interval: str
+    needed: str
+
+
+@dataclass(frozen=True)
+class RangeGroup:
+    """All that is told of one kind of comparison."""
+
+    kind: str
+    title: str
+    findings: list[Finding]
+    """Of the first benchmark."""
+    more_findings: list[Finding]
+    rows: list[RangeLine]
+    verdicts: list[VerdictLine]
+    """None where sentences are read faster."""
+
+
+def range_groups(results: Results) -> list[RangeGroup]:
+    """Return what is told of each kind of comparison that the run has."""
+    groups = []
+    for kind in KINDS.values():
+        rows = [row for row in results.all_ranges if row.pair.kind == kind.name]
+        if rows:
+            found = [one for one in results.findings if one.kind == kind.name]
+            groups.append(
+                RangeGroup(
+                    kind.name,
+                    kind.title,
+                    [one for one in found if one.benchmark == found[0].benchmark],
+                    [one for one in found if one.benchmark != found[0].benchmark],
+                    [_line(row) for row in rows],
+                    verdict_lines(rows) if len(found) > MOST_SENTENCES else [],
+                )
+            )
+    return groups
+
+
+def _line(row: Range) -> RangeLine:
+    first, last = size_text(row.first_size_bytes), size_text(row.last_size_bytes)
+    least, most, leader = row.least_ratio, row.most_ratio, "undecided"
+    by = f"ratio {ratio_text(least)} to {ratio_text(most)}"
+    if row.verdict == FASTER:
+        leader, by = row.pair.left, advantage_range_text(least, most)
+    elif row.verdict == SLOWER:
+        leader, by = row.pair.right, advantage_range_text(1 / most, 1 / least)
+    elif row.verdict == EQUIVALENT:
+        leader = EQUIVALENT
+    return RangeLine(
+        where=where_text(row.pair),
+        pair=f"{row.pair.left} / {row.pair.right}",
+        sizes=first if first == last else f"{first} to {last}",
+        leader=leader,
+        verdict=row.verdict,
+        by=by,
+        interval=interval_text(row.low, row.high, ratio_text) or UNKNOWN,
+        needed=str(row.blocks_to_decide) if row.blocks_to_decide else "",
+    )
