@@ -43,16 +43,7 @@ ROUNDS_OF_A_LAB = 5
 LIMIT_S = 60
 EXIT_BROKEN, EXIT_UNDECIDED = 1, 10
 FAR = "10.10.0.2"
-
-SERVER = """
-import socket, threading
-def take(client):
-    while client.recv(1 << 16): pass
-    client.close()
-with socket.create_server(("", 7777), backlog=512) as listener:
-    print("listening", flush=True)
-    while True: threading.Thread(target=take, args=(listener.accept()[0],), daemon=True).start()
-"""
+SERVER = (str(Path(__file__).with_name("_corpus_tcp.py")), "serve", "7777", "0.0.0.0")  # noqa: S104 - in a lab
 SHORT = f"""
 import socket, time
 began_s = time.monotonic()
@@ -97,11 +88,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     memory = {count: _memory_mib(count) for count in (0, CONNECTION_COUNT)}
     print(f"{cpu()}; load before {load_before:.2f}, after {load():.2f}; {wanted.rounds} rounds")
     print("\n".join(_line(name, one) for name, one in measured.items()))
-    many, none = memory[CONNECTION_COUNT], memory[0]
-    print(f"a collector beside {CONNECTION_COUNT:,} connections: {many:.0f} MiB, without: {none:.0f} MiB")
+    print(", ".join(f"a collector beside {count:,} connections: {size:.0f} MiB" for count, size in memory.items()))
     if wanted.output:
-        content = {"cpu": cpu(), "load_before": load_before, "jobs": measured, "memory_mib": memory}
-        Path(wanted.output + ".json").write_text(json.dumps(content, indent=1) + "\n")
+        told = {"cpu": cpu(), "load_before": load_before, "jobs": measured, "memory_mib": memory}
+        Path(wanted.output + ".json").write_text(json.dumps(told, indent=1) + "\n")
     return _status(measured, memory[CONNECTION_COUNT])
 
 
@@ -119,7 +109,7 @@ def _in_a_lab(program: str, round_count: int) -> dict[str, list[float]]:
     built = lab.up(LabSpec(("node1", "node2"), {"first": PRESETS["local"]}))
     servers: list[subprocess.Popen[str]] = []
     try:
-        for words in ([sys.executable, "-c", SERVER], ["iperf3", "-s", "--forceflush"]):
+        for words in ([sys.executable, *SERVER], ["iperf3", "-s", "--forceflush"]):
             argv = [*built.host("node2").access, *words]
             servers.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))
             while "istening" not in servers[-1].stdout.readline():  # type: ignore[union-attr]
@@ -138,12 +128,10 @@ def _rounds(near: Host, name: str, program: str, count: int) -> dict[str, list[f
     seen: dict[str, list[tuple[float, float]]] = {"alone": [], "proved": []}
     for number in range(count + 1):
         for which in ("alone", "proved") if number % 2 else ("proved", "alone"):
-            took = _timed([*near.access, *words] if which == "alone" else prove)
-            if number:  # the first round warms up
-                seen[which].append(took)
-    added_s = [ours[0] - theirs[0] for ours, theirs in zip(seen["proved"], seen["alone"], strict=True)]
-    ratios = [ours[1] / theirs[1] for ours, theirs in zip(seen["proved"], seen["alone"], strict=True)]
-    return {"added_s": added_s, "ratios": ratios, "own_s": [one[1] for one in seen["alone"]]}
+            seen[which].append(_timed([*near.access, *words] if which == "alone" else prove))
+    pairs = list(zip(seen["proved"], seen["alone"], strict=True))[1:]  # the first round warms up
+    added_s, ratios = [ours[0] - theirs[0] for ours, theirs in pairs], [ours[1] / theirs[1] for ours, theirs in pairs]
+    return {"added_s": added_s, "ratios": ratios, "own_s": [one[1] for _, one in pairs]}
 
 
 def _timed(argv: Sequence[str]) -> tuple[float, float]:
@@ -185,9 +173,8 @@ def _line(name: str, one: Mapping[str, Any]) -> str:
 
 
 def _status(measured: Mapping[str, Mapping[str, Any]], memory_mib: float) -> int:
-    intervals = [
-        median_interval(one["ratios"]) for one in measured.values() if statistics.median(one["own_s"]) >= LEAST_OWN_S
-    ]
+    long_ones = [one for one in measured.values() if statistics.median(one["own_s"]) >= LEAST_OWN_S]
+    intervals = [median_interval(one["ratios"]) for one in long_ones]
     is_slow = any(statistics.median(one["added_s"]) > MOST_ADDED_S for one in measured.values())
     if is_slow or memory_mib > MOST_MEMORY_MIB or any(low > MOST_RATIO for low, _ in intervals):
         return EXIT_BROKEN
