@@ -124,7 +124,7 @@ def _known(evidence: Evidence) -> Books:
         if other < ELSEWHERE_SHARE * total or is_exact or is_payload:
             text = f"{share_text(share)} of {bytes_text(total)} found on {name}, at both ends"
             return Books(PROVED, text, name, payload_share=share)
-        text = f"{name} carried enough to be the payload, and {_listed(elsewhere)} {_carried(other)} as well"
+        text = f"{name} carried enough to be the payload, and {_listed(elsewhere)} carried {bytes_text(other)} as well"
         return Books(UNDECIDED, text, payload_share=share)
     return _not_found(evidence, name, total, asked, elsewhere)
 
@@ -303,7 +303,8 @@ def _nothing_between(evidence: Evidence) -> str:
     beside = sum(evidence.beside.values())
     if beside:
         return f"the job moved {bytes_text(beside)} by {' and '.join(evidence.beside)}, though not from rank to rank"
-    return "nothing was sent"
+    stayed = sum(one.size_bytes for one in evidence.transfers if one.source == one.target)
+    return f"{bytes_text(stayed)} stayed inside hosts" if stayed else "nothing was sent"
 
 
 def _differ(sent: int, came: int) -> bool:
@@ -330,10 +331,6 @@ def _at_most(size: int, total: int) -> str:
     else:
         most = f"more than {share_text(size / total)}"
     return f"no interface carried {most} of {bytes_text(total)}"
-
-
-def _carried(size: int) -> str:
-    return f"carried {bytes_text(size)}"
 
 
 def _share_words(share: float) -> str:

@@ -389,7 +389,8 @@ def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Seque
 def _line(
     meter: Meter, way: Way, flows: Sequence[Flow], soft: Sequence[Port], peers_retransmitted: int, udp_count: int
 ) -> Line:
-    name, is_out, letters = way.interface, way.direction == "out", dict(DIRECTIONS)[way.direction]
+    name, is_out = way.interface, way.direction == "out"
+    letters = "tx" if is_out else "rx"
     counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     payload = way.payload_bytes
