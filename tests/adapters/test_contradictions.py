@@ -17,7 +17,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import ParsedLaunch
 
-IPERF3 = ("iperf3", "-c", "x", "-t", "2", "-O", "0")
+IPERF3 = ("iperf3", "-c", "10.77.0.1", "-t", "2", "-O", "0")
 QPERF = ("qperf", "x", "--time", "1")
 
 
@@ -79,6 +79,37 @@ def test_an_iperf3_report_of_another_test_is_refused(option: str, value: object,
     (line,) = [line for line in text.splitlines() if f'"{option}":' in line]
     with pytest.raises(ParseError, match=says):
         said("iperf3/tcp", (line, f'"{option}": {value}{"," * line.endswith(",")}'), argv=IPERF3)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "named", "remote", "says"),
+    [
+        ("10.77.0.1", "10.77.0.1", "10.77.0.1", None),
+        ("10.77.0.1", "10.77.0.1", "::ffff:10.77.0.1", None),
+        ("fe80::1%eth0", "fe80::1%eth0", "fe80:0::1", None),
+        ("node2", "node2", "10.99.0.1", None),
+        ("10.77.0.1", "10.99.0.1", "10.77.0.1", "its connecting_to is '10.99.0.1', and 10.77.0.1 was asked for"),
+        ("10.77.0.1", "10.77.0.1", "10.99.0.1", "its remote_host is '10.99.0.1', and 10.77.0.1 was asked for"),
+        ("10.77.0.1", "10.77.0.1", "fd00::1", "its remote_host is 'fd00::1', and 10.77.0.1 was asked for"),
+        ("node2", "node3", "10.77.0.1", "its connecting_to is 'node3', and node2 was asked for"),
+    ],
+)
+def test_an_iperf3_report_of_another_host_is_refused(asked_for: str, named: str, remote: str, says: str | None) -> None:
+    text = (DATA / "iperf3/tcp.txt").read_text()
+    lines = [line for line in text.splitlines() if '"10.77.0.1"' in line]
+    changes = [
+        (line, line.replace("10.77.0.1", remote if "remote_host" in line else named))
+        for line in lines
+        if "remote_host" in line or '"host"' in line
+    ]
+    assert len(changes) == 2
+    argv = ("iperf3", "-c", asked_for, *IPERF3[3:])
+    if says is None:
+        assert said("iperf3/tcp", *changes, argv=argv).blocks
+        return
+    with pytest.raises(ParseError) as caught:
+        said("iperf3/tcp", *changes, argv=argv)
+    assert str(caught.value) == f"iperf3: {says}"
 
 
 def test_an_iperf3_report_of_both_directions_is_refused() -> None:
@@ -194,6 +225,7 @@ def test_an_engine_s_stream_that_contradicts_itself_is_refused(text: str, says: 
         ('"start_offsets_ns":[0,3,0]', '"start_offsets_ns":[0,3,0,1]', "rank 0 has 4 samples of a burst of 3"),
         (SHARE, SHARE.replace('"burst":0', '"burst":5'), "share of burst 5 stands after a block of burst 0"),
         (SHARE, SHARE.replace("case0", "case1"), "or is of another case, round or phase"),
+        (SHARE, SHARE.replace('"rank":0', '"rank":9'), "a share is of rank 9, and the launch has"),
         (SHARE, SHARE * 2, "the share of rank 0 in burst 0 stands twice"),
     ],
 )

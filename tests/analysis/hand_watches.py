@@ -104,35 +104,15 @@ class Scene:
         local = source == target
         one, other = self.hosts[source], self.hosts[target]
         ends = (one.address(over), self._port), (other.address(over), 9000)
-        there_count, back_count = -(-(sent + again) // segment), -(-back // segment)
-        if was_there:
-            one.before.append(Connection(*ends[0], *ends[1], was_there, was_there, role=role))
-            other.before.append(Connection(*ends[1], *ends[0], was_there, was_there, role=role))
-        one.connections.append(
-            Connection(
-                *ends[0],
-                *ends[1],
-                was_there + sent,
-                was_there + back,
-                there_count,
-                back_count,
-                again,
-                role=role,
-                is_closed=not is_open,
-            )
-        )
-        other.connections.append(
-            Connection(
-                *ends[1],
-                *ends[0],
-                was_there + back,
-                was_there + sent,
-                back_count,
-                there_count,
-                role=there or role,
-                is_closed=not is_open,
-            )
-        )
+        for host, near, far, out, into, holder, resent in (
+            (one, *ends, sent, back, role, again),
+            (other, *ends[::-1], back, sent, there or role, 0),
+        ):
+            if was_there:
+                host.before.append(Connection(*near, *far, was_there, was_there, role=role))
+            segments = (-(-(out + resent) // segment), -(-into // segment))
+            moved = (was_there + out, was_there + into, *segments, resent)
+            host.connections.append(Connection(*near, *far, *moved, role=holder, is_closed=not is_open))
         wire = "lo" if local else counted_by or over
         for way, size in ((("tx", "rx"), sent + again), (("rx", "tx"), back)):
             packets = -(-size // segment)

@@ -43,6 +43,8 @@ BYTES: list[Row] = [
     _whole("a bell in a comment", b"name: x\n# \x07\n", 2, "U+0007"),
     _whole("a C1 control character", "name: x\nhosts: a\u009bb\n", 2, "U+009B"),
     _whole("text that runs from right to left", "name: x\ndescription: \u202egnp.exe\n", 2, "U+202E"),
+    _whole("a next line of old mainframes", "name: x\ndescription: a\u0085launches: 7\n", 2, "U+0085"),
+    _whole("a paragraph separator in a comment", "name: x\n# a\u2029b\n", 2, "U+2029"),
     _whole("a line separator in a name", "name: x\nhosts: a\u2028b\n", 2, "U+2028"),
     _whole("Latin-1", "name: x\ndescription: Zürich\n".encode("latin-1"), 2, "no UTF-8"),
     _whole("UTF-16", "name: x\n".encode("utf-16"), 1, "no UTF-8"),
@@ -175,11 +177,11 @@ SPELLINGS: list[Row] = [
     _row("a number as a fabric", "intra_fabrics: [1]", "text is expected, not 1 -- put it in quotes"),
     _row("a seed of 70 bits in quotes", "seed: '1180591620717411303424'", "less than or equal to 9223372036854775807"),
     _row("a word where a list belongs", "compare: fabric", "a list is expected"),
-    _row("an MPI library over no fabric", "mpi: [{name: m, fabrics: []}]", "at least 1 item"),
-    _row("nothing to compare", "compare: []", "at least 1 item"),
+    _row("an MPI library over no fabric", "mpi: [{name: m, fabrics: []}]", "nothing stands in it"),
+    _row("nothing to compare", "compare: []", "nothing stands in it"),
     _row("a margin of everything", "margin: 100%", "less than 1"),
     _row("a margin of one that was meant as one percent", "margin: 1", "less than 1"),
-    _row("a time-out of a nanosecond", "case_timeout: 1ns", "greater than or equal to 1000000"),
+    _row("a time-out of a nanosecond", "case_timeout: 1ns", "1ns is less than 1ms: write 1ms or more"),
 ]
 
 HOSTS: list[Row] = [
@@ -301,7 +303,7 @@ SWEEPS: list[Row] = [
         "socket options of nowhere", "ping_pong: {socket: {placements: [intra], send_buffer: 1}}", "name one of inter"
     ),
     _sweep("an empty sweep", "ping_pong: {socket: {send_buffer: []}}", "list is empty"),
-    _sweep("an empty window", "bandwidth: {window: []}", "at least 1"),
+    _sweep("an empty window", "bandwidth: {window: []}", "nothing stands in it"),
     _sweep("a buffer beyond C", "ping_pong: {socket: {send_buffer: 4GiB}}", "less than or equal to 2147483647"),
     _sweep("a line in a socket option", 'ping_pong: {socket: {congestion_control: "reno\\nend"}}', "characters that"),
     _sweep(

@@ -69,6 +69,13 @@ def test_every_mistake_in_a_plan_is_named_at_once(tmp_path: Path) -> None:
     assert len(str(caught.value).splitlines()) == 2
 
 
+def test_a_list_of_wrong_words_is_not_called_empty_besides(tmp_path: Path) -> None:
+    with pytest.raises(PlanError) as caught:
+        _load("name: x\nhosts: a,b\nfabrics: {g: {lab: gige}}\ncompare: [all]\nbenchmarks: {ping_pong: {}}\n", tmp_path)
+    (line,) = str(caught.value).splitlines()
+    assert "'all' is not possible -- choose" in line
+
+
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="cannot be read: No such file"):
         load(tmp_path / "absent.yaml", WORDS)

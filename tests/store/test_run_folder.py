@@ -502,7 +502,7 @@ def test_an_old_run_that_goes_on_has_both_kinds_of_samples(tmp_path: Path) -> No
     path = tmp_path / "run"
     shutil.copytree(STORED_RUN, path)
     before = store.open_run(path).read().samples.collect()
-    store.open_run(path).append(record(2), [SampleBlock(CASE.case_id, [1], RANK_OPERATION, rank=3)], again=True)
+    store.open_run(path).append(record(2), [SampleBlock(CASE.case_id, [1], RANK_OPERATION, rank=1)], again=True)
     after = store.open_run(path).read().samples.collect()
     assert after.head(before.height).equals(before)
-    assert after["rank"].to_list()[-1] == 3
+    assert after["rank"].to_list()[-1] == 1

@@ -86,7 +86,7 @@ def test_two_lines_of_one_attempt_count_once(run: Path) -> None:
         ("launch_id", 2), ("block", 7), ("case_id", "x"), ("case_id", None), ("quantity", "latency_us"),
         ("quantity", None), ("quantity", "x" * 300 + "_ns"), ("phase", "later"), ("operations_per_sample", 0),
         ("value", float("nan")), ("value", float("inf")), ("value", -1.0), ("value", 1e308), ("value", None),
-        ("round", -1), ("burst", -1), ("start_ns", -1), ("rank", -1), ("peer", -1),
+        ("round", -1), ("burst", -1), ("start_ns", -1), ("rank", -1), ("peer", -1), ("rank", 99), ("peer", 2**31 - 1),
     ],
 )  # fmt: skip
 def test_samples_that_the_launch_cannot_have_are_left_out_though_their_digest_is_right(

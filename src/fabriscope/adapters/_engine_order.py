@@ -30,6 +30,8 @@ class Order:
     """Of a sample."""
     together_ns: int = 0
     """All samples that were made one after the other."""
+    last_rank: int = 0
+    """The highest one that a share is of."""
     last_start_ns: int = -MOST_INT
     """When the last burst began."""
 
@@ -77,7 +79,14 @@ class Order:
         if name in self.bursts:
             raise ParseError(f"the share of rank {share.rank} in burst {share.burst} stands twice", where=record.where)
         self.bursts.add(name)
+        self.last_rank = max(self.last_rank, share.rank or 0)
         self.longest_ns = max(self.longest_ns, *(int(max(share.values)),) if share.values else (0,))
+
+    def check_ranks(self, rank_count: int) -> None:
+        """Raise ParseError where a share is of a rank that the launch does not have."""
+        if self.last_rank >= rank_count:
+            what = f"a share is of rank {self.last_rank}, and the launch has {rank_count} ranks, from 0"
+            raise ParseError(what, where="engine output")
 
     def check_times(self, outcome: Outcome) -> None:
         """Raise ParseError where a sample, or all of them, took longer than the engine ran, or began later."""

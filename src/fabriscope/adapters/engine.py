@@ -86,6 +86,7 @@ class EngineAdapter:
             return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
         stream = read_stream(outcomes[0].stdout, {case.case_id for case in launch.cases})
         stream.order.check_times(outcomes[0])
+        stream.order.check_ranks(len(launch.entry.hosts))
         problem = _problem(stream, outcomes)
         misplaced = _other_engine(stream, launch) or _misplaced(stream, launch.entry.hosts)
         if misplaced:

@@ -8,6 +8,7 @@ status 0 even where it failed, and says so in "error".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
@@ -110,6 +111,7 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     else:
         _check_asked(case, document, outcome)
         document.check("iperf3")
+        _check_connected(document, outcome)
         (row,) = document.rows()
         lasted_s, wanted_s = row.number("duration_s"), asked(outcome, "-t")
         check_time(lasted_s, outcome, "iperf3")
@@ -134,6 +136,29 @@ def _check_asked(case: Case, document: Document, outcome: Outcome) -> None:
         value = document.parameter(name)
         if want is not None and value is not None and value != want:
             raise ParseError(f"its {name} is {shown(value)}, and {want} was asked for", where="iperf3")
+
+
+def _check_connected(document: Document, outcome: Outcome) -> None:
+    """Raise ParseError where the report says that it went to another host than the command's; a name may mean any."""
+    argv = outcome.command.argv
+    if "-c" not in argv:
+        return
+    wanted = argv[argv.index("-c") + 1]
+    address = _address(wanted)
+    for one in document.parameters:
+        said = str(one.value)
+        is_same = said == wanted or (address is not None and _address(said) == address)
+        if not is_same and (one.name == "connecting_to" or (one.name == "remote_host" and address is not None)):
+            raise ParseError(f"its {one.name} is {shown(said)}, and {wanted} was asked for", where="iperf3")
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """Return an address, without its interface, as IPv4 where IPv6 only wraps it; None for a name."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return (isinstance(address, IPv6Address) and address.ipv4_mapped) or address
 
 
 ADAPTER = Iperf3Adapter()

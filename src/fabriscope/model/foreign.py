@@ -88,10 +88,10 @@ def decode_json(
         if isinstance(text, bytes):
             text = text.decode("utf-8")
         value = (_REPEATING if may_repeat else _DECODER).decode(text)
-    except RecursionError:
-        raise error(f"its JSON has more than {MAX_LEVELS} levels", where=where) from None
+    except RecursionError as problem:
+        raise error(f"its JSON has more than {MAX_LEVELS} levels", where=where) from problem
     except ValueError as problem:  # UnicodeDecodeError and JSONDecodeError are
-        raise error(f"it is no JSON: {problem}", where=where) from None
+        raise error(f"it is no JSON: {problem}", where=where) from problem
     _refuse_levels(value, text, where, error)
     return value
 
@@ -138,7 +138,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float,
 _REPEATING = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_repeating_object)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Foreign:
     """A part of a decoded text, and where it stands; every step into it is checked."""
 
@@ -174,23 +174,26 @@ class Foreign:
 
     def at(self, *names: str) -> Foreign:
         """Return the member at a path of names; each must be there."""
-        part = self
+        value, path = self.value, self.path
         for name in names:
-            members = part.mapping()
-            if name not in members:
-                raise self.error(f"{part.path or 'it'} has no {name!r}", where=self.where)
-            part = part._below(members[name], name)
-        return part
+            if not isinstance(value, dict):
+                raise Foreign(value, self.where, path, self.error).refuse("an object")
+            if name not in value:
+                raise self.error(f"{path or 'it'} has no {name!r}", where=self.where)
+            value, path = value[name], f"{path}.{name}" if path else name
+        return Foreign(value, self.where, path, self.error)
 
     def get(self, *names: str) -> Foreign | None:
         """Return the member at a path of names; None where one is absent or null."""
-        part: Foreign = self
+        value, path = self.value, self.path
         for name in names:
-            value = part.mapping().get(name)
+            if not isinstance(value, dict):
+                raise Foreign(value, self.where, path, self.error).refuse("an object")
+            value = value.get(name)
             if value is None:
                 return None
-            part = part._below(value, name)
-        return part
+            path = f"{path}.{name}" if path else name
+        return Foreign(value, self.where, path, self.error)
 
     def members(self) -> Iterator[tuple[str, Foreign]]:
         """Yield the members of an object."""

@@ -24,7 +24,7 @@ _SIZE_FACTORS = {
     "k": 2**10, "m": 2**20, "g": 2**30,
     "kib": 2**10, "mib": 2**20, "gib": 2**30,
 }  # fmt: skip
-_BITS = ("Kb", "Mb", "Gb")
+_BITS = ("b", "Kb", "Mb", "Gb")
 _RATE_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _DURATION_FACTORS = {
     "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "m": 60 * 10**9,
@@ -46,10 +46,10 @@ def parse_size_bytes(text: str | int) -> int:
         return _at_most(MAX_SIZE_BYTES, text, text, "1 PiB")
     match = re.fullmatch(_NUMBER + r"([A-Za-z]*)\s*", _written(text))
     if match and match[2] in _BITS:
-        raise ValueError(f"{shown(text)} may be bits: write {match[1]}{match[2][0]}B for bytes, or KiB, MiB, GiB")
+        raise ValueError(f"{shown(text)} may be bits: write {match[1]}{match[2][:-1]}B for bytes, or KiB, MiB, GiB")
     if not match or match[2].lower() not in _SIZE_FACTORS:
         raise ValueError(f"{shown(text)} is not a size such as 4096, 64KiB or 1MiB")
-    size = Decimal(match[1]) * _SIZE_FACTORS[match[2].lower()]
+    size = Decimal(_decimal(match[1], text)) * _SIZE_FACTORS[match[2].lower()]
     if size != int(size):
         raise ValueError(f"{shown(text)} is not a whole number of bytes")
     return _at_most(MAX_SIZE_BYTES, int(size), text, "1 PiB")
@@ -64,7 +64,7 @@ def parse_rate_bits_per_s(text: str | int) -> int:
     match = re.fullmatch(_NUMBER + r"([KMGTkmgt]?)(?:b/s|bit/s|bps|bit|b)?\s*", _written(text))
     if not match:
         raise ValueError(f"{shown(text)} is not a rate in bits such as 1Gb/s or 100Mb/s")
-    rate = Decimal(match[1]) * _RATE_FACTORS[match[2].lower()]
+    rate = Decimal(_decimal(match[1], text)) * _RATE_FACTORS[match[2].lower()]
     if rate != int(rate):
         raise ValueError(f"{shown(text)} is not a whole number of bits per second")
     return _at_most(MAX_RATE_BITS_PER_S, int(rate), text, "10^18 b/s")
@@ -79,16 +79,17 @@ def parse_duration_ns(text: str | float) -> int:
             raise ValueError(f"a duration cannot be negative: {shown(text)}")
         return _not_nothing(round(_at_most(MAX_DURATION_NS / NS_PER_S, text, text, "a year") * NS_PER_S), text)
     match = re.fullmatch(_NUMBER + r"([A-Za-zµ]+)\s*", _written(text))
-    if not match or match[2].lower() not in _DURATION_FACTORS:
-        raise ValueError(f"{shown(text)} is not a duration such as 5us, 200ms, 2s or 3min")
-    exact = Decimal(match[1]) * _DURATION_FACTORS[match[2].lower()]
+    if not match or match[2] not in _DURATION_FACTORS:
+        small = "; units of time are in small letters" if match and match[2].lower() in _DURATION_FACTORS else ""
+        raise ValueError(f"{shown(text)} is not a duration such as 5us, 200ms, 2s or 3min{small}")
+    exact = Decimal(_decimal(match[1], text)) * _DURATION_FACTORS[match[2]]
     return _at_most(MAX_DURATION_NS, _not_nothing(round(exact), exact), text, "a year")
 
 
 def parse_share(text: str | float) -> float:
     """Return a share from 0 to 1 from `0.1%` or a plain number; raises ValueError for anything else."""
     match = None if isinstance(text, bool) else re.fullmatch(_NUMBER + r"(%?)\s*", _written(text))
-    share = float(match[1]) / (100 if match[2] else 1) if match else -1.0
+    share = float(_decimal(match[1], text)) / (100 if match[2] else 1) if match else -1.0
     if not 0 <= share <= 1:
         raise ValueError(f"{shown(text)} is not a share such as 0.1% or 0.001")
     return share
@@ -97,6 +98,20 @@ def parse_share(text: str | float) -> float:
 def _written(value: object) -> str:
     """Return a number in plain digits where Python has some for it, however it was spelled; text as it is."""
     return float.__repr__(value) if isinstance(value, float) else str(value)
+
+
+def _decimal(digits: str, text: object) -> str:
+    """Return digits; raises ValueError where they begin with a zero that some readers take for octal's."""
+    if len(digits) > 1 and digits[0] == "0" and digits[1] != ".":
+        raise ValueError(f"{shown(text)} begins with a 0 that means nothing: leave it out")
+    return digits
+
+
+def duration_words(time_ns: int) -> str:
+    """Return a duration as a plan writes it, in the largest unit of which it is a whole number: `1ms`."""
+    units = ((name, _DURATION_FACTORS[name]) for name in ("h", "min", "s", "ms", "us", "ns"))
+    name, factor = next((name, factor) for name, factor in units if time_ns % factor == 0)
+    return f"{time_ns // factor}{name}"
 
 
 def _not_nothing(rounded: int, exact: object) -> int:

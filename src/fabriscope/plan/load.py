@@ -132,9 +132,7 @@ def _validated(model: type[Model], document: PlacedYaml) -> Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        raise _listing(
-            [mistakes.sentence(item, document, model) for item in error.errors(include_url=False)]
-        ) from error
+        raise _listing([mistakes.sentence(item, document, model) for item in mistakes.of_the_text(error)]) from error
 
 
 def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str, Any] | None, dict[str, str]]:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
@@ -33,6 +33,12 @@ def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseMode
     return PlanError(what, where=document.where(place), fix=fix).sentence()
 
 
+def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:
+    """Return what the schema found; a list whose items are all wrong is not called empty besides."""
+    found = error.errors(include_url=False)
+    return [dict(item) for item in found if item["type"] != "too_short" or not item["input"]]
+
+
 def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
     """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
     place: Place = tuple(item["loc"])
@@ -49,6 +55,8 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
         return f"{key}: {context['error']}", None
     if kind == "literal_error":
         return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
+    if kind == "too_short":
+        return f"{key}: nothing stands in it", "name at least one"
     if kind in ("dict_type", "model_type"):
         return (
             f"{key}: a mapping is expected, not {_written(item['input'])}",

@@ -10,7 +10,7 @@ from fabriscope.model.errors import PlanError
 
 MAX_FILE_BYTES = 256 << 10
 ODD_CHARACTER = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 """What no plan needs and a terminal may obey: control characters, line separators, changes of direction, surrogates."""
 

@@ -1,8 +1,8 @@
 """Scalars of a plan's YAML: text, numbers in decimal digits, true, false and null.
 
-The loader resolves words as YAML 1.1 says. What YAML 1.2, and most people, read as another number (`010`, `1:30`) is
-refused. `0x10`, `1_000` and `1.50` are numbers where a number is wanted, and where text is wanted they stay as they are
-written.
+The loader resolves words as YAML 1.1 says. What YAML 1.2, and most people, read as another number (`010`, `1:30`), or
+as none (`0b11`, `1__0`), is refused. `0x10`, `1_000` and `1.50` are numbers where a number is wanted, and where text is
+wanted they stay as they are written.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ KEYS = _TEXTS | _NUMBERS | _WORDS
 """Tags of what can be a key, which is text whatever it looks like."""
 _NULLS = ("", "~", "null", "Null", "NULL")
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
+_BINARY = re.compile(r"[-+]?0b[01_]+")
+_STRAY_UNDERSCORE = re.compile(r"(?<![0-9a-fA-F])_|_(?![0-9a-fA-F])")
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -101,14 +103,23 @@ def _number(node: yaml.ScalarNode, where: str) -> int | float:
             where=where,
             fix=f"write one from {-MAX_INTEGER} to {MAX_INTEGER}, or put it in quotes if it is text",
         )
-    if ":" in written or _OCTAL.fullmatch(written):
-        base = "in base 60" if ":" in written else "in octal"
+    if base := _odd_base(written):
         raise PlanError(
             f"some readers of YAML take {shown(written)} for {number:g}, a number {base}, and others do not",
             where=where,
             fix="write a number in decimal digits, a time as 90s, and text in quotes",
         )
+    if _STRAY_UNDERSCORE.search(written):
+        what = f"{shown(written)} has an underscore that stands between no two digits"
+        raise PlanError(what, where=where, fix=f"write {number:.15g}, or put it in quotes if it is text")
     return number if _DECIMAL.fullmatch(written) and str(number) == written else _spelled(number, written)
+
+
+def _odd_base(written: str) -> str:
+    """Return in which base YAML 1.1 alone reads a number; nothing where everybody reads the same."""
+    if ":" in written:
+        return "in base 60"
+    return "in octal" if _OCTAL.fullmatch(written) else "in binary" if _BINARY.fullmatch(written) else ""
 
 
 def _spelled(number: float, written: str) -> int | float:

@@ -20,6 +20,7 @@ from fabriscope.plan.names import (
     Words,
 )
 from fabriscope.plan.sizes import parse_sizes
+from fabriscope.plan.strict import JobDuration, Timeout, Truth, TruthOrName
 from fabriscope.plan.values import (
     MAX_CORES,
     MAX_OPTION,
@@ -58,8 +59,6 @@ MOST_LAUNCHES = 50
 """Of a plan that goes on until it is decided and does not say how far."""
 MAX_FABRICS = 64
 """And MPI libraries, of a plan."""
-LEAST_TIMEOUT_NS = 10**6
-"""Of a case: less than any message needs."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
 
@@ -91,7 +90,7 @@ class SocketSection(Section):
     placements: tuple[Literal["inter", "intra"], ...] = Field(
         ("inter", "intra"), description="where they are set; elsewhere the system's own values are measured"
     )
-    bind_to_interface: bool = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
+    bind_to_interface: Truth = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
 
 
 class VerbsSection(Section):
@@ -281,8 +280,8 @@ class SubmitSection(Section):
     )
     queue: SchedulerWord | None = Field(None, description="queue or partition")
     account: SchedulerWord | None = Field(None, description="whom the job is charged to")
-    duration: DurationNs | None = Field(
-        None, description="the job's time limit; absent: twice the expected time and ten minutes", ge=10**9
+    duration: JobDuration | None = Field(
+        None, description="the job's time limit; absent: twice the expected time and ten minutes"
     )
     attributes: dict[SchedulerKey, SchedulerWord] = Field(
         {}, description="further options of the scheduler: {constraint: ib} becomes --constraint=ib"
@@ -371,19 +370,17 @@ class PlanSection(Section):
         le=MOST_ROUNDS,
     )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
-    case_timeout: DurationNs = Field(
-        10 * 10**9, description="a case without progress for this long has failed", ge=LEAST_TIMEOUT_NS
-    )
+    case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
     )
     submit: SubmitSection = Field(SubmitSection(), description="the job that `fabriscope submit` asks for")
-    control: bool | str = Field(
+    control: TruthOrName = Field(
         False, description="A/A control: enter a fabric (an entry's id, or a fabric's name) twice; true: the first one"
     )
     margin: Share = Field(0.03, description="two things that differ by less than this share are equivalent", gt=0, lt=1)
-    floor: bool = Field(True, description="also measure what the instrument itself costs (null and empty)")
-    counters: bool = Field(
+    floor: Truth = Field(True, description="also measure what the instrument itself costs (null and empty)")
+    counters: Truth = Field(
         True, description="read the counters of the hosts during each launch: what carried its bytes (docs/counters.md)"
     )
     seed: Seed = Field(1, description="makes every random order repeatable")

@@ -36,7 +36,8 @@ def _range(value: dict[str, Any]) -> tuple[int, ...]:
         raise ValueError("a sweep as a mapping has the keys from, to and, if wanted, perturbation")
     first, last = _checked(value["from"]), _checked(value["to"])
     if first > last:
-        raise ValueError(f"the sweep runs backwards: from {shown(value['from'])} to {shown(value['to'])}")
+        there, back = shown(value["from"]), shown(value["to"])
+        raise ValueError(f"the sweep runs backwards, from {there} to {back}: write it from {back} to {there}")
     sizes = {first, last}
     power = 1
     while power <= last:

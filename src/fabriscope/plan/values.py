@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictBool,
+    WithJsonSchema,
+)
 from pydantic_core import core_schema
 
 from fabriscope.model.benchmarks import PARAMETERS
@@ -142,7 +149,7 @@ SweptCompletion = Annotated[
     _swept({"enum": ["polling", "event"]}),
 ]
 SweptBool = Annotated[
-    tuple[bool, ...],
+    tuple[StrictBool, ...],
     BeforeValidator(unique),
     Field(min_length=1),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "boolean"}}]}),

@@ -30,6 +30,7 @@ _SETTING = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|_oo[^=]*=\s*(\S+) \.+ (PASSED|FAILED)\s*")
 _COMPLAINT = re.compile(r"\s*[1-9]\d* tests skipped .*|HPL ERROR.*|\s*>>> .* <<<.*")
 _THRESHOLD = re.compile(r".*pass if scaled residuals are less than\s+(\S+)\s*")
+_HPCC_SECTION = re.compile(r"Begin of \w+ section\.")
 _FINISHED = re.compile(r"Finished\s+(\d{1,9}) tests with the following results:\s*")
 _COUNT = re.compile(r"\s+(\d{1,9}) tests (completed and passed|completed and failed|completed without|skipped)\b.*")
 RATE_TOLERANCE = 0.002
@@ -40,11 +41,18 @@ _Rows = Sequence[tuple[int, Mapping[str, Value]]]
 
 def _fill(draft: Draft) -> None:
     rows = draft.table("HPL", COLUMNS).rows
-    threshold, first, finished, counts = math.inf, 0, -1, dict[str, int]()
+    threshold, begun, first, finished, counts = math.inf, 0, 0, -1, dict[str, int]()
     for line in draft.lines():
         words = line.replace(",", ".").split()[:7]
         if version := _VERSION.match(line):
             draft.version = draft.version or version[1]
+            if begun:
+                draft.problem(f"the run of line {begun} ends before its tests do: another one begins here", "cut")
+            begun, first, finished = draft.line, len(rows), -1
+        elif "End of Tests." in line or _HPCC_SECTION.match(
+            line
+        ):  # HPCC says the version for itself, and again for HPL
+            begun = 0
         elif setting := _SETTING.fullmatch(line):
             draft.parameter(setting[1], setting[2])
         elif stated := _THRESHOLD.fullmatch(line):
@@ -64,7 +72,7 @@ def _fill(draft: Draft) -> None:
             draft.problem(f"HPL says: {shown(line.strip())}", "said")
     for line_number in (line_number for line_number, values in rows if "check" not in values):
         draft.problem("no residual of this run is checked", "cut", line_number)
-    if "End of Tests." not in draft.text:
+    if begun or "End of Tests." not in draft.text:
         draft.problem("the log ends before the tests do", "cut")
 
 

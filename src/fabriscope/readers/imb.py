@@ -63,9 +63,16 @@ def _fill(draft: Draft) -> None:
     draft.version = version["version"] if version else None
     table: TableDraft | None = None
     first_lines: dict[tuple[int, Value], int] = {}
+    begun = 0
     for line in draft.lines():
         words = line.split()
-        if head := _HEAD.fullmatch(line):
+        if _VERSION.search(line):
+            if begun:
+                draft.problem(f"the log of line {begun} ends before {LAST_LINE!r}: another one begins here", "cut")
+            begun, table = draft.line, None
+        elif LAST_LINE in line:
+            begun = 0
+        elif head := _HEAD.fullmatch(line):
             table = draft.table(head["test"])
         elif table is None:
             continue
@@ -77,7 +84,7 @@ def _fill(draft: Draft) -> None:
             table.columns = _columns(table, words)
         elif table.columns and words and not words[0].startswith("#"):
             _row(draft, table, words, first_lines)
-    if LAST_LINE not in draft.text:
+    if begun or LAST_LINE not in draft.text:
         draft.problem(f"the log ends before {LAST_LINE!r}", "cut")
 
 

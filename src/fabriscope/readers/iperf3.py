@@ -11,9 +11,11 @@ With -J it ends with status 0 even where it failed, and says so in "error".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import Foreign, decode_json
+from fabriscope.model.foreign import Foreign
+from fabriscope.readers._json_text import json_report
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
 RATE_TOLERANCE = 0.001
@@ -54,12 +56,10 @@ UDP = (
 
 
 def _fill(draft: Draft) -> None:
-    try:
-        # what is true of each stream's socket stands in one object as often as there are streams
-        report = Foreign(decode_json(draft.text, "", may_repeat=True), "")
-    except ParseError:
-        draft.problem("no whole JSON report", "cut")
+    value = json_report(draft, "iperf3")
+    if value is None:
         return
+    report = Foreign(value, "")
     version = report.get("start", "version")
     draft.version = version.text() if version else None
     error = report.get("error")
@@ -69,6 +69,8 @@ def _fill(draft: Draft) -> None:
     for name, path in _TEXTS.items():
         part = report.get(*path)
         draft.parameter(name, part.text() if part else None)
+    for name, host in _hosts(report):
+        draft.parameter(name, host)
     for name, (unit, path) in _WHOLES.items():
         part = report.get(*path)
         draft.parameter(name, part.whole() if part else None, unit)
@@ -80,8 +82,8 @@ def _fill(draft: Draft) -> None:
     draft.table("UDP stream" if is_udp else "TCP stream", UDP if is_udp else TCP)
     total = report.at("end", "sum_received")
     _row(draft, total, is_udp)
-    if not is_udp and not is_both_ways:
-        _check_streams(report, total)
+    if not is_both_ways:
+        _check_sums(report, total) if is_udp else _check_streams(report, total)
     _check_intervals(report)
 
 
@@ -102,6 +104,30 @@ def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:
         raise ParseError(f"{more['lost_packets']} packets are said to be lost of {more['packets']}")
     jitter = {"jitter_ms": total.at("jitter_ms").number(least=0)} if is_udp else {}
     draft.row({"bytes": size_bytes, "seconds": seconds, "rate": rate, **jitter, **more})
+
+
+def _hosts(report: Foreign) -> Iterator[tuple[str, str]]:
+    """Yield to which host a client was told to connect, and to which its streams are connected."""
+    asked, connected = report.get("start", "connecting_to", "host"), report.get("start", "connected")
+    if asked is not None:
+        yield "connecting_to", asked.text()
+    for one in connected.items() if connected is not None else []:
+        if (remote := one.get("remote_host")) is not None:
+            yield "remote_host", remote.text()
+
+
+def _check_sums(report: Foreign, total: Foreign) -> None:
+    """Raise ParseError where the sum of both ends of a stream over UDP is not that of the receiver."""
+    both = report.get("end", "sum")
+    if both is None:
+        return
+    for name in ("lost_packets", "packets", "jitter_ms"):
+        said, of_both = total.get(name), both.get(name)
+        if said is None or of_both is None:
+            continue
+        theirs, ours = of_both.number(least=0), said.number(least=0)
+        if abs(theirs - ours) > COUNT_TOLERANCE * ours:
+            raise ParseError(f"{name} is {ours:g} at the receiver, and {theirs:g} in the sum of both ends")
 
 
 def _check_streams(report: Foreign, total: Foreign) -> None:

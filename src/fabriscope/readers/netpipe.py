@@ -39,8 +39,12 @@ _BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<recei
 
 def _fill(draft: Draft) -> None:
     table = draft.table("ping-pong", COLUMNS)
-    size_before = 0
+    size_before = begun = 0
     for line in draft.lines():
+        if line.startswith("Now starting the main loop"):
+            if begun and not table.rows:
+                draft.problem(f"the sweep of line {begun} has no row: another one begins here", "cut")
+            begun = draft.line
         if buffers := _BUFFERS.match(line):
             for end in ("send", "receive"):
                 draft.parameter(f"{end}_buffer_bytes", whole(buffers[end], f"the {end} buffer", ""), "bytes")

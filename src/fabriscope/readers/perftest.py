@@ -75,10 +75,15 @@ _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40
 
 def _fill(draft: Draft) -> None:
     title, heads, settings = "results", list[str](), list[Parameter]()
+    begun, is_server = 0, False
     for line in draft.lines():
         words = line.split()
-        if found := _TITLE.fullmatch(line):
-            title, settings = found[1], []
+        if "Waiting for client" in line:
+            is_server = True  # prints no result of some tests
+        elif found := _TITLE.fullmatch(line):
+            _end(draft, begun)
+            title, settings, heads = found[1], [], []
+            begun, is_server = 0 if is_server else draft.line, False
         elif setting := _SETTING.fullmatch(line):
             settings.append(Parameter(_SETTINGS[setting[1].replace("_", " ")], int(setting[2])))
         elif "#bytes" in line:
@@ -90,12 +95,22 @@ def _fill(draft: Draft) -> None:
                 raise ParseError("a column stands twice")
             draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
             _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
+            begun = 0
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
             draft.problem(f"perftest says: {shown(line.strip())}", "said")
+            begun = 0
+    if any(table.rows for table in draft.tables):
+        _end(draft, begun)
     if not any(table.rows for table in draft.tables):
         _report(draft, settings)
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
+
+
+def _end(draft: Draft, begun: int) -> None:
+    """Note that a client whose title stands in that line ends before its result."""
+    if begun:
+        draft.problem(f"the test of line {begun} has no result", "cut")
 
 
 def _column(head: str) -> Column:

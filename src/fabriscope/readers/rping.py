@@ -20,9 +20,15 @@ _PING = re.compile(r"(?:client )?ping data: rdma-ping-(\d{1,18}): (.*)")
 
 def _fill(draft: Draft) -> None:
     draft.table("pings", COLUMNS)
+    ping_length = 0
     for line in draft.lines(LONGEST_PING):
         if ping := _PING.match(line):
-            draft.row(printed_row(COLUMNS, ping.groups()))
+            row = draft.row(printed_row(COLUMNS, ping.groups()))
+            length = len(ping[0]) - ping.start(1)
+            if row["ping"] != 0 and ping_length and length != ping_length:
+                what = f"ping {ping[1]} has {length} characters and the one before it {ping_length}"
+                draft.problem(f"{what}: all pings of a run have as many", "cut")
+            ping_length = length
 
 
 READER = Reader("rping", "rping -v", re.compile(r"^(?:client )?ping data: rdma-ping-\d", re.MULTILINE), _fill)

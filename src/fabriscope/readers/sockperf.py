@@ -108,13 +108,19 @@ class _Client:
 
 def _fill(draft: Draft) -> None:
     client: _Client | None = None
+    begun = 0
     for line in draft.lines():
         if version := _VERSION.search(line):
             draft.version = version[1]
+            if begun:
+                draft.problem(f"the client of line {begun} has no result: another one begins here", "cut")
+            begun = draft.line
+        elif "[SERVER]" in line:
+            begun = 0
         for name, beginning in _BEGINNINGS.items():
             if beginning in line:
                 _end(draft, client)
-                client = _Client(name)
+                client, begun = _Client(name), 0
                 draft.table(name, tuple(FIELDS[name].values()))
         if client is not None:
             client.take(line, draft.line)

@@ -157,6 +157,7 @@ def decode(contents: Contents) -> Manifest:
     }
     manifest = dataclasses.replace(manifest, cases=cases)
     _check_names(manifest)
+    _check_paper(manifest)
     return manifest
 
 
@@ -182,6 +183,14 @@ UPCASTERS: Mapping[int, Callable[[Contents], Contents]] = {
 
 What came within a version needs none: a field of a noun (model/manifest.py) that has a default may be missing.
 """
+
+
+def _check_paper(manifest: Manifest) -> None:
+    """Raise ValueError where a table of the paper has a row that is longer or shorter than its head."""
+    for index, table in enumerate(manifest.paper.tables if manifest.paper else ()):
+        wrong = next((n for n, row in enumerate(table.rows) if len(row.cells) != len(table.columns)), None)
+        if wrong is not None:
+            raise ValueError(f"paper.tables[{index}].rows[{wrong}] has not a cell for each column")
 
 
 def _check_names(manifest: Manifest) -> None:

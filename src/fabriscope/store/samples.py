@@ -6,7 +6,7 @@ import contextlib
 import io
 import itertools
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,10 +121,10 @@ def _silence() -> Iterator[None]:
         os.close(before)
 
 
-def check(content: bytes, record: LaunchRecord | None = None) -> None:
+def check(content: bytes, record: LaunchRecord | None = None, rank_count: int | None = None) -> None:
     """Raise ValueError for a file that has not the columns and types of samples, or rows that the launch cannot have.
 
-    Without its record the columns alone are looked at.
+    Without its record the columns alone are looked at; without its count of ranks, any rank is one.
     """
     import polars as pl
 
@@ -138,16 +138,16 @@ def check(content: bytes, record: LaunchRecord | None = None) -> None:
         with _silence():  # polars says on its own what it panics over
             check_row_count(content)
             if record is not None:
-                _check_rows(content, found, record)
+                _check_rows(content, found, _impossible(record, rank_count))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"no samples can be read from it: {error}") from error
 
 
-def _check_rows(content: bytes, columns: Container[str], record: LaunchRecord) -> None:
+def _check_rows(content: bytes, columns: Container[str], impossible: Mapping[str, pl.Expr]) -> None:
     import polars as pl
 
     frame = pl.scan_parquet(io.BytesIO(content), glob=False)
-    wrong = {name: rule for name, rule in _impossible(record).items() if name in columns}
+    wrong = {name: rule for name, rule in impossible.items() if name in columns}
     names = pl.col("quantity").unique().head(MOST_QUANTITIES + 1).implode()
     facts = frame.select(
         pl.len().alias("rows"), names, *(rule.any().alias(f"wrong {name}") for name, rule in wrong.items())
@@ -168,7 +168,7 @@ def _check_rows(content: bytes, columns: Container[str], record: LaunchRecord) -
             raise ValueError(f"the column quantity has {shown(quantity)}: {error.what}") from error
 
 
-def _impossible(record: LaunchRecord) -> dict[str, pl.Expr]:
+def _impossible(record: LaunchRecord, rank_count: int | None) -> dict[str, pl.Expr]:
     """Return what is true of rows that this launch cannot have, by the column that is wrong in them."""
     import polars as pl
 
@@ -185,6 +185,8 @@ def _impossible(record: LaunchRecord) -> dict[str, pl.Expr]:
     rules = {name: rule | col(name).is_null() for name, rule in needed.items()}
     counts = ("round", "burst", "start_ns", "rank", "peer")
     rules |= {name: (col(name) < 0).fill_null(value=False) for name in counts}
+    if rank_count is not None:
+        rules |= {name: rules[name] | (col(name) >= rank_count).fill_null(value=False) for name in ADDED_COLUMNS}
     of_ranks = {"rank": col("quantity").is_in(list(PARTIAL)), "peer": col("quantity") == PAIR_OPERATION}
     return rules | {name: rules[name] | (col(name).is_null() & rule) for name, rule in of_ranks.items()}
 

@@ -43,6 +43,8 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._checked: dict[tuple[str, str], tuple[int, int, int]] = {}
+        self._rank_counts: Mapping[str, int] = {}
+        """Of each entry."""
         self._is_sealed = False
         """Whether anything in the folder has digests."""
         self._knows_manifest = False
@@ -95,6 +97,7 @@ class Reader:
         notes: list[str] = []
         unread: list[str] = []
         known = Known(manifest)
+        self._rank_counts = {name: len(entry.hosts) for name, entry in manifest.entries.items()}
         for line, problem in zip(lines, self._problems(lines, manifest), strict=True):
             what = problem or (known.stranger(line.record, line.number) if line.record is not None else "")
             if what or line.record is None:
@@ -230,7 +233,7 @@ class Reader:
             if self._checked.get((name, record.name)) == seen:
                 return ""
             if name == record.samples:
-                samples.check(inside.read_bytes(self._path, name), record)
+                samples.check(inside.read_bytes(self._path, name), record, self._rank_counts.get(record.entry_id))
             else:
                 counters.load(inside.path_of(self._path, name))
         except FileNotFoundError:

@@ -74,7 +74,8 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     if not because(host, meter, ranks):
         told = sum(one.datagram_bytes for one in lines)
         mtu_bytes = max((meter.watch.mtu_bytes.get(one.interface, 0) for one in lines), default=0)
-        return min(sum(one.unsure_bytes for one in lines), max(0, counts.get("out", 0) * mtu_bytes - told))
+        sent = sum(counts.get(way, 0) for way in {one.direction for one in lines})
+        return min(sum(one.unsure_bytes for one in lines), max(0, sent * mtu_bytes - told))
     count = max(counts.values(), default=None) if kinds == {UDP} else None
     rest = 0
     for line in lines:

@@ -1,0 +1,77 @@
+"""A report of JSON that is none: whether it ends too early, or what stands in it that JSON does not have, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import MAX_DIGITS, MAX_LEVELS, decode_json, shown
+from fabriscope.readers.base import Draft
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^\s"\[\]{},:]+')
+_BEGUN = re.compile(r"t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\.|[eE][-+]?|")
+"""Of a literal or a number that is cut."""
+_COLON = re.compile(r"\s*:")
+
+
+def json_report(draft: Draft, program: str) -> Any:
+    """Return a program's report; None, with a problem of the draft, where it is no whole one."""
+    text = draft.text
+    try:
+        # what is true of each stream's socket stands in one object as often as there are streams
+        value = decode_json(text, "", may_repeat=True)
+    except ParseError as error:
+        cause = error.__cause__
+        if isinstance(cause, json.JSONDecodeError):
+            _not_json(draft, program, cause)
+        else:
+            what = error.what.removeprefix("it is no JSON: ")
+            what = "a whole number has thousands of digits" if what.startswith("Exceeds the limit") else what
+            draft.problem(f"{program}'s report cannot be read: {what}", "refused", _line_of(text, what))
+        return None
+    if not isinstance(value, dict):
+        draft.problem(f"{program}'s report should be an object and is {shown(value)}", "refused", 1)
+        return None
+    return value
+
+
+def _not_json(draft: Draft, program: str, error: json.JSONDecodeError) -> None:
+    rest = draft.text[error.pos :].strip()
+    begin = len(draft.text) - len(draft.text.lstrip())
+    if error.msg.startswith("Unterminated string") or ("escape" in error.msg and len(rest) < 6):
+        draft.problem("no whole JSON report", "cut", 0)
+    elif error.msg == "Extra data":
+        what = f"a second report of {program} begins" if rest[0] == "{" else f"text stands after {program}'s report"
+        draft.problem(f"{what}: {_beginning(rest)}", "refused", error.lineno)
+    elif _BEGUN.fullmatch(rest):
+        draft.problem("no whole JSON report", "cut", 0)
+    elif error.pos == begin:
+        draft.problem(f"text stands before {program}'s report: {_beginning(rest)}", "refused", error.lineno)
+    else:
+        what = f"{error.msg[0].lower()}{error.msg[1:]}, column {error.colno}: {_beginning(rest)}"
+        draft.problem(f"{program}'s report is no JSON: {what}", "refused", error.lineno)
+
+
+def _beginning(text: str) -> str:
+    return shown(text.splitlines()[0])
+
+
+def _line_of(text: str, what: str) -> int:
+    """Return the line of what our JSON does not have: such a number, so deep a level, or a key that stood before."""
+    names: list[set[str]] = [set()]
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        is_it = what.startswith(f"{word[:MAX_DIGITS]} is ")
+        if word in "[{":
+            names.append(set())
+            is_it = len(names) > MAX_LEVELS + 1 and "levels" in what
+        elif word in "]}":
+            names = names[:-1] or [set()]
+        elif word[0] == '"' and _COLON.match(text, token.end()):
+            is_it = word in names[-1] and f"{shown(word[1:-1])} stands twice" in what
+            names[-1].add(word)
+        if is_it:
+            return text.count("\n", 0, token.start()) + 1
+    return 0
