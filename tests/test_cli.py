@@ -74,6 +74,11 @@ def test_help_looks_for_the_commands_once(monkeypatch: pytest.MonkeyPatch) -> No
         (("prove", "--ssh", "ssh '", "--", "true"), 2, "cannot be split into words"),
         (("show", "x" * 5000), 2, "File name too long"),
         (("run", "x" * 5000), 2, "File name too long"),
+        (("submit", "absent.yaml", "--nodes", "010"), 2, "'010' is no whole number in decimal digits"),
+        (("submit", "absent.yaml", "--nodes", "\uff15"), 2, "is no whole number in decimal digits"),
+        (("submit", "absent.yaml", "--nodes", " 2"), 2, "is no whole number in decimal digits"),
+        (("submit", "absent.yaml", "--cores-per-node", "1_0"), 2, "is no whole number in decimal digits"),
+        (("submit", "absent.yaml", "--nodes", "0"), 2, "0 is not in the range 1<=x<=4096"),
         (("mpi", "add", "nonsense"), 2, "there is no MPI 'nonsense' to add; choose intelmpi"),
     ],
 )
@@ -124,6 +129,60 @@ def test_streams_that_cannot_be_used_change_no_status(closed: str, tmp_path: Pat
     assert "Exception ignored" not in done.stderr
 
 
+PLAN = "name: x\nhosts: localhost\nplacements: [intra]\nlayers: [shm]\nbenchmarks: {ping_pong: {sizes: [8]}}\n"
+NO_ROOM = "fabriscope: standard output cannot be written: No space left on device -- make room, or write it elsewhere"
+
+
+def _in_shell(script: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    argv = ["bash", "-c", script, "bash", sys.executable, "-m", "fabriscope", *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_full_disk_behind_standard_output_is_told(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(f"{PLAN}launches: 1\ncounters: false\nbudget: 1s\n")
+    for words in (
+        ("plan", "schema"),
+        ("show", Path(__file__).parent / "store" / "data" / "run-before-ranks"),
+        ("run", plan, "-o", tmp_path / "run", "--json"),
+    ):
+        done = _in_shell('"$@" >/dev/full', *words)
+        assert done.returncode == 8, done.stderr
+        assert done.stderr.splitlines()[-1].startswith(NO_ROOM)
+        assert "Exception ignored" not in done.stderr
+        assert "its log is" not in done.stderr
+    assert _fabriscope("verify", tmp_path / "run").returncode == 0
+
+
+def test_a_reader_that_goes_away_changes_no_status(tmp_path: Path) -> None:
+    """The pipe is gone before anything is said, so that the test does not depend on who is faster."""
+    gone = 'exec 3> >(exec true); wait $!; "$@" >&3'
+    folder = Path(__file__).parent / "store" / "data" / "run-before-ranks"
+    for status, words in ((0, ("show", folder)), (0, ("plan", "schema")), (13, ("verify", tmp_path))):
+        done = _in_shell(gone, *words)
+        assert (done.returncode, done.stderr) == (status, ""), words
+
+
+@pytest.mark.parametrize("words", [("plan", "check", "PLAN"), ("doctor",)])
+def test_too_small_a_limit_of_address_space_is_told_at_once(words: tuple[str, ...], tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN)
+    for limit in (250_000, 600_000, 1_200_000):
+        done = _in_shell(f'ulimit -v {limit}; "$@"', *(str(plan) if word == "PLAN" else word for word in words))
+        assert done.returncode == 7, done.stderr
+        assert f"the address space is limited to {limit >> 10} MiB (ulimit -v), and " in done.stderr
+    assert _in_shell('ulimit -v 250000; "$@"', "--help").returncode == 0
+
+
+def test_a_number_of_threads_that_polars_does_not_understand_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("0", "-1", "", "two"):
+        monkeypatch.setenv("POLARS_MAX_THREADS", wrong)
+        done = _fabriscope("show", Path(__file__).parent / "store" / "data" / "run-before-ranks")
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"fabriscope: POLARS_MAX_THREADS is {wrong!r}, which is no number of threads")
+        assert done.stderr.count("\n") == 1
+
+
 def test_a_name_that_is_no_text_is_written_as_an_escape(tmp_path: Path) -> None:
     plan = tmp_path / os.fsdecode(b"\xff.yaml")
     plan.write_text("name: x\nhosts: localhost\nplacements: [intra]\nbenchmarks: {ping_pong: {sizes: [8]}}\n")
@@ -154,3 +213,23 @@ def test_what_verify_finds_is_its_status(tmp_path: Path) -> None:
     done = _fabriscope("verify", tmp_path)
     assert done.returncode == 13, done.stdout
     assert "manifest.json: the file is missing" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_run_that_may_not_be_read_is_told_as_any_other_that_cannot_be(tmp_path: Path) -> None:
+    from fabriscope.cli import _usage
+    from fabriscope.model.errors import StoreError
+    from fabriscope.store import open_run
+
+    folder = tmp_path / "run"
+    folder.mkdir()
+    folder.chmod(0)
+    for above in (*tmp_path.parents[:2], tmp_path):
+        above.chmod(0o755)
+    os.seteuid(54321)
+    try:
+        assert _usage.PATH.convert(str(folder), None, None) == folder
+        with pytest.raises(StoreError, match="Permission denied"):
+            open_run(folder)
+    finally:
+        os.seteuid(0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -12,13 +14,14 @@ from typing import Any
 
 import pytest
 from tests import needs
+from tests.store.test_run_folder import contents
 
 from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import StoreError
 from fabriscope.progress import QuietProgress
-from fabriscope.running import run
+from fabriscope.running import resumption, run
 from fabriscope.store import seal
 from fabriscope.store.differences import differences, plan_differences
 from fabriscope.store.files import to_json
@@ -221,6 +224,30 @@ def test_a_journal_that_vanishes_midway_is_an_error(begun: Path, tmp_path: Path)
 def test_a_folder_that_everybody_may_write_to_is_refused(copied: Path) -> None:
     copied.chmod(0o777)
     assert "everybody may write to it" in refused(copied)
+
+
+@pytest.mark.parametrize("name", ["samples", "raw", "seal.json"])
+def test_what_everybody_may_write_to_in_a_folder_is_refused(name: str, tmp_path: Path) -> None:
+    folder = store.create(tmp_path / "run", contents(), "name: test\n")
+    load_plan = functools.partial(plans.load, folder.path / "plan.yaml", run.vocabulary())
+    resumption.check_whole(folder, load_plan)
+    (folder.path / name).chmod(0o777)
+    with pytest.raises(StoreError, match=f"{name}: everybody may write to it"):
+        resumption.check_whole(folder, load_plan)
+
+
+def test_a_lock_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    folder = store.create(tmp_path / "run", contents(), "name: test\n")
+    os.mkfifo(folder.path / ".lock")
+    with pytest.raises(StoreError, match=r"\.lock: the lock of a run must be a plain file -- remove it"), folder.lock():
+        pass
+
+
+def test_a_launch_that_failed_is_made_again_though_it_tells_of_results() -> None:
+    """As versions before 0.1 wrote one that hung behind its last result."""
+    folder = store.open_run(Path(__file__).parent / "store" / "data" / "run-version-1")
+    assert [*run._kept(folder, keep_failed=False)] == [1, 3]
+    assert [*run._kept(folder, keep_failed=True)] == [1, 2, 3]
 
 
 def test_a_default_that_came_later_is_no_difference_and_a_word_in_the_plan_is() -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fabriscope.model import folders
 from fabriscope.model.errors import FabriscopeError
 
 PLUGIN_FOLDERS_VARIABLE = "FABRISCOPE_PLUGINS"
@@ -87,6 +88,8 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
             room.unavailable[folder] = f"{what}: write the whole path"
             continue
         paths = [path for path in sorted((Path(folder) / package).glob("*.py")) if path.is_file()] if folder else []
+        if paths:
+            _refuse_others(str(Path(folder) / package))
         loaders += [(path.stem, str(path), partial(_load_file, path)) for path in paths]
     for name, origin, load in loaders:
         if name.startswith("_"):
@@ -101,6 +104,17 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
             if origin.startswith(f"{parent.__name__}."):
                 raise  # it is one of our own
             room.unavailable[name] = _why_not_loaded(error, origin)
+
+
+def _refuse_others(folder: str) -> None:
+    """Raise FabriscopeError for plug-ins that others may have written: they would be executed as us."""
+    try:
+        why = folders.problem(folder) or folders.open_below(folder)
+    except OSError as error:
+        why = f"{folder} cannot be looked at: {error.strerror}"
+    if why is not None:
+        what = f"the plug-ins that {PLUGIN_FOLDERS_VARIABLE} names are not executed: {why}"
+        raise FabriscopeError(what, fix="mend that, or name a folder that only you can write")
 
 
 def _load_file(path: Path) -> ModuleType:

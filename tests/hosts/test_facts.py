@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from fabriscope.hosts import facts
 from fabriscope.hosts.access import Output, Reading
@@ -153,6 +154,20 @@ def test_this_machine() -> None:
     assert found["kernel.release"].value == Path("/proc/sys/kernel/osrelease").read_text().strip()
     assert found["interface.lo.mtu_bytes"].value
     assert all((fact.value is None) == (fact.unknown_because is not None) for fact in found.values())
+
+
+def test_what_sys_tells_of_another_network_namespace_is_not_taken_for_this_one() -> None:
+    """`unshare -n` leaves /sys as it was."""
+    needs.root("to make a network namespace")
+    script = (
+        'ip link set lo up mtu 9000; ip link add other type veth peer name peer; ip link set other mtu 1234; exec "$@"'
+    )
+    found = by_name(facts.collect(Host("here", access=("unshare", "-n", "sh", "-c", script, "sh"))))
+    assert found["interface.lo.mtu_bytes"].value == 9000
+    assert found["interface.other.mtu_bytes"].value == 1234
+    real = {one.name.split(".")[1] for one in facts.collect(Host("here")) if one.name.startswith("interface.")} - {"lo"}
+    for name in real:
+        assert found[f"interface.{name}.mtu_bytes"].value is None
 
 
 def test_a_host_behind_a_shell_that_greets(tmp_path: Path) -> None:

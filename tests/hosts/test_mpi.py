@@ -163,6 +163,21 @@ def test_a_plan_may_name_it_by_name_or_kind(machine: Path, name: str) -> None:
     assert (stack.name, stack.kind) == (name, "openmpi5")
 
 
+def test_what_others_could_have_put_where_the_variable_points_is_not_executed(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpirun = put(machine / "shared" / "bin" / "mpirun")
+    mpirun.write_text("#!/bin/sh\n: >$0.mark\n")
+    mpirun.parent.chmod(0o777)
+    monkeypatch.setenv("FABRISCOPE_MPI_PATH", str(machine / "shared"))
+    found = {one.mpirun: one.problem for one in mpi.search()}
+    wanted = f"what FABRISCOPE_MPI_PATH names is not executed: {mpirun.parent} can be written by other users"
+    assert (found[str(mpirun)] or "").startswith(wanted)
+    with pytest.raises(ToolMissing, match="what FABRISCOPE_MPI_PATH names is not executed"):
+        mpi.find("openmpi")
+    assert not [*machine.rglob("*.mark")]
+
+
 def test_a_plan_may_name_it_by_path(machine: Path) -> None:
     mpirun = put(machine / "far" / "bin" / "mpirun", OPEN_MPI_5)
     for path in (machine / "far", machine / "far" / "bin", mpirun):

@@ -251,6 +251,22 @@ def test_a_reader_from_a_folder_of_plug_ins(tmp_path: Path, monkeypatch: pytest.
     ]
 
 
+@pytest.mark.parametrize("open_one", ["", "readers", "readers/site_bench.py"])
+def test_plug_ins_that_others_could_have_written_are_not_executed(
+    open_one: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "readers").mkdir()
+    plugin = tmp_path / "readers" / "site_bench.py"
+    plugin.write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n{PLUGIN}")
+    (tmp_path / "log").write_text("site_bench 1\n64 2.5\n")
+    (tmp_path / open_one).chmod(0o777)
+    monkeypatch.setenv("FABRISCOPE_PLUGINS", str(tmp_path))
+    said = str(read(tmp_path / "log").exception)
+    assert said.startswith(f"the plug-ins that FABRISCOPE_PLUGINS names are not executed: {tmp_path / open_one} can be")
+    assert said.endswith(" -- mend that, or name a folder that only you can write")
+    assert not (tmp_path / "mark").exists()
+
+
 def test_a_reader_from_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "their_reader.py").write_text(PLUGIN)
     info = tmp_path / "theirs-1.dist-info"

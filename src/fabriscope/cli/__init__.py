@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
 import threading
@@ -14,7 +13,9 @@ from typing import NoReturn
 import click
 
 from fabriscope import __version__, bug_log
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.cli import _streams
+from fabriscope.model import surroundings
+from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.registry import discover
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -26,6 +27,11 @@ _PLUGINS = "fabriscope.cli.plugins"
 
 class Commands(click.Group):
     """The commands of the folder `cli`, of entry points, and of the user's plug-in folders."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command, or its help, where the process has what our libraries need."""
+        surroundings.check()
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the alphabet."""
@@ -66,25 +72,30 @@ def fabriscope() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with one sentence and the documented status on errors."""
     threading.excepthook = _thread_ended
-    _open_streams()
+    _streams.open_all()
     try:
         _refuse_removed_folder()
         # click hands back, and does not raise, the status that a command ended with by its `Exit`.
         status = fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
         if isinstance(status, int):
             sys.exit(status)
+        sys.stdout.flush()
     except click.ClickException as error:
         _end(error.exit_code, error.show)
     except (click.Abort, KeyboardInterrupt):
         _end(EXIT_INTERRUPTED, lambda: click.echo("interrupted", err=True))
     except FabriscopeError as error:
         _end_with(error.exit_code, str(error))
-    except BrokenPipeError:
-        _end(0)  # the reader of our output went away (`fabriscope ... | head`): nothing is wrong here
+    except _streams.OutputFailed as error:
+        _end_with(StoreError.exit_code, error.sentence())
     except OSError as error:  # of the machine, not of ours: the disk is full, a file may not be read
         where = f"{error.filename}: " if error.filename is not None else ""
         log = bug_log.keep(error, "a command ran")
         _end_with(EXIT_FAILED, f"{where}{error.strerror or error}{f' -- its log is {log}' if log else ''}")
+    except SystemExit as error:
+        if not isinstance(error.code, int):
+            raise
+        _end(error.code)
     except BaseException as error:  # the last border: a traceback goes into a log, and never to the user
         if isinstance(error, bug_log.PASSED_BY):
             raise
@@ -107,26 +118,13 @@ def _end(status: int, say: Callable[[], object] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, _streams.OutputFailed) and not status:
+                status = StoreError.exit_code
+                click.echo(f"fabriscope: {error.sentence()}", err=True)
     sys.exit(status)
-
-
-def _open_streams() -> None:
-    """See to it that all three streams are there, and take what the locale has no sign for (as an escape).
-
-    Where one was closed before we began, the next file that is opened would get its number, and our words.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, os.O_RDWR)
-            if descriptor != number:
-                os.dup2(descriptor, number)
-            os.set_inheritable(number, True)
-            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
-        elif number and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _refuse_removed_folder() -> None:

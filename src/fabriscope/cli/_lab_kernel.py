@@ -24,7 +24,7 @@ def kernel() -> None:
     metavar="PATH",
     help="A source tree of Linux, or a tarball of one  [default: Debian's linux-source-6.1]",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Files compiled at once  [default: one for each processor]")
+@click.option("--jobs", type=_usage.Count(1), help="Files compiled at once  [default: one for each processor]")
 def build(source: Path | None, jobs: int | None) -> None:
     """Build it, in about four minutes on two cores, or say that it is in the cache already.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,17 @@ class _AnyPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-PATH = _AnyPath(path_type=Path)
+PATH = _AnyPath(path_type=Path, readable=False)
+
+
+class Count(click.IntRange):
+    """A whole number in decimal digits, as plans have it: `010`, `1_0` and digits of other scripts may mean another."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or fail."""
+        if isinstance(value, str) and not re.fullmatch("0|-?[1-9][0-9]{0,17}", value):
+            self.fail(f"{shown(value)} is no whole number in decimal digits", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @contextlib.contextmanager

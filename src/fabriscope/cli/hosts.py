@@ -66,6 +66,7 @@ def _meant(what: str) -> tuple[tuple[str, ...], Any]:
         plan = plans.load(Path(what), run.vocabulary())
         if plan.uses_lab:
             raise HostError("its hosts are made by the lab", where=what, fix="`fabriscope run` builds and checks them")
+        plans.refuse_others(plan)
         return plan.hosts, real_site.ssh_of(plan)
     return unfolded(what, fix=f"name a plan's file, or {FORM}"), ssh.chosen()
 

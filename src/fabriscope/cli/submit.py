@@ -32,8 +32,8 @@ _EXIT_INTERRUPTED = 130
 @click.option(
     "--scheduler", type=click.Choice(("slurm", "pbs", "lsf", "flux", "local")), help="[default: the one here]"
 )
-@click.option("-N", "--nodes", type=click.IntRange(1, 4096), help="Hosts to ask for.")
-@click.option("--cores-per-node", type=click.IntRange(1), help="Cores of each host, where whole hosts are not given.")
+@click.option("-N", "--nodes", type=_usage.Count(1, 4096), help="Hosts to ask for.")
+@click.option("--cores-per-node", type=_usage.Count(1), help="Cores of each host, where whole hosts are not given.")
 @click.option("-q", "--queue", help="Queue or partition.")
 @click.option("-A", "--account", help="Whom the job is charged to.")
 @click.option("-t", "--duration", help="The job's time limit, e.g. 30min or 2h [default: what the plan needs].")
@@ -147,6 +147,7 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
     if isinstance(nodes := options.get("nodes"), int):
         vocabulary = dataclasses.replace(vocabulary, allocation=plans.hosts_to_come(nodes))
     plan = plans.load(path, vocabulary)
+    plans.refuse_others(plan)
     planned = plan.section.submit
     try:
         chosen = SubmitSection.model_validate({**options, "attributes": dict(pairs)}).model_dump(exclude_unset=True)

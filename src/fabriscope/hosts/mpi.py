@@ -17,6 +17,7 @@ from pathlib import Path
 
 from fabriscope.hosts import _mpi_identity as identity
 from fabriscope.hosts import mpi_environments, mpi_wheels
+from fabriscope.model import folders
 from fabriscope.model.errors import ToolMissing
 from fabriscope.model.home import expanded
 from fabriscope.model.mpi import MpiStack
@@ -50,12 +51,13 @@ def search() -> list[Found]:
     found: list[Found] = []
     names: set[str] = set()
     seen: set[Path] = set()
+    others = _of_others()
     for path, wanted_name in _candidates():
         real = path.resolve()
         if real in seen:
             continue
         seen.add(real)
-        one = examine(path)
+        one = examine(path) if path not in others else Found(str(path), None, others[path])
         if one.stack is None:
             found.append(one)
         elif not any(_is_same(one.stack, other.stack) for other in found):
@@ -94,6 +96,8 @@ def find(name: str, path: str | None = None) -> MpiStack:
         return _loaded(name)
     if path is not None:
         return _at(name, path)
+    for mpirun, why in _of_others().items():
+        raise ToolMissing(why, where=str(mpirun), fix="mend that, or name a folder that only you can write")
     known = stacks()
     for stack in known:
         if name in (stack.name, stack.mpirun):
@@ -132,6 +136,19 @@ def examine(mpirun: Path, variables: Mapping[str, str] | None = None) -> Found:
     return Found(str(mpirun), stack)
 
 
+def _of_others() -> dict[Path, str]:
+    """Return what `FABRISCOPE_MPI_PATH` names and others may have written, which is not executed, and why."""
+    found: dict[Path, str] = {}
+    for path in _given():
+        try:
+            why = folders.problem(str(path))
+        except OSError as error:
+            why = f"it cannot be looked at: {error.strerror}"
+        if why is not None:
+            found[path] = f"what {PATH_VARIABLE} names is not executed: {why}"
+    return found
+
+
 def _loaded(name: str) -> MpiStack:
     """Return the MPI library that a module or a package of Spack brings; raises ToolMissing."""
     environment = mpi_environments.load(name)
@@ -156,9 +173,7 @@ def _at(name: str, path: str) -> MpiStack:
 
 def _candidates() -> Iterator[tuple[Path, str | None]]:
     """Yield every mpirun with the name that its place gives it, if any."""
-    for given in os.environ.get(PATH_VARIABLE, "").split(os.pathsep):
-        if given:
-            yield from ((path, None) for path in _mpiruns_at(expanded(given)))
+    yield from ((path, None) for path in _given())
     own = {prefix / "bin": name for name, prefix in mpi_wheels.added().items()}
     folders = [Path(folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
     folders += [Path(sys.prefix) / "bin", *own]
@@ -166,6 +181,13 @@ def _candidates() -> Iterator[tuple[Path, str | None]]:
         folders += sorted(Path("/").glob(pattern.lstrip("/")))
     for folder in dict.fromkeys(folders):
         yield from ((path, own.get(folder)) for path in _mpiruns_in(folder))
+
+
+def _given() -> Iterator[Path]:
+    """Yield every mpirun that `FABRISCOPE_MPI_PATH` names."""
+    for given in os.environ.get(PATH_VARIABLE, "").split(os.pathsep):
+        if given:
+            yield from _mpiruns_at(expanded(given))
 
 
 def _mpiruns_at(path: Path) -> Iterator[Path]:

@@ -28,6 +28,7 @@ _REAPED_TIMEOUT_S = 5.0
 """By then whoever reaps at all has reaped what ended."""
 _LEFT_OVERS_TIMEOUT_S = 2.0
 """All left-overs together get this long to end; what does not is reported, and hinders nobody."""
+_MEND = "mend that, or set XDG_RUNTIME_DIR to a folder that only you can write"
 _MAX_SOCKET_CHARACTERS = 107 - len("/_switch.sock")
 
 
@@ -158,7 +159,8 @@ def new_folder(name: str) -> Path:
             raise LabError(
                 f"there is a lab {name!r} already", fix="take another name, or `fabriscope lab down` it"
             ) from None
-        raise LabError(f"the lab cannot be recorded: {error.strerror}", where=str(root / name)) from error
+        what = f"the lab cannot be recorded: {error.strerror}"
+        raise LabError(what, where=str(root / name), fix=_MEND) from error
     return root / name
 
 
@@ -235,7 +237,7 @@ def _untrusted(root: Path, why: str) -> LabError:
     return LabError(
         f"labs that are recorded there are not trusted: {why}",
         where=str(root),
-        fix="mend that, or set XDG_RUNTIME_DIR to a folder that only you can write",
+        fix=_MEND,
     )
 
 

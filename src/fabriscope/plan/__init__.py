@@ -5,6 +5,7 @@ from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
+from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "hosts_to_come",
     "load",
     "most_added_ns",
+    "refuse_others",
     "round_of",
     "start_ns",
     "unmeasured",

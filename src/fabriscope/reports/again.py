@@ -20,6 +20,7 @@ from fabriscope.reports import csv_tables, html_page, markdown_page
 from fabriscope.reports._made_of import Stated, launches_meant, read_json, read_line
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+SUFFIXES = (".html", ".md", ".csv", *FIGURE_SUFFIXES)
 _MADE_OF = re.compile(r'<script type="application/json" id="made-of">(?P<json>.*?)</script>', re.DOTALL)
 _LIBRARY = re.compile(r'(?<=<script id="library">\n).*?(?=\n</script>)', re.DOTALL)
 _DATA = re.compile(r'<script type="application/json" data-figure="([^"]*)">(.*)</script>')
@@ -32,23 +33,39 @@ _AROUND = 24
 def check_reports(run: RunData, place: Path, earlier: Callable[[int], RunData]) -> Account:
     """Compare a report (a file, or a folder of them) with what the run's samples give now.
 
-    `earlier` returns the run as it was after so many lines of its journal.
+    `earlier` returns the run as it was after so many lines of its journal. What a file is its suffix says, else its
+    content.
     """
-    paths = sorted(place.iterdir()) if place.is_dir() else [place]
     if not place.exists():
         return Account((Finding(str(place), "", "there is no such report"),))
-    tables = [path for path in paths if path.suffix == ".csv"]
+    paths = sorted(place.iterdir()) if place.is_dir() else [place]
     checker = _Checker(run, place if place.is_dir() else place.parent, earlier)
-    for path in paths:
-        if path.suffix == ".html":
+    kinds = {path: _kind(path) for path in paths}
+    for path, kind in kinds.items():
+        if kind == ".html":
             checker.page(path)
-        elif path.suffix == ".md":
+        elif kind == ".md":
             checker.markdown(path)
-        elif path.suffix in FIGURE_SUFFIXES:
+        elif kind in FIGURE_SUFFIXES:
             checker.figure_count += 1
-    if tables:
+        elif kind is None:
+            checker.pass_by(path)
+    if tables := [path for path, kind in kinds.items() if kind == ".csv"]:
         checker.tables(tables, is_all=place.is_dir())
     return checker.account()
+
+
+def _kind(path: Path) -> str | None:
+    """Return the suffix that a file of a report has, or should have by what it says; None for no report."""
+    if path.suffix in SUFFIXES:
+        return path.suffix
+    try:
+        text = _text(path)
+    except StoreError:  # a folder, a device, what we may not read
+        return None
+    if _MADE_OF.search(text):
+        return ".html"
+    return ".md" if read_line(text) else None
 
 
 class _Checker:
@@ -90,6 +107,9 @@ class _Checker:
         results = self._results_of(path, stated)
         again = html_page.page_text(results, mark, stated_digest, run_path)
         self._compare(path, text, again, stated)
+
+    def pass_by(self, path: Path) -> None:
+        self._notes.append(f"{self._name(path)} is no file of a report, and was not compared")
 
     def markdown(self, path: Path) -> None:
         text = _text(path)

@@ -19,6 +19,7 @@ from fabriscope.model.host import Fact
 from fabriscope.model.record import LaunchRecord
 from fabriscope.store import checks
 from fabriscope.store.differences import Difference, differences, plan_differences
+from fabriscope.store.files import COUNTERS_NAME, LOCK_NAME, RAW_NAME, SAMPLES_NAME
 
 DEFINING_FACTS = (
     "cpu.model", "cpu.socket_count", "cpu.core_count", "cpu.thread_count", "numa.node_count", "kernel.release",
@@ -31,6 +32,8 @@ _TCP, _NO_SETTING = "tcp.", "tcp.congestion_control_available"
 CHANGING_INTERFACE_FACTS = ("state", "mac", "ipv4", "numa_node")
 """Of the interfaces of the run's fabrics, and of loopback, every fact defines but these."""
 _LOOPBACK = "lo"
+_FOLDERS = (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME, "errors")
+"""Of a run, which going on writes into."""
 MOST_TOLD = 6
 """Differences that one sentence names."""
 _RESTORE = "restore it from a copy, or start a new run; `fabriscope verify` lists all that was changed"
@@ -67,7 +70,8 @@ def _refuse_doubts(folder: store.RunFolder) -> None:
 
 def _check_owner(path: Path) -> None:
     """Raise StoreError for a folder of somebody else's: what its plan names would be executed as us."""
-    for one in (path, path / store.PLAN_NAME, path / "manifest.json", path / "journal.jsonl"):
+    names = (store.PLAN_NAME, "manifest.json", "journal.jsonl", "seal.json", LOCK_NAME, *_FOLDERS)
+    for one in (path, *(path / name for name in names)):
         try:
             about = one.lstat()
         except FileNotFoundError:

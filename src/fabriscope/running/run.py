@@ -84,6 +84,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
         fix = "`fabriscope submit PLAN` makes one"
         raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
     store.refuse_impossible(path)
+    plans.refuse_others(plan)
     with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:
         schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
@@ -130,7 +131,12 @@ def resume(
 def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, LaunchRecord]:
     """Return the records, by launch id, of launches that need not be made again."""
     records = {key: record for key, record in folder.done().items() if key not in redo}
-    return {key: record for key, record in records.items() if keep_failed or not record.failures}
+    return {key: record for key, record in records.items() if keep_failed or not _has_failed(record)}
+
+
+def _has_failed(record: LaunchRecord) -> bool:
+    """Return whether a measurement failed, or the launch though it tells of results: old versions wrote such lines."""
+    return bool(record.failures) or (record.status == "failed" and record.ok_count > 0)
 
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:

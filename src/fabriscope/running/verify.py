@@ -56,7 +56,11 @@ def verify(path: Path, report: Path | None = None, digest: str | None = None) ->
         place = report or path / REPORT_FOLDER
         if account.findings or (report is None and not place.is_dir()):
             return account
-        return account + check_reports(run, place, folder.read)
+        found = check_reports(run, place, folder.read)
+        if report is not None and not (found.findings or found.checked):  # it must not pass for one that is right
+            what = "this is no report that can be compared: name its .html, .md or .csv file, or the folder of them"
+            found += Account((Finding(str(place), "", what),))
+        return account + found
     except FabriscopeError as error:
         return account + Account((Finding(str(path), "", str(error)),))
     except BROKEN as error:

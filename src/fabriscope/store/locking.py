@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def locked(folder: Path) -> Iterator[None]:
             for path, how in ((folder / LOCK_NAME, flags), (folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)):
                 descriptor = os.open(path, how, 0o644)
                 held.callback(_close, descriptor)
+                if path != folder and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise StoreError("the lock of a run must be a plain file", where=str(path), fix="remove it")
                 _take(descriptor, is_optional=path == folder)
         except BlockingIOError:
             what, fix = "another process is writing to this run", "wait until it has ended"
