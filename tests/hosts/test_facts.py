@@ -160,7 +160,7 @@ def test_what_sys_tells_of_another_network_namespace_is_not_taken_for_this_one()
     """`unshare -n` leaves /sys as it was."""
     needs.root("to make a network namespace")
     script = (
-        'ip link set lo up mtu 9000; ip link add other type veth peer name peer; ip link set other mtu 1234; exec "$@"'
+        'ip link set lo up mtu 9000; ip link add other type veth peer name peer; ip link set other mtu 1234; eval "$*"'
     )
     found = by_name(facts.collect(Host("here", access=("unshare", "-n", "sh", "-c", script, "sh"))))
     assert found["interface.lo.mtu_bytes"].value == 9000
