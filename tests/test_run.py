@@ -156,7 +156,9 @@ def test_launches_of_a_host_that_died_are_made_again_when_it_is_back(runner: Run
     process.communicate(timeout=200)
     assert process.returncode == 10
     first = runner.journal()
-    assert [json.loads(line)["status"] for line in first] == ["failed", "failed"]
+    # On a busy machine one case may have been measured before its host died.
+    failed = [[one["status"] for one in json.loads(line)["results"].values()].count("failed") for line in first]
+    assert failed in ([1, 2], [2, 2])
     assert runner.finish("run", "--resume", runner.run, "--keep-failed", "-q")[0] == 10
     assert runner.journal() == first
     status, _, err = runner.finish("run", "--resume", runner.run, "-q")
@@ -169,7 +171,7 @@ def test_launches_of_a_host_that_died_are_made_again_when_it_is_back(runner: Run
     assert runner.finish("report", runner.run, "--format", "markdown")[0] == 0
     report = next((runner.run / "report").glob("*.md")).read_text()
     assert "Launch 1 was made again" in report
-    assert "attempt 1 does not count: 2 of 2 measurements failed" in report
+    assert f"attempt 1 does not count: {failed[0]} of 2 measurements failed" in report
     status, out, err = runner.finish("verify", runner.run)
     assert status == 0, out + err
 
