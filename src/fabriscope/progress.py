@@ -25,7 +25,7 @@ class Progress(Protocol):
         """The launches begin; `expected_ns` is about how long those that are left will take."""
 
     def more(self, launch_count: int, expected_ns: int) -> None:
-        """Launches come to those that were planned; `expected_ns` is about how long they will take."""
+        """Add launches to those that were planned; `expected_ns` is about how long they will take."""
 
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """One launch begins."""

@@ -34,8 +34,8 @@ _COMPILERS = ("c++", "g++", "clang++", "icpx")
 
 
 @dataclass(frozen=True)
-class RealSite:
-    """Real hosts; what its members mean is said by `launch/site.py`."""
+class Parts:
+    """What every site consists of, a lab too; its members mean what `launch/site.py` says."""
 
     hosts: Mapping[str, Host]
     fabrics: Mapping[str, Fabric]
@@ -47,6 +47,12 @@ class RealSite:
     slurm: slurm.Slurm | None = None
     facts: Mapping[str, list[Fact]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RealSite(Parts):
+    """Real hosts."""
+
     fleet: Fleet | None = None
     """The hosts that are reached over ssh."""
     wanted_programs: frozenset[str] = frozenset()

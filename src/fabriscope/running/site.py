@@ -8,12 +8,11 @@ import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fabriscope import engine_binary
 from fabriscope.launch.site import Site
-from fabriscope.launch.slurm import Slurm
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
@@ -23,7 +22,7 @@ from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
 from fabriscope.running import rdma_ports, real_site
-from fabriscope.running.real_site import Notice, RealSite
+from fabriscope.running.real_site import Notice, Parts, RealSite
 
 if TYPE_CHECKING:
     from fabriscope.lab import Lab
@@ -31,21 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["LabSite", "Site", "cores_per_host", "find_stacks", "lab_spec", "planned_fabrics", "prepare", "switch_spec"]
 
 
-@dataclass(frozen=True)
-class LabSite:
-    """A lab that was built for the run; what its members mean is said by `Site`."""
+@dataclass(frozen=True, kw_only=True)
+class LabSite(Parts):
+    """A lab that was built for the run."""
 
     lab: Lab
-    hosts: Mapping[str, Host]
-    fabrics: Mapping[str, Fabric]
-    mpi: Mapping[str, MpiStack]
-    engine: str
-    mpi_engines: Mapping[str, str]
-    programs: Mapping[str, str]
-    remote_shell: str | None = None
-    slurm: Slurm | None = None
-    facts: Mapping[str, list[Fact]] = field(default_factory=dict)
-    absent: Mapping[str, str] = field(default_factory=dict)
 
     def sweep(self, host_names: Iterable[str]) -> None:
         """End every process that runs on hosts."""
@@ -98,7 +87,7 @@ def prepare(
     try:
         hosts = {host.name: host for host in built.hosts}
         fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
-        yield LabSite(built, hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell))
+        yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell), lab=built)
     finally:
         built.down()
 

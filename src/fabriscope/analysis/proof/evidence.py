@@ -513,10 +513,7 @@ class Evidence:
 
     @cached_property
     def datagram_bytes(self) -> int:
-        """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts.
-
-        The account of the wire took TCP's headers off datagrams too, which have shorter ones.
-        """
+        """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts."""
         return sum(
             books_datagrams.most_hidden(self._meters[host], self.ranks, self._lines_for_datagrams(host))
             for host in self.ranks.hosts
