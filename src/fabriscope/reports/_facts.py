@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -176,6 +176,11 @@ def _coalescing(switch: SwitchSpec | None) -> str:
     return f"{time_text(switch.rx_coalesce_ns)} or {switch.rx_coalesce_frames} frames"
 
 
+def _version_text(value: object) -> str:
+    """Return a version, or those of several by their names, in words."""
+    return " and ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
+
+
 def run_table(results: Results) -> list[tuple[str, str]]:
     """Return what the run was: name and value, in the order of reading."""
     manifest = results.run.manifest
@@ -201,7 +206,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
         ("Intervals and verdicts", results.rules.words),
         ("Seed", str(manifest.seed)),
-        ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)),
+        ("Versions", ", ".join(f"{name} {_version_text(value)}" for name, value in versions.items() if value)),
         ("Run", str(manifest.run_id)),
         *_mishaps(results.run),
     ]
