@@ -110,7 +110,7 @@ _OF_PROGRAMS = (
     ),
     rate_metric(
         "put_stream_bandwidth", "Put stream bandwidth",
-        "puts one after another, always some under way: their bytes over the time until the last "
+        "puts one after another, a fixed number of them under way: their bytes over the time until the last "
         "is known to be complete (perftest; IMB-RMA, which has all of them under way)", ONE_WAY, completion=NEVER,
     ),
     rate_metric(
