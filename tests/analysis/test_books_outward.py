@@ -19,6 +19,7 @@ from fabriscope.model.counters import (
     RANK,
     REFUTED,
     UNDECIDED,
+    UNHELD,
     UNSEEN,
     Expectation,
     Process,
@@ -92,6 +93,17 @@ def test_what_nobody_saw_between_ranks_is_theirs() -> None:
     books = balance(made.watches(), SECOND)
     assert books.verdict == REFUTED
     assert books.found_share == pytest.approx(20 / 21, rel=0.01)
+
+
+@pytest.mark.parametrize(("role", "there"), [(JOB, UNHELD), (JOB, UNSEEN), (UNHELD, UNSEEN), (UNSEEN, UNSEEN)])
+def test_what_launchers_told_each_other_is_no_ranks_where_one_of_them_was_not_seen(role: str, there: str) -> None:
+    made = program(lambda one: one.tcp("a", "b", 2_700, 100, "eth0", role=role, there=there))
+    assert balance(made.watches(), SECOND).verdict == UNDECIDED
+
+
+def test_what_programs_told_each_other_that_nobody_saw_is_theirs() -> None:
+    made = program(lambda one: one.tcp("a", "b", 90_000, 100, "eth0", role=UNHELD, there=UNHELD))
+    assert balance(made.watches(), SECOND).verdict == REFUTED
 
 
 @pytest.mark.parametrize(("asked", "verdict"), [(TCP, PROVED), (SECOND, REFUTED), (ANY, PROVED)])

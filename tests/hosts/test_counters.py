@@ -17,11 +17,11 @@ from tests import needs
 from tests.launch.stand_in import far_host, make_ssh
 
 from fabriscope.hosts import counters
+from fabriscope.hosts.counters import parsing
 from fabriscope.hosts.counters._collector import Collector
-from fabriscope.hosts.counters._roles import roles
 from fabriscope.launch.processes import run_commands
 from fabriscope.model.command import Command
-from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, Connection, Watch
+from fabriscope.model.counters import CONFIDANT, RANK, Connection, Watch
 from fabriscope.model.host import Host
 
 HERE = Host("here")
@@ -354,57 +354,6 @@ def test_ends_of_pipes_and_unix_sockets_are_known() -> None:
     assert written & read
 
 
-def told(program: str, rank: int | None = None, *, marked: bool = True, parent: int = 0) -> dict[str, object]:
-    return {"program": program, "rank": rank, "step_rank": None, "is_marked": marked, "parent": parent}
-
-
-def test_a_launcher_is_no_rank() -> None:
-    job = {1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", 0, parent=1), 3: told("app", 1, parent=2)}
-    assert roles(job) == {1: (JOB, None), 2: (JOB, None), 3: (RANK, 1)}
-    assert roles({1: told("srun")}) == {1: (JOB, None)}
-
-
-def test_a_launchers_child_that_is_still_called_like_it_holds_its_connections_and_is_no_program() -> None:
-    job = {1: told("bash"), 2: told("prterun", parent=1), 3: told("prterun", parent=2), 4: told("app", parent=2)}
-    assert roles(job) == {1: (BESIDE, None), 2: (JOB, None), 3: (JOB, None), 4: (BESIDE, None)}
-    forked = {2: told("prted"), 3: told("prted", parent=2)}
-    assert roles(forked) == {2: (JOB, None), 3: (JOB, None)}
-    assert roles({1: told("mpiexec.hydra"), 2: told("hydra_pmi_proxy", parent=1)})[2] == (JOB, None)
-    assert roles({1: told("mpirun"), 2: told("orted", 0, parent=1)})[2] == (RANK, 0)
-
-
-def test_beside_a_launcher_whose_ranks_have_no_numbers_programs_are_no_ranks() -> None:
-    assert roles({1: told("orted"), 2: told("app", parent=1)}) == {1: (JOB, None), 2: (BESIDE, None)}
-
-
-def test_a_program_that_is_called_like_a_launcher_and_starts_nothing_is_none() -> None:
-    assert roles({1: told("bash"), 2: told("mpirun", parent=1)})[2] == (RANK, None)
-    mpi = {1: told("bash"), 2: told("mpirun", parent=1), 4: told("app", 0, parent=2), 5: told("orted", parent=1)}
-    assert roles(mpi)[5] == (BESIDE, None)
-
-
-def test_a_shell_is_a_program_and_its_connections_are_the_jobs() -> None:
-    assert roles({1: told("bash")}) == {1: (RANK, None)}
-    assert roles({1: told("sh"), 2: told("iperf3", parent=1)}) == {1: (BESIDE, None), 2: (RANK, None)}
-
-
-def test_what_a_script_starts_beside_its_ranks_is_no_rank_and_no_launcher() -> None:
-    mpi = {1: told("bash"), 2: told("mpirun", parent=1), 3: told("ssh", parent=2), 4: told("app", 0, parent=2)}
-    launched = {1: (BESIDE, None), 2: (JOB, None), 3: (JOB, None), 4: (RANK, 0)}
-    assert roles(mpi) == launched
-    copy = {5: told("scp", parent=1), 6: told("ssh", parent=5), 7: told("curl", parent=1)}
-    assert roles(mpi | copy) == {**launched, 5: (BESIDE, None), 6: (BESIDE, None), 7: (BESIDE, None)}
-    assert roles({1: told("bash"), 7: told("curl", parent=1)})[7] == (RANK, None)
-
-
-def test_beside_a_marked_job_an_unmarked_one_is_somebody_elses() -> None:
-    job = {1: told("orterun"), 2: told("app", 0, marked=False, parent=1)}
-    strangers = {7: told("mpirun", marked=False), 8: told("app", 0, marked=False, parent=7)}
-    assert roles(job | strangers) == {1: (JOB, None), 2: (RANK, 0), 7: (OTHER, None), 8: (OTHER, None)}
-    assert roles({1: told("iperf3")} | strangers)[1] == (RANK, None)
-    assert roles(strangers) == {7: (JOB, None), 8: (RANK, 0)}
-
-
 def test_where_no_collector_can_run_the_launch_does(tmp_path: Path) -> None:
     watchers = [Command(("/bin/sh", "-c", "echo no python >&2; exit 1"), HERE.name, ready_pattern="x", is_server=True)]
     told, done = run_commands(
@@ -446,15 +395,8 @@ def test_what_is_gone_is_said_and_missing_from_then_on() -> None:
     collector.said = {}
     told: dict[str, Any] = {}
     for values in ({"eth0": {"rx": 5}, "lo": {"rx": 1}}, {"lo": {"rx": 2}}, {"eth0": {"rx": 0}, "lo": {"rx": 2}}):
-        told = counters._merged(told, collector.news("interfaces", values))
+        told = parsing._merged(told, collector.news("interfaces", values))
         assert told == values
-
-
-def test_ssh_that_started_nothing_is_the_program_itself() -> None:
-    scp = {1: told("scp"), 2: {**told("ssh"), "parent": 1}}
-    assert roles({pid: {**one, "is_marked": True} for pid, one in scp.items()})[2] == (RANK, None)
-    wrapper = {1: {**told("ssh"), "is_marked": True}, 2: {**told("app"), "parent": 1, "is_marked": True}}
-    assert roles(wrapper) == {1: (JOB, None), 2: (RANK, None)}
 
 
 def test_a_program_that_writes_over_its_environment_stays_the_jobs(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ RANK, JOB, BESIDE, CONFIDANT, OTHER = "rank", "job", "beside", "confidant", "oth
 job talks to by a Unix socket, or somebody else's."""
 UNSEEN = "unseen"
 """In place of a role: the job's by the kernel's word, of which process nobody saw; and little, or it is a rank's."""
+UNHELD = "unheld"
+"""Likewise beside programs of which none is a launcher: a rank's, unless a launcher may have the other end."""
 
 CHANNEL = re.compile(r"((?:pipe|file) [0-9a-f:]+) (read|write)|unix ([0-9]+) to ([0-9]+)")
 """What a process holds an end of: a pipe, with a name or without, an open file (`DEVICE:INODE`), a Unix socket."""

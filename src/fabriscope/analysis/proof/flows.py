@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 
-from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, UNSEEN, Connection, Watch
+from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, OTHER, RANK, UNHELD, UNSEEN, Connection, Watch
 
 LOOPBACK = "lo"
 INDOORS = "a network namespace of the job's"
@@ -279,6 +279,8 @@ def _is_loopback(address: str) -> bool:
 
 def _seen(role: str, other: str) -> str:
     """Return the role of an end; of what was UNSEEN many small parts may be a copy to or from somebody else."""
+    if role == UNHELD:
+        return "" if other in (JOB, UNSEEN) else RANK
     if role != UNSEEN:
         return role
     return RANK if other in (OTHER, CONFIDANT) else ""
