@@ -19,7 +19,7 @@ def serve(port: int, address: str) -> None:
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((address, port))
-    listener.listen(64)
+    listener.listen(1024)
     print("listening", flush=True)
     while True:
         connection, _ = listener.accept()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,17 +71,17 @@ def COMMAND(command: tuple[str, ...], **options: Any) -> None:  # noqa: N802 - t
     least = _usage.share("--fail-below", options["fail_below"])
     if least is not None and not options["expected"] and options["kept"] is None:  # what was kept may have its own
         raise click.UsageError(_NEEDS_EXPECT)
-    from fabriscope.analysis.proof import words as proof_words
     from fabriscope.running import prove
-    from fabriscope.store import proofs
 
-    observed = _observed(command, options) if options["kept"] is None else proofs.read(options["kept"])
+    observed = _observed(command, options) if options["kept"] is None else _kept(options["kept"])
     expected = options["expected"] or observed.expected
     if least is not None and not expected:
         raise click.UsageError(_NEEDS_EXPECT)
     proof = prove.judge(observed, expected)
     _say(observed, proof)
     _write(observed, proof, options)
+    from fabriscope.analysis.proof import words as proof_words  # loaded while the hosts were watched
+
     too_little = "" if least is None else proof_words.too_little(proof, least)
     if too_little:
         click.echo(f"--fail-below: {too_little}", err=True)
@@ -108,7 +110,9 @@ def _check(command: tuple[str, ...], options: dict[str, Any]) -> None:
 
 def _check_writable(folder: Path | None, json_path: str | None) -> None:
     """Refuse before the program runs what could not be written after it."""
-    from fabriscope.store import proofs
+    if folder is None and json_path in (None, "-"):
+        return
+    from fabriscope.store import proofs  # a twentieth of a second, which every job would wait for
 
     if folder is not None:
         proofs.check_new(folder)
@@ -116,9 +120,13 @@ def _check_writable(folder: Path | None, json_path: str | None) -> None:
         proofs.check_file(Path(json_path))
 
 
-def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
-    from rich.console import Console
+def _kept(folder: Path) -> Observed:
+    from fabriscope.store import proofs
 
+    return proofs.read(folder)
+
+
+def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
     from fabriscope.running import program_place, prove
 
     wish = prove.Wish(
@@ -130,17 +138,25 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
     )
     prove.check(command)
     _check_writable(options["output"], options["json_path"])
-    status = Console(stderr=True).status("")
-    with status:
-
-        def notice(what: str) -> None:
-            status.update(what) if what else status.stop()
-
+    with _noticing() as notice:
         chosen = program_place.place(
             command, hosts=options["hosts"], lab_name=options["lab_name"], ssh_words=options["ssh_words"], notice=notice
         )
         with chosen as place:
             return prove.observe(place, wish, notice)
+
+
+@contextlib.contextmanager
+def _noticing() -> Iterator[Callable[[str], None]]:
+    """Yield what shows in one line what is under way, and no more for an empty text; nobody but a terminal sees it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # a twentieth of a second
+
+    status = Console(stderr=True).status("")
+    with status:
+        yield lambda what: status.update(what) if what else status.stop()
 
 
 def _say(observed: Observed, proof: Proof) -> None:
@@ -171,7 +187,6 @@ def _say(observed: Observed, proof: Proof) -> None:
 
 def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
     from fabriscope.running import prove
-    from fabriscope.store import proofs
 
     if options["output"] is not None:
         page = prove.keep(observed, proof, options["output"])
@@ -179,6 +194,8 @@ def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
     if options["json_path"] == "-":
         click.echo(prove.json_text(observed, proof), nl=False)
     elif options["json_path"] is not None:
+        from fabriscope.store import proofs
+
         path = Path(options["json_path"])
         with proofs.writing(path):
             path.write_text(prove.json_text(observed, proof))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import secrets
 import shutil
@@ -12,10 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from fabriscope import __version__
-from fabriscope.analysis.proof import library_words
-from fabriscope.analysis.proof.books import balance
-from fabriscope.analysis.proof.expected import meant
-from fabriscope.analysis.proof.traffic import flows
 from fabriscope.hosts import counters
 from fabriscope.launch import in_front, processes
 from fabriscope.launch.on_host.sweep import MARK_VARIABLE
@@ -24,11 +21,11 @@ from fabriscope.model.counters import PROVED, UNDECIDED, Books, Expectation, Wat
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.proof import Observed, Proof
 from fabriscope.running.program_place import Place
-from fabriscope.store import proofs
 
 FORMAT = "fabriscope-proof"
 VERSION = 1
 """Of the proof as JSON: grows when a field goes, or means something else; new fields alone do not change it."""
+_JUDGES = ("fabriscope.analysis.proof.books", "fabriscope.analysis.proof.words")
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,9 @@ def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed
     mark = secrets.token_hex(16)
     notice(f"what {len(place.hosts)} hosts do without it" if len(place.hosts) > 1 else "what this host does without it")
     idle = _idle(place, wish, mark)
+    from fabriscope.analysis.proof import library_words
+    from fabriscope.analysis.proof.expected import meant
+
     meant(wish.expected, idle, place.fabrics)
     env = {**place.env, **(library_words.ASKED_BY if wish.asks_library else {}), MARK_VARIABLE: mark}
     watchers = counters.commands(place.hosts.values(), wish.interval_s, mark)
@@ -88,7 +88,10 @@ def _idle(place: Place, wish: Wish, mark: str) -> Mapping[str, Watch]:
     """Return what the hosts count without the program; raises HostError for one that cannot be watched at all."""
     watchers = counters.commands(place.hosts.values(), max(wish.idle_s, wish.interval_s), mark)
     with processes.watching(watchers, place.hosts) as (end, _):
-        time.sleep(wish.idle_s)
+        until_s = time.monotonic() + wish.idle_s
+        for name in _JUDGES:  # now there is nothing else to do; before or afterwards whoever calls would wait
+            importlib.import_module(name)
+        time.sleep(max(0.0, until_s - time.monotonic()))
         watches = {outcome.command.host: counters.parse(outcome) for outcome in end()}
     blind = {host: watch for host, watch in watches.items() if not watch.readings}
     if blind:
@@ -104,6 +107,8 @@ def _idle(place: Place, wish: Wish, mark: str) -> Mapping[str, Watch]:
 
 def judge(observed: Observed, expected: str) -> Proof:
     """Return the verdict on what was observed; `expected` is in the words of `--expect`. Raises HostError."""
+    from fabriscope.analysis.proof import library_words
+
     books = _books(observed, expected)
     words = library_words.read_words(observed.said)
     return Proof(expected, books, words.sentences(), library_words.contradiction(words, books))
@@ -111,6 +116,9 @@ def judge(observed: Observed, expected: str) -> Proof:
 
 def _books(observed: Observed, expected: str, watches: Mapping[str, Watch] | None = None) -> Books:
     """Return the books by the expectation that is proved, of several; else by the first one."""
+    from fabriscope.analysis.proof.books import balance
+    from fabriscope.analysis.proof.expected import meant
+
     seen = {host: watch for host, watch in observed.watches.items() if watch.readings} or observed.idle
     every = [
         balance(watches or observed.watches, one, observed.idle) for one in meant(expected, seen, observed.fabrics)
@@ -161,7 +169,9 @@ def json_text(observed: Observed, proof: Proof) -> str:
 
 def keep(observed: Observed, proof: Proof, folder: Path) -> Path:
     """Write everything into a folder, for reading and for judging again; return the page. Raises StoreError."""
+    from fabriscope.analysis.proof.traffic import flows
     from fabriscope.reports import proof_page  # what draws takes a third of a second to load
+    from fabriscope.store import proofs
 
     proofs.write(folder, observed)
     with proofs.writing(folder):
