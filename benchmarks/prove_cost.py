@@ -43,7 +43,7 @@ ROUNDS_OF_A_LAB = 5
 LIMIT_S = 60
 EXIT_BROKEN, EXIT_UNDECIDED = 1, 10
 FAR = "10.10.0.2"
-SERVER = (str(Path(__file__).with_name("_corpus_tcp.py")), "serve", "7777")
+SERVER = (str(Path(__file__).parents[1] / "campaigns/corpus/tcp.py"), "serve", "7777")
 SHORT = f"""
 import socket, time
 began_s = time.monotonic()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.fault_campaign import unclaimed
+from campaigns.faults.__main__ import unclaimed
 from tests import needs
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def test_a_fault_becomes_a_recorded_failure_and_leaves_nothing(kind: str, tmp_pa
         str(tmp_path / "out"),
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fault_campaign", *words],
+        [sys.executable, "-m", "campaigns.faults", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,

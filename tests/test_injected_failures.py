@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks._failing_calls import KINDS, WAYS, failures
+from campaigns.failures.calls import KINDS, WAYS, failures
 from tests import needs
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def test_a_call_that_fails_loses_nothing_and_leaves_nothing(part: str, tmp_path:
     every = os.environ.get("FABRISCOPE_TEST_EVERY", str(SHARES[part]))
     words = ["--part", part, "--every", every, "--seed", SEED, "--output", str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.injected_failures", *words],
+        [sys.executable, "-m", "campaigns.failures", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks._strangers import KINDS
-from benchmarks.rendezvous_strangers import trial
+from campaigns.rendezvous_strangers.__main__ import trial
+from campaigns.rendezvous_strangers.kinds import KINDS
 
 from fabriscope import engine_binary
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks._corpus_cases import cases
-from benchmarks._corpus_nouns import GUESTS, LIBRARIES, OPENMPI4
-from benchmarks._corpus_place import _words
-from benchmarks._corpus_rdma_cases import cases as guest_cases
-from benchmarks._corpus_table import BEGIN, DOCUMENT, END, is_kept, totals, write
-from benchmarks.transport_corpus import log_alone, main
+from campaigns.corpus.__main__ import log_alone, main
+from campaigns.corpus.cases import cases
+from campaigns.corpus.nouns import GUESTS, LIBRARIES, OPENMPI4
+from campaigns.corpus.place import _words
+from campaigns.corpus.rdma_cases import cases as guest_cases
+from campaigns.corpus.table import BEGIN, DOCUMENT, END, is_kept, totals, write
 
 from fabriscope.analysis.proof.library_words import BETWEEN, Claim, Words
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED

@@ -10,29 +10,26 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from campaigns.damaged_folders import __main__ as damaged_folders
+from campaigns.damaged_folders import mutations
 from click.testing import CliRunner, Result
+from tests.store.test_run_folder import blocks, contents, outcome, record
+
+from fabriscope import store
+from fabriscope.cli.show import COMMAND as SHOW
+from fabriscope.cli.verify import COMMAND
+from fabriscope.registry import discover
+from fabriscope.reports._made_of import made_of
+from fabriscope.reports.base import Options
+from fabriscope.running.verify import verify
+from fabriscope.store import marks, samples
+from fabriscope.store.checks import check_folder
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks import damaged_folders, mutations  # noqa: E402
-from tests.store.test_run_folder import blocks, contents, outcome, record  # noqa: E402
-
-from fabriscope import store  # noqa: E402
-from fabriscope.cli.show import COMMAND as SHOW  # noqa: E402
-from fabriscope.cli.verify import COMMAND  # noqa: E402
-from fabriscope.registry import discover  # noqa: E402
-from fabriscope.reports._made_of import made_of  # noqa: E402
-from fabriscope.reports.base import Options  # noqa: E402
-from fabriscope.running.verify import verify  # noqa: E402
-from fabriscope.store import marks, samples  # noqa: E402
-from fabriscope.store.checks import check_folder  # noqa: E402
-
 STORED = ROOT / "tests" / "store" / "data"
 
 
@@ -222,7 +219,7 @@ def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
 
 
 def test_damaged_folders_end_in_a_sentence_that_names_the_file() -> None:
-    """benchmarks/damaged_folders.py does hundreds; FABRISCOPE_TEST_DAMAGED says how many are tried here."""
+    """campaigns/damaged_folders does hundreds; FABRISCOPE_TEST_DAMAGED says how many are tried here."""
     wrong: list[str] = []
     damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "16"))), 7, wrong.append)
     assert wrong == []

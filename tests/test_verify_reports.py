@@ -12,7 +12,7 @@ from tests.needs import ROOT
 
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import mutations
+from campaigns.damaged_folders import mutations
 
 from fabriscope.cli.verify import COMMAND
 from fabriscope.running.verify import verify

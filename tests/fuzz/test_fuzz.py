@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from benchmarks.fuzz import CORPUS, attempt, fuzz, texts
-from benchmarks.fuzz_targets import Target, targets
+from campaigns.fuzz.__main__ import CORPUS, attempt, fuzz, texts
+from campaigns.fuzz.targets import Target, targets
 
 from fabriscope.model.errors import ParseError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.fuzz_targets import SAMPLES
+from campaigns.fuzz.targets import SAMPLES
 
 from fabriscope.readers.base import Document
 from fabriscope.registry import discover
