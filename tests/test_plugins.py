@@ -141,6 +141,37 @@ class Count:
 REPORT = Count()
 """
 
+SECTION = """
+from fabriscope.reports.section import Cell, Column, Paragraph, Section, Sections, Table
+
+
+def build(results):
+    rows = [[launch.launch_id, Cell("<b>=1+1</b>", "small print")] for launch in results.run.journal]
+    table = Table([Column("launch", "number"), Column("says")], [[str(row[0]), row[1]] for row in rows])
+    words = f"{len(results.run.journal)} launches stand in the journal."
+    blocks = [Paragraph(words), table]
+    return [Section("counted", "What was counted", blocks, brief=blocks)]
+
+
+SECTION = Sections("counted", 65, build)
+"""
+
+FACT = """
+from fabriscope.hosts.facts import Group
+
+RELEASE = "/proc/sys/kernel/osrelease"
+FACTS = Group("moon", lambda reading: [reading.fact("moon.phase", RELEASE)], globs=(RELEASE,))
+"""
+
+COMMAND = """
+import click
+
+
+@click.command(name="greet")
+def COMMAND():
+    click.echo("good morning")
+"""
+
 PLAN = """
 name: plugins
 hosts: localhost
@@ -167,9 +198,12 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "adapters/echo.py": ADAPTER,
         "launch/here.py": LAUNCHER,
         "reports/count.py": REPORT,
+        "reports/sections/counted.py": SECTION,
+        "hosts/facts/moon.py": FACT,
+        "cli/greet.py": COMMAND,
     }
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
@@ -222,7 +256,33 @@ def test_one_new_file_each(environment: dict[str, str], tmp_path: Path) -> None:
     page = _fabriscope(environment, "report", run, "-o", tmp_path / "page")
     assert page.returncode == 0, page.stderr
     assert '"kop/s"' in (tmp_path / "page" / "report.html").read_text()
+    _every_format_has_the_section(environment, run, tmp_path)
+    manifest = json.loads((run / "manifest.json").read_text())
+    (facts,) = [about["facts"] for about in manifest["hosts"].values()]
+    assert [fact["value"] for fact in facts if fact["name"] == "moon.phase"] == [os.uname().release]
+    assert _fabriscope(environment, "greet").stdout == "good morning\n"
     assert not json.loads(_fabriscope(environment, "verify", run, "--json").stdout)["findings"]
+
+
+def _every_format_has_the_section(environment: dict[str, str], run: Path, folder: Path) -> None:
+    written = _fabriscope(environment, "report", run, "--format", "markdown", "-o", folder / "markdown")
+    assert written.returncode == 0, written.stderr
+    html, markdown = (folder / "page" / "report.html").read_text(), (folder / "markdown" / "report.md").read_text()
+    assert '<h2 id="counted">What was counted</h2>' in html
+    assert "&lt;b&gt;=1+1&lt;/b&gt;<small>small print</small>" in html
+    assert '<a href="#counted">What was counted</a>' in html
+    places = [html.index(f'<h2 id="{anchor}"') for anchor in ("setup", "counted", "floor")]
+    assert places == sorted(places)
+    assert "## What was counted\n\n4 launches stand in the journal.\n\n| launch | says |" in markdown
+    assert "| 1 | &lt;b&gt;=1+1&lt;/b&gt; (small print) |" in markdown
+    table = _rows(folder / "csv" / "table-counted-1.csv")
+    assert [row["launch"] for row in table] == ["1", "2", "3", "4"]
+    shown = _fabriscope(environment, "show", run).stdout
+    assert "4 launches stand in the journal." in shown
+    assert "<b>=1+1</b> (small print)" in shown
+    section = json.loads(_fabriscope(environment, "show", run, "--json").stdout)["sections"]["counted"]
+    assert section["text"] == ["4 launches stand in the journal."]
+    assert section["tables"][0]["rows"][0] == ["1", "<b>=1+1</b> (small print)"]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -87,10 +87,11 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
             what = f"{PLUGIN_FOLDERS_VARIABLE} names {folder!r}, which leads through the current folder"
             room.unavailable[folder] = f"{what}: write the whole path"
             continue
-        paths = [path for path in sorted((Path(folder) / package).glob("*.py")) if path.is_file()] if folder else []
-        if paths:
-            _refuse_others(str(Path(folder) / package))
-        loaders += [(path.stem, str(path), partial(_load_file, path)) for path in paths]
+        for room_folder in _folders(folder, package) if folder else ():
+            paths = [path for path in sorted(room_folder.glob("*.py")) if path.is_file()]
+            if paths:
+                _refuse_others(str(room_folder))
+            loaders += [(path.stem, str(path), partial(_load_file, path)) for path in paths]
     for name, origin, load in loaders:
         if name.startswith("_"):
             continue
@@ -104,6 +105,11 @@ def _modules(package: str, room: Room) -> Iterator[tuple[str, ModuleType]]:
             if origin.startswith(f"{parent.__name__}."):
                 raise  # it is one of our own
             room.unavailable[name] = _why_not_loaded(error, origin)
+
+
+def _folders(folder: str, package: str) -> list[Path]:
+    """Return where a user's own folder has a room's plug-ins: `hosts/facts`, and `hosts.facts` as it once was."""
+    return [Path(folder) / name for name in dict.fromkeys((package.replace(".", "/"), package))]
 
 
 def _refuse_others(folder: str) -> None:

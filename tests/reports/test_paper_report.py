@@ -17,12 +17,13 @@ from fabriscope.plan.schema import StandInSection
 from fabriscope.plan.yaml_places import PlacedYaml
 from fabriscope.registry import discover
 from fabriscope.reports._charts import draw
-from fabriscope.reports._paper import paper_view
 from fabriscope.reports._paper_figures import paper_figures, place_name
 from fabriscope.reports._style import style_of
 from fabriscope.reports.base import Options
 from fabriscope.reports.html_page import page_text
 from fabriscope.reports.markdown_page import page_text as markdown_text
+from fabriscope.reports.section import Table, tables_in
+from fabriscope.reports.sections import sections_of
 from fabriscope.store import shapes
 
 SHAPE = Shape(
@@ -118,33 +119,37 @@ def test_figures_are_the_papers(results: Results) -> None:
     assert "'title': 'message size'" not in text
 
 
+def paper_tables(results: Results) -> list[Table]:
+    """Return the tables of the paper's section: claims, names, set-up, the paper's own."""
+    (section,) = [section for section in sections_of(results) if section.anchor == "paper"]
+    return list(tables_in(section.blocks))
+
+
 def test_the_table_is_the_summary(results: Results) -> None:
-    view = paper_view(results)
-    assert view is not None
-    (table,) = view.tables
-    fast, slow, rdma = table.rows
+    assert results.paper is not None
+    *_, table = paper_tables(results)
+    fast, slow, rdma = (table.cells(row)[len(results.paper.tables[0].keys) :] for row in table.rows)
     ours = results.summary.filter(results.summary["layer"] == "tcp", results.summary["series"] == "").to_dicts()
     for row, fabric in ((fast, "gige"), (slow, "ethernet-100")):
         (line,) = [one for one in ours if one["fabric"] == fabric]
-        bandwidth, size, latency = row.cells
-        assert float(bandwidth.here) == pytest.approx(line["bandwidth_bytes_per_s"] * 8e-6, rel=0.005)
-        assert float(latency.here) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
-        assert int(size.here.replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
-        assert " to " in latency.interval
-    assert [cell.paper for cell in slow.cells] == ["90", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38"]
-    assert [cell.here for cell in rdma.cells] == ["–"] * 3
-    assert rdma.cells[0].problem == "nothing here stands for rdma"
+        bandwidth, size, latency = row[1::2]
+        assert float(str(bandwidth.text)) == pytest.approx(line["bandwidth_bytes_per_s"] * 8e-6, rel=0.005)
+        assert float(str(latency.text)) == pytest.approx(line["latency_ns"] * 1e-3, rel=0.005)
+        assert int(str(size.text).replace("\N{THIN SPACE}", "")) == line["bandwidth_message_size_bytes"] * 8
+        assert " to " in latency.small
+    assert [cell.text for cell in slow[::2]] == ["90", "8\N{THIN SPACE}388\N{THIN SPACE}611", "38"]
+    assert [cell.text for cell in rdma[1::2]] == ["–"] * 3
+    assert rdma[1].small == "nothing here stands for rdma"
 
 
 def test_setup_stands_beside_setup(results: Results) -> None:
-    view = paper_view(results)
-    assert view is not None
-    rows = {name: (theirs, ours) for name, theirs, ours in view.setup}
+    _, names, setup, _ = paper_tables(results)
+    rows = {name: (theirs, ours) for name, theirs, ours in setup.rows}
     assert rows["CPU"] == ("an old one", "AMD Opteron 246")
     assert rows["MPI"] == ("–", "MPICH 5.0.2")
     assert rows["colour"] == ("grey", "black")
     assert rows["repeats"] == ("–", "4 launches of everything, in random order")
-    assert view.names == [
+    assert names.rows == [
         ("slow", "the slow card", "100 Mb/s"),
         ("fast", "the fast card", "1 Gb/s"),
         ("rdma", "a card that nobody has", "nothing"),

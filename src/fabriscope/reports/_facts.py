@@ -40,7 +40,7 @@ MAIN_FACTS = {
 _VERBS = {"roce": "RoCE", "iwarp": "iWARP", "ib": "InfiniBand"}
 
 MOST_HOSTS = 16
-"""So many hosts have columns of their own."""
+"""Hosts with columns of their own, at most."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from fabriscope.reports._group_figures import along, is_of_group, over_ranks, sh
 from fabriscope.reports._paper_figures import paper_figures
 
 MOST_SERIES = 3
-"""So many swept settings have figures of their own; of more, only the first, and the settings figures."""
+"""Swept settings with figures of their own; of more, only the first, and the settings figures."""
 UNDRAWN_METRICS = ["floor_ns", *(metric_id for metric_id in METRICS if metric_id.startswith("overlapped_"))]
 """The floor has a table; operation and computation together say less than the overlap that follows from them."""
 RATIO_FIGURES = {

@@ -15,7 +15,7 @@ from fabriscope.model.benchmarks import PAIR, PAIRS, kind_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 
 MOST_LAYOUTS = 3
-"""So many layouts of ranks have figures of their own; of more, only the largest."""
+"""Layouts of ranks with figures of their own; of more, only the largest has any."""
 COUNTS = ("rank_count", "pair_count")
 """Axes along which figures stand that are not drawn over the message size."""
 

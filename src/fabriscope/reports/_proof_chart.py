@@ -11,9 +11,9 @@ from fabriscope.analysis.proof.traffic import COUNTED, Flow
 from fabriscope.reports._style import PALETTE, Spec, Style, config
 
 MOST_HOSTS = 8
-"""Of more than so many, those that moved most are drawn."""
+"""Carriers drawn at most: those that moved most."""
 LEAST_SHARE = 0.001
-"""A carrier that never moved so much of the largest rate is left out."""
+"""A carrier that never reached this share of the largest rate is left out."""
 WIDTH, HEIGHT = 900, 140
 TITLE = "Sent up, received down. Filled: payload of the program by carrier. Dashed: all that the interfaces counted."
 _UNITS = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))

@@ -33,7 +33,7 @@ _AROUND = 24
 def check_reports(run: RunData, place: Path, earlier: Callable[[int], RunData]) -> Account:
     """Compare a report (a file, or a folder of them) with what the run's samples give now.
 
-    `earlier` returns the run as it was after so many lines of its journal. What a file is its suffix says, else its
+    `earlier` returns the run as it was after a number of lines of its journal. What a file is its suffix says, else its
     content.
     """
     if not place.exists():
@@ -119,11 +119,13 @@ class _Checker:
     def tables(self, paths: list[Path], *, is_all: bool) -> None:
         beside = self._folder / "made-of.csv"
         stated = _stated_beside(beside) if beside.is_file() else None
-        again = csv_tables.table_texts(self._results_of(beside, stated))
+        results = self._results_of(beside, stated)
+        again = csv_tables.table_texts(results)
         if is_all:
             for name in again:
                 if self._folder / f"{name}.csv" not in paths:
                     self._findings.append(Finding(self._name(self._folder / f"{name}.csv"), "", "the file is missing"))
+        again |= csv_tables.section_texts(results)
         for path in paths:
             if path.stem in again:
                 self._compare(path, _text(path), again[path.stem], stated)

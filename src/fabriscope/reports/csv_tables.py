@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -12,14 +16,16 @@ from fabriscope.model.run_data import RunData
 from fabriscope.reports._made_of import made_of
 from fabriscope.reports._pairs import worst_pairs
 from fabriscope.reports.base import Options, Report, write_file
+from fabriscope.reports.section import tables_in
+from fabriscope.reports.sections import sections_of
 
 _FORMULA = r"^[=+\-@\t\r\n]"
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - tables have no options
-    """Write estimates, launch values, the summary, comparisons, ranges, failures and transports; return the files."""
-    paths = []
-    for name, text in table_texts(results_of(run)).items():
+    """Write estimates, launch values, the summary, comparisons and so on, then the tables of sections; return them."""
+    paths, results = [], results_of(run)
+    for name, text in {**table_texts(results), **section_texts(results)}.items():
         paths.append(out / f"{name}.csv")
         write_file(paths[-1], text.encode())
     return paths
@@ -45,6 +51,25 @@ def table_texts(results: Results) -> dict[str, str]:
     return {name: _disarmed(frame).write_csv() for name, frame in tables.items()}
 
 
+def section_texts(results: Results) -> dict[str, str]:
+    """Return the tables of every section as people read them, by name: `table-paper-1`."""
+    return {
+        f"table-{section.anchor}-{number}": _text([table.titles, *(table.texts(row) for row in table.rows)])
+        for section in sections_of(results)
+        for number, table in enumerate(tables_in(section.blocks), start=1)
+    }
+
+
+def _text(lines: Iterable[Sequence[str]]) -> str:
+    """Return lines as CSV of which a spreadsheet runs no cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for line in lines:
+        cells = (printable(cell) for cell in line)
+        writer.writerow([f"'{cell}" if re.match(_FORMULA, cell) else cell for cell in cells])
+    return text.getvalue()
+
+
 def _has_controls(column: pl.Series) -> bool:
     return bool(column.str.contains(r"[\p{C}\p{Zl}\p{Zp}]").any())
 
@@ -63,4 +88,4 @@ def _disarmed(frame: pl.DataFrame) -> pl.DataFrame:
     return cleaned.with_columns(pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep())
 
 
-REPORT = Report("csv", "estimates, launch values, summary, comparisons, ranges and failures as CSV files", render)
+REPORT = Report("csv", "the numbers behind everything, and the tables of every section, as CSV files", render)

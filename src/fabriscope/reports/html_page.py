@@ -13,23 +13,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.model.errors import FabriscopeError, printable
-from fabriscope.model.metrics import METRICS
 from fabriscope.model.run_data import RunData
 from fabriscope.model.search_paths import python_argv
-from fabriscope.reports import _facts, _tables
 from fabriscope.reports._channels import LegendEntry
 from fabriscope.reports._charts import draw
 from fabriscope.reports._figure import Figure
-from fabriscope.reports._figures import curve_figures, ratio_figures
 from fabriscope.reports._made_of import made_of_json
-from fabriscope.reports._pairs import pair_lines
-from fabriscope.reports._paper import paper_view
-from fabriscope.reports._paper_figures import paper_figures
-from fabriscope.reports._ranges import range_groups
 from fabriscope.reports._style import Style, style_of
 from fabriscope.reports.base import Options, Report, write_file
+from fabriscope.reports.section import figures_in
+from fabriscope.reports.sections import sections_of
 
 PAGE_NAME = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -57,34 +51,15 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
     """Return the page, with `bundle` as its script library, of a run that lay in `run_path`."""
     style = style_of(results.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    manifest = results.run.manifest
-    measured = {row.metric_id for row in results.graded}
+    manifest, sections = results.run.manifest, sections_of(results)
+    figures = [figure for section in sections for figure in figures_in(section.blocks)]
     return environment.get_template("report.html.j2").render(
         title=printable(manifest.name),
         description=manifest.plan.description or "",
         left_out=results.run.notes,
-        answer=results.answer,
-        paper=paper_view(results),
-        paper_drawings={figure.figure_id: _drawn(figure, style) for figure in paper_figures(results)},
-        hosts=_facts.host_table(results.run),
-        fabrics=_facts.fabric_table(results.run),
-        stacks=list(manifest.mpi.values()),
-        about=_facts.run_table(results),
-        floor=_facts.floor_table(results),
-        summary=_tables.summary_lines(results),
-        shared=_tables.group_lines(results),
-        groups={group.kind: group for group in range_groups(results)},
-        failures=_tables.failure_lines(results),
-        pairs=pair_lines(results),
-        fits=_tables.fit_lines(results),
-        trust=_tables.trust_lines(results),
-        grades=MEANINGS,
-        transport=_tables.transport_lines(results),
-        metrics=[metric for name, metric in METRICS.items() if name in measured],
-        margin=f"{results.rules.margin * 100:g} %",
-        rules=results.rules,
-        curves=[_drawn(figure, style) for figure in curve_figures(results)],
-        ratios=_by_kind(list(ratio_figures(results)), style),
+        answer=results.answer if results.paper is None else results.answer[:1],
+        sections=sections,
+        drawn={figure.figure_id: _drawn(figure, style) for figure in figures},
         made_of=Markup(made_of_json(results.run, run_path, bundle_sha256)),  # noqa: S704 - escaped there
         run_path=run_path,
         css=_inlined("style.css"),
@@ -109,13 +84,6 @@ def _drawn(figure: Figure, style: Style) -> Drawn:
     text = json.dumps(drawing.spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     spec = Markup(text)  # noqa: S704 - escaped above
     return Drawn(figure.figure_id, figure.title, spec, drawing.legend)
-
-
-def _by_kind(all_figures: list[Figure], style: Style) -> dict[str, list[Drawn]]:
-    kinds: dict[str, list[Drawn]] = {}
-    for figure in all_figures:
-        kinds.setdefault(figure.kind, []).append(_drawn(figure, style))
-    return kinds
 
 
 def _inlined(name: str) -> Markup:

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 
 from fabriscope.hosts import access
 from fabriscope.hosts.access import Reading, Wanted
-from fabriscope.hosts.facts._reading import FactGroup
+from fabriscope.hosts.facts._reading import FactGroup, Group
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
 from fabriscope.registry import discover
 
-__all__ = ["Reading", "collect", "from_answer", "groups", "read", "wanted"]
+__all__ = ["Group", "Reading", "collect", "from_answer", "groups", "read", "wanted"]
 
 
 def groups() -> list[FactGroup]:

@@ -1,0 +1,24 @@
+"""The curves, as a paper draws them."""
+
+from __future__ import annotations
+
+from fabriscope.analysis.results import Results
+from fabriscope.reports._figures import curve_figures
+from fabriscope.reports.section import Block, Figures, Paragraph, Section, Sections, Styled
+
+
+def _build(results: Results) -> list[Section]:
+    delay = ", and for ping-pong the propagation delay" if results.run.manifest.fabrics else ""
+    words = (
+        "Lines go through the centre of the launches; the band is the 95\N{NO-BREAK SPACE}% interval over launches. "
+        f"Both axes are logarithmic. Dotted lines show what the wire allows: line rate less headers{delay}."
+    )
+    on_screen = Styled(" Click a name in a legend to see it alone; point at a mark for its numbers.", "screen")
+    curves = list(curve_figures(results))
+    blocks: list[Block] = [Paragraph((words, on_screen), is_note=True), Figures(curves, can_show_launches=True)]
+    if not curves:
+        blocks.append(Paragraph("There is nothing to draw: no case has a result."))
+    return [Section("figures", "Figures", blocks, is_page_only=True)]
+
+
+SECTION = Sections("figures", 30, _build)

@@ -1,0 +1,128 @@
+"""The summary table: of every curve of a ping-pong the largest bandwidth, where it is reached, and the latency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.estimates import Centre
+from fabriscope.analysis.values.summary import RATE, SMALL_MESSAGE_BYTES, Summary
+from fabriscope.analysis.values.trust import GradedEstimate
+from fabriscope.analysis.words import UNKNOWN, interval_text, significant, size_text
+from fabriscope.reports._badges import badge_cells, badge_columns
+from fabriscope.reports.section import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Link,
+    Paragraph,
+    Row,
+    Section,
+    Sections,
+    Table,
+    Text,
+)
+
+_TO_MEGABITS, _TO_MICROSECONDS = 8e-6, 1e-3
+_NOTE = (
+    "Bandwidth is that of a ping-pong, message size over half a round trip, at the size where it is largest. Latency "
+    "is half a round trip of messages under 64\N{NO-BREAK SPACE}B. Beside each value stands its 95\N{NO-BREAK SPACE}% "
+    "interval over launches. Trust is a grade for each of the two, explained "
+)
+
+
+def _build(results: Results) -> list[Section]:
+    if not results.summaries:
+        return []
+    points = {part[0].curve: part for part in parts(results.graded, lambda row: row.curve)}
+    of_looks = {_subject(part[0]): part for part in parts(results.graded, _subject)}
+    has_badge = bool(results.transport.height)
+    rows: list[Row] = [
+        [
+            PLACEMENT_NAMES[row.placement],
+            row.fabric or UNKNOWN,
+            f"{row.layer_label}, {row.series}" if row.series else row.layer_label,
+            _value(row.bandwidth, _TO_MEGABITS),
+            f"{row.share_of_limit:.0%}" if row.share_of_limit else UNKNOWN,
+            size_text(row.bandwidth_message_size_bytes),
+            _bits(row.bandwidth_message_size_bytes),
+            _value(row.latency, _TO_MICROSECONDS),
+            str(row.launch_count or 0),
+            *badge_cells(of_looks.get(_subject(row), []), has_badge=has_badge),
+            _grades(points.get(row.curve, []), row.bandwidth_message_size_bytes),
+        ]
+        for row in results.summaries
+    ]
+    columns = [
+        Column("placement", "name"), Column("network", "name"), Column("layer"),
+        Column("largest bandwidth, Mb/s", "number"), Column("of the wire’s", "number"),
+        Column("at message size", "number"), Column("in bits", "number"), Column("latency, µs", "number"),
+        Column("launches", "number"), *badge_columns(has_badge=has_badge), Column("trust"),
+    ]  # fmt: skip
+    table = Table(columns, rows, [(row.placement, row.fabric) for row in results.summaries], "summary")
+    note: Text = (_NOTE, Link("below", "trust"), "." + (_BADGE_NOTE if has_badge else ""))
+    brief = [block for part in parts(results.summaries, lambda row: row.placement) for block in _brief(part)]
+    blocks: list[Block] = [table, Paragraph(note, is_note=True)]
+    return [Section("summary", "Summary table", blocks, brief=brief)]
+
+
+_BADGE_NOTE = " Transport is the verdict on what carried the bytes; refuted launches are left out here."
+
+
+def _brief(summaries: Sequence[Summary]) -> list[Block]:
+    """Return the table of one placement, as wide as a terminal."""
+    rows = [
+        [
+            row.fabric or UNKNOWN,
+            f"{row.layer_label}, {row.series}" if row.series else row.layer_label,
+            _number(row.bandwidth, _TO_MEGABITS),
+            size_text(row.bandwidth_message_size_bytes),
+            f"{row.share_of_limit:.0%}" if row.share_of_limit else UNKNOWN,
+            _number(row.latency, _TO_MICROSECONDS),
+            _interval(row.latency, _TO_MICROSECONDS),
+        ]
+        for row in summaries
+    ]
+    heads = ("Mb/s", "at size", "of wire", "µs", "95 % interval")
+    columns = [Column("network"), Column("layer"), *(Column(head, "number") for head in heads)]
+    return [Heading(PLACEMENT_NAMES[summaries[0].placement]), Table(columns, rows)]
+
+
+def _subject(curve: Curve) -> Curve:
+    """Return the curve whatever the benchmark."""
+    return replace(curve.curve, benchmark="")
+
+
+def _bits(size_bytes: int | None) -> str:
+    return UNKNOWN if size_bytes is None else f"{size_bytes * 8:,}".replace(",", "\N{THIN SPACE}")
+
+
+def _value(centre: Centre, factor: float) -> Cell:
+    return Cell(_number(centre, factor), _interval(centre, factor))
+
+
+def _number(centre: Centre, factor: float) -> str:
+    return UNKNOWN if centre.value is None else significant(centre.value * factor)
+
+
+def _interval(centre: Centre, factor: float) -> str:
+    return interval_text(centre.low, centre.high, lambda value: significant(value * factor))
+
+
+def _grades(points: Sequence[GradedEstimate], size_bytes: int | None) -> str:
+    """Return the grades of the two numbers of a row: of the bandwidth, and the worst of the latency."""
+    rate = [row.grade for row in points if row.metric_id == RATE and row.message_size_bytes == size_bytes]
+    small = [
+        row.grade
+        for row in points
+        if row.metric_id == "latency_ns" and 1 <= row.message_size_bytes < SMALL_MESSAGE_BYTES
+    ]
+    return ", ".join(max((grade for grade in part if grade), default=UNKNOWN) for part in (rate, small))
+
+
+SECTION = Sections("summary", 40, _build)

@@ -1,0 +1,70 @@
+"""How far the numbers of each curve can be trusted, and what speaks most against them."""
+
+from __future__ import annotations
+
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.values.trust import MEANINGS, CurveGrades, curve_grades
+from fabriscope.analysis.words import size_text
+from fabriscope.model.metrics import metric_of
+from fabriscope.reports.section import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Folded,
+    Heading,
+    Paragraph,
+    Row,
+    Section,
+    Sections,
+    Styled,
+    Table,
+)
+
+_MOST_GRADES = 2
+"""The worst that a terminal shows."""
+
+
+def _build(results: Results) -> list[Section]:
+    curves = curve_grades(results.graded)
+    if not curves:
+        return []
+    words: list[str | Styled] = []
+    for grade, meaning in MEANINGS.items():
+        words += [Styled(grade, "strong"), f": {meaning}{'. ' if len(words) == 2 * len(MEANINGS) - 2 else '; '}"]
+    words += [
+        "The grade is the worst that any reason leaves; every point of a figure has its own, and so has every row of ",
+        Styled("estimates.csv", "code"),
+        ".",
+    ]
+    columns = [Column("what"), Column("number"), Column("points"), Column("worst"), Column("because")]
+    table = Table(columns, [_row(row) for row in curves])
+    blocks: list[Block] = [Paragraph(words), Folded("Grades of all curves, and what speaks most against each", [table])]
+    return [Section("trust", "How far each number can be trusted", blocks, "Trust", brief=_brief(curves))]
+
+
+def _row(row: CurveGrades) -> Row:
+    return [
+        Cell(row.label(), PLACEMENT_NAMES[row.placement]),
+        metric_of(row.metric_id).title,
+        ", ".join(f"{count} {grade}" for grade, count in row.counts.items() if count),
+        f"{row.grade} at {size_text(row.message_size_bytes)}",
+        row.reasons,
+    ]
+
+
+def _brief(curves: list[CurveGrades]) -> list[Block]:
+    """Return the worst grades, each with its worst curve."""
+    items = []
+    for grade in sorted({row.grade for row in curves}, reverse=True)[:_MOST_GRADES]:
+        alike = [row for row in curves if row.grade == grade]
+        worst = alike[0]
+        where = f"{worst.label()}, {PLACEMENT_NAMES[worst.placement]}, {metric_of(worst.metric_id).title}"
+        size = size_text(worst.message_size_bytes)
+        head = f"{grade} ({MEANINGS[grade]}): the worst points of {len(alike)} of {len(curves)} curves"
+        items.append(f"{head}; {where}, at {size}: {worst.reasons}")
+    return [Heading("Trust"), Bullets(items)]
+
+
+SECTION = Sections("trust", 110, _build)
