@@ -16,7 +16,7 @@ A_LOT = 1.995
 LEAST_PERCENT = 0.001
 """A share below this has no digits worth reading."""
 USELESS_INTERVAL_RATIO = 100
-"""An interval whose ends differ by so much says nothing but that the launches differ too much."""
+"""An interval whose ends differ by this factor says only that the launches differ too much."""
 TOO_WIDE = "launches differ too much"
 
 
@@ -59,7 +59,7 @@ def share_text(share: float) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return the number with so many significant digits and no exponent: `0.0123`, `9.80`, `1230`."""
+    """Return the number with a few significant digits and no exponent: `0.0123`, `9.80`, `1230`."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else UNKNOWN
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))

@@ -16,7 +16,7 @@ from pathlib import Path
 from fabriscope.model.errors import LabError
 
 QUOTA_US = 1000
-"""The least that the kernel takes: a guest runs for so long, then waits for the rest of the period."""
+"""The least that the kernel takes: a guest runs for this time, then waits for the rest of the period."""
 RECORD = "groups"
 _REMOVE_TIMEOUT_S = 2.0
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -152,7 +152,7 @@ class Process:
 
 def _begin_of(path: Path, most_bytes: int) -> bytes:
     with path.open("rb") as file:
-        return file.read(min(most_bytes, path.stat().st_size))  # so much memory is taken before anything is read
+        return file.read(min(most_bytes, path.stat().st_size))  # a buffer of this size is taken before anything is read
 
 
 def _popen(

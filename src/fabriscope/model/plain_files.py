@@ -38,7 +38,9 @@ def read(path: Path, most_bytes: int) -> bytes:
     try:
         about = os.fstat(descriptor)
         kind = stat.S_IFMT(about.st_mode)
-        most = min(most_bytes, about.st_size or _UNKNOWN_BYTES)  # so much memory is taken before anything is read
+        most = min(
+            most_bytes, about.st_size or _UNKNOWN_BYTES
+        )  # a buffer of this size is taken before anything is read
         if kind == stat.S_IFIFO and str(path).startswith(_OURS):
             os.set_blocking(descriptor, True)
             most = most_bytes

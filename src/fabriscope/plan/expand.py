@@ -20,7 +20,7 @@ from fabriscope.plan.ranks import layouts
 
 FLOOR_BUDGET_NS = 200_000_000
 TYPICAL_BLOCKS = 10
-"""The budget of a plan that goes on until it is decided is enough for so many blocks of all entries; what is decided
+"""The budget of a plan that goes on until it is decided is enough for these blocks of all entries; what is decided
 early leaves its share to the others."""
 
 

@@ -57,7 +57,7 @@ def read_bytes(folder: Path, name: object, most: int = MOST_BYTES) -> bytes:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             about = os.fstat(stream.fileno())
             _check_kind(path, about, most)
-            return stream.read(about.st_size)  # so much memory is taken before anything is read
+            return stream.read(about.st_size)  # a buffer of this size is taken before anything is read
     except FileNotFoundError as error:
         if path.is_symlink():
             raise StoreError("it is a link to nothing", where=str(path)) from error

@@ -159,7 +159,7 @@ class Journal:
 
 
 def lines_of(content: bytes, before: int = 0) -> tuple[list[Line], int]:
-    """Return the lines, and the length in bytes up to which they go; so many stand `before` them.
+    """Return the lines, and the length in bytes up to which they go; `before` counts those above them.
 
     A last line that is torn (no newline, or no JSON: the machine stopped while it was written) does not count.
     """

@@ -319,7 +319,7 @@ class RunFolder:
         return list(self._reader.damage(record, with_raw=True))
 
     def read(self, line_count: int | None = None) -> RunData:
-        """Return the run as it is now, or was after so many lines; samples are read when they are asked for.
+        """Return the run as it is now, or was after a number of lines; samples are read when they are asked for.
 
         Lines and files that are not as they were written are left out, and `notes` says so. Raises StoreError if the
         manifest was changed, or the journal cannot be read.

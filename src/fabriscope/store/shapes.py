@@ -47,7 +47,7 @@ class Misfit(ValueError):
 
 
 def decode(value: object, shape: type[T], bits: int = 63) -> T:
-    """Return parsed JSON as the noun that it stands for; whole numbers have at most so many bits.
+    """Return parsed JSON as the noun that it stands for; whole numbers have at most that many bits.
 
     Raises ValueError with the place (`entries.gige.tcp.hosts[0]`) of the first thing that has another shape.
     """

@@ -216,7 +216,7 @@ class Family:
         answers = [verdict(*test, rules.error_rate) for test in tests]
         rows = []
         for index, (spot, result, answer) in enumerate(zip(self.spots, results, answers, strict=True)):
-            # One more decision beside those that are made: so much harder is it than a decision on one size alone.
+            # One more decision beside those that are made: it is harder than a decision on one size alone.
             beside = [other for other, one in zip(answers, self.spots, strict=True) if one.round == spot.round]
             share = (sum(other != UNDECIDED for other in beside) + 1) / len(beside)
             needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)

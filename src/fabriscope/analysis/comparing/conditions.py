@@ -23,7 +23,7 @@ class Condition:
 
     word: str
     share: float = 0.0
-    """By more than so much; 0.05 of `slower` means a ratio below 1 / 1.05."""
+    """By more than this share; 0.05 of `slower` means a ratio below 1 / 1.05."""
 
     def text(self) -> str:
         """Return it as it is written on the command line."""

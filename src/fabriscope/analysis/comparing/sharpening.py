@@ -24,7 +24,7 @@ from fabriscope.model.manifest import Near
 from fabriscope.model.run_data import RunData
 
 PER_INTERVAL = 3
-"""So many sizes are added inside one interval, which leaves a quarter of it."""
+"""Sizes added inside one interval, which leaves a quarter of it."""
 NARROW = 1.05
 """An interval whose ends are closer than this is narrow enough."""
 STEPS = 16
@@ -88,7 +88,7 @@ def _of_protocols(values: pl.DataFrame) -> Iterator[Interval]:
 
 
 def sizes_inside(interval: Interval, taken: Iterable[int], count: int) -> list[int]:
-    """Return at most so many sizes inside an interval, none of them taken, each in the middle of the widest gap."""
+    """Return at most a number of sizes inside an interval, none of them taken, each in the middle of the widest gap."""
     low, high = interval.above_bytes, interval.below_bytes
     level = interval.level or (high, low)
     points = sorted({low, high, *(size for size in taken if low < size < high)})

@@ -211,7 +211,7 @@ def log_evidence(count: int, spread: float, distances: Floats) -> Floats:
 
 
 def student_tail(distance: float, error: float, freedom: float) -> float:
-    """Return the chance that Student's t lies so many errors beyond zero; without an error all or nothing."""
+    """Return the chance that Student's t lies a number of errors beyond zero; without an error all or nothing."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
     return float(stdtr(min(freedom, 1e9), -distance / error))

@@ -31,9 +31,9 @@ EXACT_BYTES = 1
 LEAST_EXACT_BYTES = 64
 """Fewer may be found to the byte by chance."""
 BULK_SHARE, BULK_BYTES = 0.1, 1 << 20
-"""No library says so much of its own beside messages that go through memory."""
+"""More than any library says of its own beside messages that go through memory."""
 LEAVING_SHARE = 0.1
-"""What ports sent and what they received may differ by so much: what is sent again is sent twice, and of Soft RoCE's
+"""What ports sent and what they received may differ by this share: what is sent again is sent twice, and of Soft RoCE's
 packets no counter tells how long they are (1.6 % in the job of docs/transport.md)."""
 
 

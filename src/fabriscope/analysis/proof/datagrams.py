@@ -86,7 +86,7 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
 
 
 def _is_possible(size: int, line: Line, meter: Meter) -> bool:
-    """Return whether the datagrams of an interface may have carried so many bytes: a few of them carry little."""
+    """Return whether the datagrams of an interface may have carried these bytes: a few of them carry little."""
     if line.other_packets is None:
         return True
     count, mtu_bytes = max(line.datagram_count, line.other_packets), meter.watch.mtu_bytes.get(line.interface, 0)

@@ -21,7 +21,7 @@ HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 LATE_NS = 100_000_000
-"""A look that comes so much too late was missed: a pipe or a Unix socket may have lived and gone."""
+"""A look that is this late was missed: a pipe or a Unix socket may have lived and gone."""
 
 _CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
 

@@ -34,7 +34,7 @@ MEMORY = "shared memory"
 LEAST_PORT_BYTES = 4_096
 """A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
 FOUND_SHARE = 0.98
-"""So much of the payload must be found on the fabric that was asked for; METHOD's 2 % of closure is what is left."""
+"""The share of the payload to be found on the fabric that was asked for: all but the closure error's 2 %."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
 FILE_BYTES = 1 << 20
@@ -491,7 +491,7 @@ class Evidence:
     def by_files(self) -> str:
         """Return what ranks of one host wrote and read beside their connections, in words; empty for too little.
 
-        They may have told each other so much: a file is closed again before anybody sees it.
+        They may have told each other that much: a file is closed again before anybody sees it.
         """
         least = max(FILE_BYTES, FILE_SHARE * (self.found.asked_bytes + self.found.elsewhere_bytes))
         for host in self.ranks.hosts:

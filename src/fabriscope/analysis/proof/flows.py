@@ -298,9 +298,7 @@ def _kind(role: str, other: str, is_loopback: bool, is_parallel: bool) -> str:
         return RANKS
     if known == {RANK, OTHER}:
         return BESIDE if is_parallel else OUTWARD
-    if (
-        JOB in known and known <= {JOB, OTHER, ""} and len(known) > 1
-    ):  # a launcher that tells others so much may be none
+    if JOB in known and known <= {JOB, OTHER, ""} and len(known) > 1:  # a launcher that talks to others may be none
         return CONFIDANT
     if known == {RANK, JOB} and not is_parallel:  # a daemon that the job started (sshd) is none of a launcher's
         return RANKS

@@ -44,7 +44,7 @@ LEAST_IDLE_COUNT = 100
 SATURATED = (1 << 32) - 1
 """Port counters of 32 bits stay at this value."""
 READING_S = 0.1
-"""A reading is not of one moment: interfaces are read before connections, on a busy host so much earlier."""
+"""A reading is not of one moment: on a busy host interfaces are read this much before connections."""
 DIRECTIONS = (("out", "tx"), ("in", "rx"))
 
 
@@ -407,7 +407,7 @@ def _line(
     rest = counted - payload - headers
     if not is_out and rest > 0:
         rest = max(0, rest - peers_retransmitted)
-    # What was open while counters were read may have moved more, or less, by so much.
+    # What was open while counters were read may have moved this much more, or less.
     moving = sum((one.sent_bytes if is_out else one.received_bytes) * one.open_count for one in mine)
     slack = round(moving * READING_S / meter.seconds) if meter.seconds else 0
     most = max(0, rest + slack)

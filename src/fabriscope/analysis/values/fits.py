@@ -29,7 +29,7 @@ LEAST_POINTS = 3
 """Sizes in a piece: two make any line."""
 MOST_PIECES = 5
 GAIN = 0.1
-"""One more piece must take away so much of what the error has above the noise, or 0.1 % of the time."""
+"""The share of the error above the noise that one more piece must take away, or 0.1 % of the time."""
 FIT_SCHEMA = {
     **dict.fromkeys(IDENTITY, pl.String),
     "piece": pl.Int32,

@@ -26,7 +26,7 @@ MEANINGS = {
     "D": "not to be relied on",
 }
 LAUNCHES = ((5, 0), (3, 1), (2, 2))
-"""At least so many launches: not worse than this grade's place; of one launch nothing can be said."""
+"""Launches from which on a grade is not worse than this place; of one launch nothing can be said."""
 SPREADS = ((0.05, 0), (0.15, 1), (0.5, 2))
 """Between-launch spread up to this."""
 CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))

@@ -102,7 +102,7 @@ def _put_back(far: Conversation, entry: Entry) -> None:
 def _leave(far: Conversation, entry: Entry) -> None:
     far.say(_LEAVE)
     outcome = _answer(far, entry.host, entry.change).at("outcome").text()
-    if outcome != "left":  # we were stopped for so long that we were taken for gone
+    if outcome != "left":  # we were stopped, and taken for gone
         raise HostError(f"{entry.where} does not stay: its end there has put it back ({outcome})")
 
 

@@ -49,7 +49,7 @@ class LinkNews:
                 is_news = True
             except BlockingIOError:
                 break
-            except OSError:  # so much that the kernel dropped some
+            except OSError:  # the kernel dropped some
                 is_news = True
         return is_news
 

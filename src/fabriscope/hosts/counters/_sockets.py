@@ -262,7 +262,7 @@ class Sockets:
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
-                self.problems["closed connections"] = "so many were closed at once that the kernel dropped some"
+                self.problems["closed connections"] = "the kernel dropped some: too many were closed at once"
                 continue
             for kind, content in messages(data):
                 if kind == SOCK_DIAG_BY_FAMILY and len(content) >= DIAG.size:
