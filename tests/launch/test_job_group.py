@@ -123,3 +123,18 @@ def test_sockets_are_known_from_their_birth_after_they_are_gone(group: JobGroup)
     assert [births.has(cookie) for cookie in ours] == [True, True, True]
     assert [births.has(cookie) for cookie in others] == [False, False, False]
     assert names["Births"](0).has(ours[0]) is None
+
+
+def test_a_clock_that_jumps_takes_no_group_of_others(group: JobGroup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+    other = job_group.make(secrets.token_hex(8))
+    assert other is not None
+    other.remove()
+    assert group.path.is_dir()
+
+
+def test_a_launch_whose_group_was_removed_runs_without(group: JobGroup) -> None:
+    group.path.rmdir()
+    assert group.words.split()[1] == group.path.name
+    done = subprocess.run(group.joining(["/bin/echo", "here"]), stdout=subprocess.PIPE, timeout=LONG_S, check=True)
+    assert done.stdout == b"here\n"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from fabriscope.launch import _births
 PREFIX = "fabriscope-"
 GROUP_VARIABLE = "FABRISCOPE_JOB_GROUP"
 """Tells collectors of this kernel the group: its number, its name, and the number of the map of its sockets, or 0."""
-LEFT_OVER_S = 60.0
+LEFT_OVER_S = 600.0
 """An empty group of this age belongs to nobody any more."""
 _MEMBERS = "cgroup.procs"
 _JOIN = '{ echo 0 >"$1"; } 2>/dev/null; shift; exec "$@"'
@@ -31,13 +30,15 @@ class JobGroup:
     """A control group that was made for one job."""
 
     path: Path
+    number: int
+    """Its inode, by which the kernel tells whose a socket is."""
     births: int | None = None
     """The map that has its sockets from their birth; None where there is none."""
 
     @property
     def words(self) -> str:
         """Return the value of GROUP_VARIABLE."""
-        return f"{self.path.stat().st_ino} {self.path.name} {self.births or 0}"
+        return f"{self.number} {self.path.name} {self.births or 0}"
 
     def joining(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, ...]:
         """Return the words by which a program of this machine starts inside the group.
@@ -66,12 +67,13 @@ def make(name: str) -> JobGroup | None:
     try:
         if (parent / "cgroup.subtree_control").read_text().split():
             return None
-        _remove_left_overs(parent)
         path.mkdir()
+        made = path.stat()
     except OSError:
         return None
+    _remove_left_overs(parent, made.st_mtime)
     if os.access(path / _MEMBERS, os.W_OK) and os.access(parent / _MEMBERS, os.W_OK):
-        return JobGroup(path, _births.follow(path))
+        return JobGroup(path, made.st_ino, _births.follow(path))
     with contextlib.suppress(OSError):
         path.rmdir()
     return None
@@ -94,9 +96,12 @@ def _own() -> Path | None:
     return None
 
 
-def _remove_left_overs(parent: Path) -> None:
-    """Remove what launches left that were killed with their guards; a group with members stays."""
+def _remove_left_overs(parent: Path, now_s: float) -> None:
+    """Remove what launches left that were killed with their guards; a group with members stays.
+
+    The time is that of the kernel that made the groups: a clock of ours that jumped would take others' new ones.
+    """
     for path in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > LEFT_OVER_S:
+            if now_s - path.stat().st_mtime > LEFT_OVER_S:
                 path.rmdir()
