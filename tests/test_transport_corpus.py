@@ -149,3 +149,12 @@ def test_what_it_cannot_do_is_said(
     with pytest.raises(SystemExit, match=says):
         main()
     assert (tmp_path / "notes.txt").read_text() == "notes"
+
+
+def test_shares_are_all_cases_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(*words: str) -> list[str]:
+        monkeypatch.setattr("sys.argv", ["corpus", "--list", *words])
+        assert main() == 0
+        return capsys.readouterr().out.splitlines()[:-1]
+
+    assert sorted(line for share in (1, 2, 3) for line in listed("--share", f"{share}/3")) == sorted(listed())

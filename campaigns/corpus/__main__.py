@@ -5,6 +5,8 @@
     python -m campaigns.corpus -o corpus.json --only 'MPICH 5' --again
     python -m campaigns.corpus -o corpus.json --document       # also writes docs/transport-corpus.md
     python -m campaigns.corpus --guests -o guests.json         # those over software RDMA, in two guests
+    for i in {1..10}; do python -m campaigns.corpus -o busy$i.json --share $i/10 & done; wait     # a busy machine
+    python -m campaigns.corpus -o busy.json --add busy?*.json      # all together
     python -m campaigns.corpus --user nobody -o user.json --only 'ordinary programs'       # without root
 
 Every case has a lab of its own; its label follows from how it was made (`mpi_cases.py` and its neighbours). The
@@ -42,7 +44,8 @@ from fabriscope.store.files import write_whole
 def main() -> int:
     arguments = _arguments()
     known_cases = rdma_cases.cases() if arguments.guests else cases()
-    wanted = [case for case in known_cases if _is_wanted(case, arguments.only)]
+    share, shares = map(int, arguments.share.split("/"))
+    wanted = [case for case in known_cases if _is_wanted(case, arguments.only)][share - 1 :: shares]
     if not wanted:
         raise SystemExit(
             f"no case has {' or '.join(map(repr, arguments.only))} in its family or name; --list names them"
@@ -55,7 +58,8 @@ def main() -> int:
         print(f"{len(wanted)} cases")
         return 0
     order = {case.name: number for number, case in enumerate(known_cases)}
-    results = {name: one for name, one in _read(arguments.output).items() if name in order}
+    results = {name: one for path in (arguments.output, *arguments.add) for name, one in _read(path).items()}
+    results = {name: one for name, one in results.items() if name in order}
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(place.scratch())
         libraries: Mapping[str, place.Library] | None = None
@@ -69,6 +73,8 @@ def main() -> int:
             results[case.name] = record = measured(case, libraries, arguments.keep, standing, arguments.user)
             _write(arguments.output, sorted(results.values(), key=lambda one: order[one["name"]]))
             print(f"{number:3}/{len(wanted)} {_line(record)}", flush=True)
+    if arguments.add:
+        _write(arguments.output, sorted(results.values(), key=lambda one: order[one["name"]]))
     current = [results[case.name] for case in known_cases if case.name in results]
     print("\n".join(table.summary(current)))
     if arguments.document:
@@ -184,6 +190,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="WORDS", help="cases whose family or name holds these")
     parser.add_argument("--guests", action="store_true", help="the cases over software RDMA, between two guests")
     parser.add_argument("--user", default="", metavar="NAME", help="programs and watchers are this user's, not root's")
+    parser.add_argument(
+        "--share", default="1/1", help="of several processes with outputs of their own: which, of how many"
+    )
+    parser.add_argument(
+        "--add", type=Path, nargs="+", default=[], metavar="FILE", help="take results from these outputs"
+    )
     parser.add_argument("--again", action="store_true", help="run cases that the output already has")
     parser.add_argument("--list", action="store_true", help="name the cases, run none")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what jobs and counters said")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import time
 from typing import Any
 
@@ -44,3 +45,30 @@ def test_of_many_files_the_new_ones_are_looked_at(parts: dict[str, Any]) -> None
     with one, other:
         assert looked.have_new_channels()
         assert not looked.have_new_channels()
+
+
+def test_what_ends_while_it_is_looked_at_stays_what_it_was(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = parts["Processes"]("ours", {})
+    with subprocess.Popen(["sleep", "60"], env={"FABRISCOPE_LAUNCH_MARK": "ours"}) as started:
+        try:
+            one = parts["Process"](started.pid, time.monotonic())
+            until_s = time.monotonic() + 60
+            while one.program != "sleep":
+                assert time.monotonic() < until_s
+                looked.identify(one)
+            seen = one.program, one.parent
+            read = parts["variables_of"]
+
+            def ends(pid: int) -> Any:
+                told = read(pid)
+                started.kill()
+                started.wait()
+                return told
+
+            monkeypatch.setitem(parts, "variables_of", ends)
+            assert not looked.identify(one)
+            assert (one.program, one.parent) == seen == ("sleep", os.getpid())
+        finally:
+            started.kill()

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, PTH115, PTH116, PTH118, PTH119, PTH123, PTH208, S108, SIM905, UP031
+# ruff: noqa: F821, PTH115, PTH116, PTH118, PTH123, PTH208, S108, SIM905, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
@@ -116,7 +116,6 @@ class Processes:
 
     def identify(self, one):
         before = (one.program, one.rank, one.is_of_job)
-        folder = "/proc/%d" % one.pid
         if one.pid == os.getpid():
             return False
         is_in_group = self.is_in_group(one.pid)
@@ -129,15 +128,15 @@ class Processes:
             return False
         except OSError:
             return False
-        if one.is_of_job and not link(folder + "/exe"):
-            return False  # it is ending, and has no environment any more: what it was is known
         variables = variables_of(one.pid)
         if SELF_VARIABLE in variables:
             return False
-        one.parent = parent_of(one.pid)
-        # It began beside the job, and whoever started it is gone: a container that got a control group of its own.
+        parent_pid, program = parent_of(one.pid), program_of(one.pid)
+        if not program or (one.is_of_job and not link("/proc/%d/exe" % one.pid)):
+            return False  # it has ended or is ending, perhaps while it was looked at: what it was is known
+        one.parent, one.program = parent_pid, program
+        # Whoever started it is gone: a container that got a control group of its own.
         one.is_orphan = self.group is not None and one.parent == 1
-        one.program = os.path.basename(link(folder + "/exe") or read(folder + "/comm").strip()).split(" (")[0]
         rank = number_in(variables, RANK_VARIABLES)
         one.rank = one.rank if rank is None else rank
         one.step_rank = number_in(variables, STEP_VARIABLES[:1]) if STEP_VARIABLES[1] in variables else None
@@ -438,50 +437,3 @@ def variables_of(pid):
     except OSError:  # it has ended, or it is another user's
         pass
     return found
-
-
-def is_root():
-    """Return whether we are root of the machine, and not just of a namespace of users."""
-    return os.geteuid() == 0 and read("/proc/self/uid_map").split() == ["0", "0", "4294967295"]
-
-
-def is_ending(pid):
-    """Return whether a process has given its memory back: then its files are root's to read, whoever it belonged to."""
-    return read("/proc/%d/statm" % pid).split()[:1] in ([], ["0"])
-
-
-def parent_of(pid):
-    """Return a process's parent, which everybody may read; 0 where it is gone."""
-    words = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
-    return int(words[1]) if len(words) > 1 else 0
-
-
-def number_in(variables, names):
-    for name in names:
-        if variables.get(name, b"").isdigit():
-            return int(variables[name])
-    return None
-
-
-def link(path):
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
-
-
-def read(path):
-    """Return a file's text, empty where it cannot be read; by plain calls, which cost a fifth of open()'s."""
-    parts = []
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return ""
-    try:
-        while not parts or parts[-1]:
-            parts.append(os.read(file, 1 << 16))
-    except OSError:
-        return ""
-    finally:
-        os.close(file)
-    return b"".join(parts).decode("utf-8", "replace")
