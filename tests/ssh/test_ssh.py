@@ -85,7 +85,7 @@ def left_on(one: Cluster, name: str) -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if f"{(folder / 'ns' / 'net').readlink()}\n" == namespace and "sshd" not in words:
                 found.append(words)
         except OSError:
