@@ -24,6 +24,7 @@ from fabriscope.reports.section import (
     Table,
     Terms,
     Text,
+    figures_in,
 )
 from fabriscope.reports.sections import sections_of
 
@@ -72,7 +73,8 @@ def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
                 yield from _blocks(block.blocks)
             case Grid():
                 for part in block.parts:
-                    yield from _blocks([inside for inside in part if not isinstance(inside, Bullets)])
+                    yield from (f"**{_line(figure.title)}**" for figure in figures_in(part))
+                    yield from _blocks(part)
             case Folded() | Figures() | Picture():
                 pass
 

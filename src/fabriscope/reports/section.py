@@ -7,7 +7,7 @@ them. What a run or a plan says stands in texts as it is: whoever renders escape
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from markupsafe import Markup
@@ -205,7 +205,7 @@ class Section:
     blocks: Sequence[Block]
     link: str = ""
     """What leads to it, if not its title."""
-    brief: Sequence[Block] = field(default=())
+    brief: Sequence[Block] = ()
     """What a terminal shows of it; nothing for a section that is for pages alone."""
     is_page_only: bool = False
     """Told on the page alone, as how everything was measured is."""
