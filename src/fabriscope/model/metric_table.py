@@ -277,8 +277,7 @@ _MEANS = [
         replace(metric.quantity, operations=Operations.MEAN), f"{metric.title}, mean",
         f"as {metric.metric_id}, as the mean over a launch's operations (perftest, IMB-RMA)",
     )
-    for metric in _ONE_SIDED
-    if metric.unit is NS
+    for metric in _ONE_SIDED if metric.unit is NS
 ]  # fmt: skip
 _OVERLAPS = [
     Metric(
