@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +25,7 @@ GOOD = {
     "hpl": DATA / "hpl/several.txt",
     "imb": TEXTS / "imb/windows.txt",
     "iperf3": TEXTS / "iperf3/tcp.txt",
+    "nccl": DATA / "nccl/all_reduce.txt",
     "netpipe": TEXTS / "netpipe/nptcp.txt",
     "perftest": TEXTS / "perftest/write_bw.txt",
     "qperf": TEXTS / "qperf/latency_and_bandwidth.txt",
@@ -36,7 +41,7 @@ def read(*words: object, stdin: bytes | None = None) -> Result:
 def refusal(*words: object) -> str:
     """Return the one sentence that a log is answered by."""
     done = read(*words)
-    assert done.exit_code == 6, done.output
+    assert done.exit_code == 2, done.output
     (sentence,) = done.stderr.splitlines()
     return sentence
 
@@ -111,17 +116,22 @@ def test_an_unknown_program_is_answered_by_the_known_ones(tmp_path: Path) -> Non
     assert "no known program" in refusal(path)
 
 
-def test_output_of_two_programs_needs_a_name(tmp_path: Path) -> None:
+def test_each_program_of_a_log_says_its_own(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(GOOD["hpl"].read_text() + GOOD["imb"].read_text())
-    assert "this is output of hpl and imb -- say --program NAME for one" in refusal(path)
+    documents = json.loads(read(path, "--json").stdout)["documents"]
+    assert [(one["file"], one["program"]) for one in documents] == [(str(path), "hpl"), (str(path), "imb")]
     assert read(path, "--program", "hpl").stdout.count("WR11C2R4") == 2
 
 
 def test_a_log_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("nothing\n")
     done = read(tmp_path / "log", GOOD["hpl"])
-    assert done.exit_code == 6
+    assert done.exit_code == 2
+    assert "WR11C2R4" in done.stdout
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    done = read(tmp_path / "gone", GOOD["hpl"])
+    assert "gone: it cannot be read: No such file or directory" in done.stderr
     assert "WR11C2R4" in done.stdout
 
 
@@ -136,15 +146,15 @@ def test_the_program_may_be_named_but_must_be_known() -> None:
     ("path", "code", "says"),
     [
         (DATA / "hpl/failed.txt", 10, "line 53: the residual check of N = 6000 failed"),
-        (DATA / "hpl/truncated.txt", 10, "the log ends before the tests do"),
+        (DATA / "hpl/truncated.txt", 2, "the log ends before the tests do"),
         (
             DATA / "hpl/too_few_processes.txt",
-            10,
+            2,
             "line 2: HPL says: '>>> Need at least 4 processes for these tests <<<'",
         ),
-        (DATA / "hpl/garbled.txt", 6, "line 47: Gflops should be a number of at least 0 and is '1.6l76e+01'"),
-        (DATA / "hpl/another_unit.txt", 6, "line 47: WR11C2R4 of N = 6000 in 8.91 s is not 16176.0 Gflop/s"),
-        (TEXTS / "imb/time_out.txt", 10, "line 42: 64 B of PingPong have no whole row"),
+        (DATA / "hpl/garbled.txt", 2, "line 47: Gflops should be a number of at least 0 and is '1.6l76e+01'"),
+        (DATA / "hpl/another_unit.txt", 2, "line 47: WR11C2R4 of N = 6000 in 8.91 s is not 16176.0 Gflop/s"),
+        (TEXTS / "imb/time_out.txt", 2, "line 42: 64 B of PingPong have no whole row"),
         (TEXTS / "iperf3/refused.txt", 10, "iperf3 says: unable to connect to server: Connection refused"),
         (TEXTS / "sockperf/dropped.txt", 10, "3 messages were lost and 0 repeated"),
     ],
@@ -178,7 +188,7 @@ def test_text_that_means_harm_reaches_no_terminal(
     for word in dict.fromkeys(words[:: max(1, len(words) // 6)]):
         path.write_text(text.replace(word, word + HOSTILE[harm], 1), errors="replace")
         done = read(path, *option)
-        assert done.exit_code in (0, 6, 10), done.output
+        assert done.exit_code in (0, 2, 10), done.output
         assert not isinstance(done.exception, Exception) or isinstance(done.exception, SystemExit)
         for character in done.output:
             assert character.isprintable() or character in "\n "
@@ -197,10 +207,48 @@ def test_a_log_of_a_strange_name(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriscope.cli.read.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("fabriscope.readers.log.MOST_BYTES", 1 << 20)
     path = tmp_path / "log"
     path.write_bytes(GOOD["hpl"].read_bytes() + b"\n" * (1 << 20))
     assert "it is longer than 1 MiB" in refusal(path)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_log(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "log"
+    data = compress(GOOD["hpl"].read_bytes())
+    path.write_bytes(data)
+    assert read(path).stdout.count("WR11C2R4") == 2
+    path.write_bytes(data[: len(data) // 2])
+    assert "is cut or damaged" in refusal(path)
+
+
+def test_what_a_compressed_log_holds_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriscope.readers.log.MOST_BYTES", 1 << 20)
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(b"\n" * (1 << 24)))
+    assert path.stat().st_size < 1 << 20
+    assert "it is longer than 1 MiB" in refusal(path)
+
+
+def test_a_binary_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(GOOD["hpl"].read_bytes() + bytes(range(8)) * 1000)
+    assert "it is a binary file, not a log" in refusal(path)
+    path.write_bytes(b"PK\x03\x04" + bytes(100))
+    assert "it is compressed by zip" in refusal(path)
+
+
+def test_ranks_that_a_launcher_tells_apart_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = GOOD["hpl"].read_text().splitlines()
+    for tag in ("[1,{}]<stdout>:", "[node1@1,{}]<stdout>: ", "[rank {}] ", "[{}] ", "{}: "):
+        path.write_text("".join(f"{tag.format(rank)}{line}\n" for line in lines for rank in (0, 1)))
+        (document,) = json.loads(read(path, "--json").stdout)["documents"]
+        assert [table["parameters"][-1] for table in document["tables"]] == [
+            {"name": "rank", "value": rank, "unit": ""} for rank in (0, 1)
+        ]
+        assert [row["line"] for row in document["tables"][0]["rows"]] == [2 * 47 - 1, 2 * 57 - 1]
 
 
 def test_what_is_no_number_is_none(tmp_path: Path) -> None:
@@ -276,6 +324,6 @@ def test_a_reader_from_an_entry_point(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "log").write_text("site_bench 1\n64 2.5\n8x 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     done = read(tmp_path / "log")
-    assert done.exit_code == 6
+    assert done.exit_code == 2
     assert "64" in done.stdout
     assert "line 3: size should be a whole number of 0 to 9223372036854775807 and is '8x'" in done.stdout

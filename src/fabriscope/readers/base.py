@@ -19,6 +19,7 @@ from typing import Literal
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, whole
+from fabriscope.readers._streams import streams
 
 Value = float | str
 """A number in its column's unit, NaN where the program printed none, or a word."""
@@ -184,6 +185,10 @@ class Draft:
         if value is not None and (told := Parameter(name, value, unit)) not in self.parameters:
             self.parameters.append(told)
 
+    def table_parameter(self, name: str, value: Value, unit: Unit = "") -> None:
+        """Add what the program says of the last table's test."""
+        self.tables[-1].parameters.append(Parameter(name, value, unit))
+
     def problem(self, text: str, kind: Kind, line: int | None = None) -> None:
         """Add a problem of the line under way, or of another."""
         self.problems.append(Problem(self.line if line is None else line, text, kind))
@@ -210,16 +215,26 @@ class Reader:
     """Reads a draft's text into it; may raise ParseError where the text contradicts itself."""
 
     def recognises(self, text: str) -> bool:
-        """Return whether the program wrote a text."""
-        return self.signature.search(plain(text)) is not None
+        """Return whether the program wrote a text, or one rank of it did."""
+        return any(self.signature.search(part) for _, part in streams(text))
 
     def read(self, text: str) -> Document:
-        """Return what a text says; never raises for what stands in it."""
-        draft = Draft(plain(text))
-        try:
-            self.fill(draft)
-        except ParseError as error:
-            draft.problem(error.what, "refused")
+        """Return what a text says; never raises for what stands in it.
+
+        Where ranks are told apart, those that this program wrote are read one after the other.
+        """
+        parts = streams(text)
+        known = [part for part in parts if self.signature.search(part[1])] or parts[:1]
+        draft = Draft("")
+        for rank, draft.text in known:
+            before = len(draft.tables)
+            try:
+                self.fill(draft)
+            except ParseError as error:
+                draft.problem(error.what, "refused")
+            if rank:
+                for table in draft.tables[before:]:
+                    table.parameters.append(Parameter("rank", int(rank)))
         return draft.document(self.name)
 
 

@@ -1,0 +1,64 @@
+"""A log as a program wrote it: without colours, without what a launcher puts before each line, one text for each rank.
+
+    [1,0]<stdout>:# OSU MPI Latency Test v5.8        Open MPI, --tag-output
+    [rank 1] bytes   #sent   #ack                    torchrun and others
+    [0] 65536   4.21                                 Hydra and Intel MPI, -prepend-rank
+    0: 65536   4.21                                  srun --label
+    2026-11-24T10:00:00.123Z 65536   4.21            kubectl logs --timestamps
+
+Lines of other ranks become empty, so that numbers of lines stay those of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_ESCAPE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9])")
+_TIME_STAMP = re.compile(
+    r"^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?=.*\S)", re.MULTILINE
+)
+_TAGS = (
+    re.compile(r"\[(?:[\w.-]{0,80}@)?\d{1,9},(\d{1,9})\]<(?:stdout|stderr|stddiag)>:[ ]?"),
+    re.compile(r"\[rank[ ]?(\d{1,9})\]:?[ ]?"),
+    re.compile(r"\[(\d{1,9})\] (?=.)"),
+    re.compile(r"[ ]{0,6}(\d{1,9}): (?=.)"),
+)
+_LEAST_SHARE = (0.0, 0.0, 0.8, 0.8)
+"""Of the lines with text that have a tag: a bare number in brackets is a tag only where nearly all lines have one."""
+MOST_STREAMS = 64
+"""Of ranks that are told apart; the lines of more are read as they stand."""
+_NETPIPE_ROW = re.compile(r"^ {0,9}\d{1,9}: {1,20}\d", re.MULTILINE)
+
+
+@lru_cache(maxsize=2)
+def streams(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the text of each rank under its number; of a log that tells none apart, the whole under an empty one."""
+    text = _ESCAPE.sub("", text) if "\x1b" in text else text
+    if text.count("\n") and len(_TIME_STAMP.findall(text)) * 2 > text.count("\n"):
+        text = _TIME_STAMP.sub("", text)
+    for tag, least in zip(_TAGS, _LEAST_SHARE, strict=True):
+        parts = _by_rank(text, tag, least)
+        if parts:
+            return parts
+    return (("", text),)
+
+
+def _by_rank(text: str, tag: re.Pattern[str], least_share: float) -> tuple[tuple[str, str], ...]:
+    """Return the texts of ranks by a kind of tag; nothing where lines have none."""
+    first = tag.search(text)
+    if first is None or (tag is _TAGS[-1] and _NETPIPE_ROW.search(text)):
+        return ()
+    lines = text.splitlines(keepends=True)
+    hits = [tag.match(line) for line in lines]
+    count = sum(hit is not None for hit in hits)
+    if not count or count < least_share * sum(bool(line.strip()) for line in lines):
+        return ()
+    bare = [line[hit.end() :] if hit else line for line, hit in zip(lines, hits, strict=True)]
+    ranks = sorted({hit[1] for hit in hits if hit}, key=int)
+    if len(ranks) == 1 or len(ranks) > MOST_STREAMS:
+        return (("", "".join(bare)),)
+    return tuple(
+        (rank, "".join(line if not hit or hit[1] == rank else "\n" for line, hit in zip(bare, hits, strict=True)))
+        for rank in ranks
+    )
