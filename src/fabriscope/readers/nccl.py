@@ -23,64 +23,10 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign, number, shown
 from fabriscope.model.rounding import span
 from fabriscope.readers._json_text import json_report
+from fabriscope.readers._nccl_columns import COUNT, HALVES, PLACES, SIZE, TIMES, WORDS
 from fabriscope.readers._tables import Rows
 from fabriscope.readers.base import Column, Draft, Reader, Value
 
-_SIZE = Column("size", "message_size_bytes", "size", "bytes", "of what each rank has or gets", kind="whole")
-_COUNT = Column("count", "element_count", "elements", "", "of that size", kind="whole")
-_WORDS = {
-    "type": Column("type", "data_type", "type", "", "of the elements", kind="word"),
-    "redop": Column("redop", "operation", "operation", "", "by which elements are reduced", kind="word"),
-    "root": Column("root", "root", "root", "", "rank of the root; -1 where there is none", kind="word"),
-}
-_PLACES = (
-    ("out_of_place", "out of place", "with a buffer to send and one to receive"),
-    ("in_place", "in place", "in one buffer"),
-)
-_TIMES = {"time": "mean over the iterations, and over ranks", "cputime": "of the processor, the mean"}
-
-
-def _numbers(place: str, title: str, how: str) -> dict[str, Column]:
-    """Return the columns of one of the two halves by what heads call them."""
-    times = {
-        head: Column(
-            f"{place} {head}",
-            f"{place}_{'cpu_' * (head != 'time')}time_ns",
-            f"{title}: time",
-            "ns",
-            f"{what}, {how}",
-            1e3,
-        )
-        for head, what in _TIMES.items()
-    }
-    return times | {
-        "algbw": Column(
-            f"{place} algbw", f"{place}_algorithm_bandwidth_bytes_per_s", f"{title}: algorithm", "bytes_per_s",
-            f"size over that time, {how}", 1e9,
-        ),
-        "busbw": Column(
-            f"{place} busbw", f"{place}_bus_bandwidth_bytes_per_s", f"{title}: bus", "bytes_per_s",
-            "algorithm bandwidth times a factor of the collective: what each link carries", 1e9,
-        ),
-        "#wrong": Column(f"{place} #wrong", f"{place}_wrong_count", f"{title}: wrong", "", "elements that are wrong"),
-        "error": Column(f"{place} error", f"{place}_largest_error", f"{title}: error", "", "the largest difference"),
-        "i_cv%": Column(
-            f"{place} i_cv%", f"{place}_iteration_variation_percent", f"{title}: variation", "percent",
-            "standard deviation of the iterations over their mean",
-        ),
-        **{
-            f"i_{key}": Column(
-                f"{place} i_{key}", f"{place}_iteration_time_ns_{name}", f"{title}: {name}", "ns",
-                f"{what} of the iterations, each the slowest process's", 1e3,
-            )
-            for key, name, what in (
-                ("min", "least", "the least"), ("max", "most", "the most"), ("p99", "p99", "the 99th percentile"),
-            )
-        },
-    }  # fmt: skip
-
-
-_HALVES = tuple(_numbers(*place) for place in _PLACES)
 _HEAD = re.compile(r"#\s+size\s+count\b.*\balgbw\s+busbw\b.*")
 _UNITS = re.compile(r"#\s+\(\S+\)\s+\(elements\).*")
 _UNITS_OF_HALF = (["(us)", "(GB/s)", "(GB/s)"], ["(us)", "(GB/s)", "(GB/s)", "(us)", "(us)", "(us)", "(%)"])
@@ -116,10 +62,10 @@ class _Sweep:
 def _columns(head: str) -> tuple[tuple[Column, ...], int]:
     """Return the columns of a head line, and how many are words; raises ParseError for one that is not known."""
     names = head.lstrip("#").split()
-    columns, halves = [_SIZE, _COUNT], -1
+    columns, halves = [SIZE, COUNT], -1
     for name in (one for one in names[2:] if one != "timestamp"):
-        halves += name in _TIMES
-        known = _WORDS if halves < 0 else _HALVES[min(halves, 1)]
+        halves += name in TIMES
+        known = WORDS if halves < 0 else HALVES[min(halves, 1)]
         if name not in known or known[name] in columns:
             raise ParseError(f"the column {shown(name)} is not known, or stands twice")
         columns.append(known[name])
@@ -210,7 +156,7 @@ def _row(draft: Draft, sweep: _Sweep, words: Sequence[str]) -> None:
     said = {column.head: word.rstrip("*") for column, word in zip(columns, words, strict=True) if word != "N/A"}
     printed = {column.head: column.printed(said[column.head]) for column in columns if column.head in said}
     _check(said, is_whole=not any("hypercube" in table.name for table in draft.tables[-1:]))
-    wrong = sum(float(printed.get(f"{place} #wrong", 0)) for place, _, _ in _PLACES)
+    wrong = sum(float(printed.get(f"{place} #wrong", 0)) for place, _, _ in PLACES)
     if wrong:
         draft.problem(f"{wrong:.0f} elements of {words[0]} B are wrong", "said")
     draft.row(printed)
@@ -218,7 +164,7 @@ def _row(draft: Draft, sweep: _Sweep, words: Sequence[str]) -> None:
 
 def _check(said: Mapping[str, str], *, is_whole: bool) -> None:
     """Raise ParseError where size over time is not the bandwidth, or a half of the row has no time."""
-    for place, _, _ in _PLACES:
+    for place, _, _ in PLACES:
         time, rate = said.get(f"{place} time"), said.get(f"{place} algbw")
         if time is None and rate is not None and f"{place} cputime" not in said:
             raise ParseError(f"{said['size']} B have a bandwidth and no time")
@@ -230,7 +176,7 @@ def _check(said: Mapping[str, str], *, is_whole: bool) -> None:
 
 def _check_average(draft: Draft, average: float) -> None:
     """Raise ParseError where the mean of all bus bandwidths is not the one that is printed."""
-    names = [half["busbw"].name for half in _HALVES]
+    names = [half["busbw"].name for half in HALVES]
     rates = [float(values[name]) / 1e9 for _, values in draft.tables[-1].rows for name in names if name in values]
     mean = sum(rates) / len(rates) if rates else average
     if abs(mean - average) > _TOLERANCE * average + _STEP:
@@ -251,10 +197,10 @@ def _report(draft: Draft) -> None:
     arguments = report.get("args")
     name = arguments.texts()[0].rsplit("/", 1)[-1] if arguments is not None and arguments.sequence() else "collective"
     columns = (
-        _SIZE,
-        _COUNT,
-        *_WORDS.values(),
-        *(half[key] for half in _HALVES for key in ("time", "cputime", "algbw", "busbw", "#wrong")),
+        SIZE,
+        COUNT,
+        *WORDS.values(),
+        *(half[key] for half in HALVES for key in ("time", "cputime", "algbw", "busbw", "#wrong")),
     )
     draft.table(name, columns)
     devices = report.get("devices")
@@ -276,9 +222,9 @@ def _report(draft: Draft) -> None:
 
 def _report_row(draft: Draft, row: Foreign) -> None:
     printed: dict[str, Value] = {"size": row.at("size").whole(), "count": row.at("count").whole()}
-    printed |= {name: row.at(name).text().strip() for name in _WORDS}
+    printed |= {name: row.at(name).text().strip() for name in WORDS}
     keys = {"time": "time", "cpu_time": "cputime", "alg_bw": "algbw", "bus_bw": "busbw", "nwrong": "#wrong"}
-    for place, _, _ in _PLACES:
+    for place, _, _ in PLACES:
         for key, head in keys.items():
             number = row.get(place, key)
             if number is not None and number.value != "nan":
