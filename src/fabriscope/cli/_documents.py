@@ -40,7 +40,7 @@ def as_text(documents: Documents, _errors: Sequence[ParseError]) -> str:
         lines += [f"{printable(name)}: {document.program}{version}", *_parameters(document.parameters)]
         for (title, columns), tables in groupby(document.tables, key=lambda table: (table.name, table.columns)):
             lines += _table(title, columns, [*tables])
-        lines += [f"  {sentence(problem)}" for problem in document.problems[:MOST_PROBLEMS]]
+        lines += [f"  {_sentence(problem)}" for problem in document.problems[:MOST_PROBLEMS]]
         more = len(document.problems) - MOST_PROBLEMS
         lines += [f"  and {more} more like these"] if more > 0 else []
         lines.append("")
@@ -109,8 +109,7 @@ def _word(text: str) -> str:
     return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."
 
 
-def sentence(problem: Problem) -> str:
-    """Return a problem with its line, as a terminal may show it."""
+def _sentence(problem: Problem) -> str:
     where = f"line {problem.line}: " if problem.line else ""
     return f"{where}{printable(' '.join(problem.text.split()))}"
 

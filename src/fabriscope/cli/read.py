@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from fabriscope.model.errors import ParseError
     from fabriscope.readers.base import Document
 
 EXIT_UNREADABLE = 2
@@ -34,7 +35,7 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     from fabriscope.cli import _documents
-    from fabriscope.model.errors import FabriscopeError, ParseError, printable
+    from fabriscope.model.errors import FabriscopeError, ParseError
     from fabriscope.readers import log
     from fabriscope.registry import discover
 
@@ -54,16 +55,20 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
             unread.append(error)
     show = _documents.as_json if as_json else _documents.as_csv if as_csv else _documents.as_text
     click.echo(show(documents, unread), nl=False)
-    for refusal in unread:
+    for refusal in [*unread, *(error for name, one in documents for error in _left_out(name, one))]:
         click.echo(f"fabriscope: {refusal}", err=True)
-    for name, document in documents:
-        if (problem := document.problem("refused") or document.problem("cut")) is not None:
-            click.echo(f"fabriscope: {printable(name)}, {_documents.sentence(problem)}", err=True)
     kinds = {problem.kind for _, document in documents for problem in document.problems}
-    if unread or kinds - {"said"}:
-        raise click.exceptions.Exit(EXIT_UNREADABLE)
-    if kinds:
-        raise click.exceptions.Exit(EXIT_PROBLEMS)
+    if unread or kinds:
+        raise click.exceptions.Exit(EXIT_UNREADABLE if unread or kinds - {"said"} else EXIT_PROBLEMS)
+
+
+def _left_out(name: str, document: Document) -> list[ParseError]:
+    """Return why a document, or the rest of one, was not read."""
+    from fabriscope.model.errors import ParseError
+
+    problem = document.problem("refused") or document.problem("cut")
+    where = f"{name}, line {problem.line}" if problem is not None and problem.line else name
+    return [] if problem is None else [ParseError(problem.text, where=where)]
 
 
 COMMAND = read

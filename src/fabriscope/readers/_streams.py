@@ -21,14 +21,14 @@ _TIME_STAMP = re.compile(
 _TAGS = (
     re.compile(r"\[(?:[\w.-]{0,80}@)?\d{1,9},(\d{1,9})\]<(?:stdout|stderr|stddiag)>:[ ]?"),
     re.compile(r"\[rank[ ]?(\d{1,9})\]:?[ ]?"),
-    re.compile(r"\[(\d{1,9})\] (?=.)"),
-    re.compile(r"[ ]{0,6}(\d{1,9}): (?=.)"),
+    re.compile(r"\[(\d{1,9})\](?: |$)", re.MULTILINE),
+    re.compile(r"[ ]{0,6}(\d{1,9}):(?: |$)", re.MULTILINE),
 )
 _LEAST_SHARE = (0.0, 0.0, 0.8, 0.8)
 """Of the lines with text that have a tag: a bare number in brackets is a tag only where nearly all lines have one."""
 MOST_STREAMS = 64
 """Of ranks that are told apart; the lines of more are read as they stand."""
-_NETPIPE_ROW = re.compile(r"^ {0,9}\d{1,9}: {1,20}\d", re.MULTILINE)
+_NETPIPE_ROW = re.compile(r"^ {0,9}\d{1,9}: {1,20}\d{1,15} {1,9}(?:bytes|[KMG]?B) ", re.MULTILINE)
 
 
 @lru_cache(maxsize=2)

@@ -33,7 +33,7 @@ _UNITS_OF_HALF = (["(us)", "(GB/s)", "(GB/s)"], ["(us)", "(GB/s)", "(GB/s)", "(u
 _VERSION = re.compile(r"#\s+[nr]ccl-tests version:? (\S{1,40}).*")
 _STARTING = re.compile(r"#\s+Collective test starting: (\S{1,60})\s*")
 _COMMAND = re.compile(r"(?:^|[\s/])(\w{1,40}_perf)\s+-")
-_SETTINGS = re.compile(r"#\s+nThread (\d+) n[Gg]pus (\d+) minBytes (\d+) maxBytes (\d+) .*")
+_SETTINGS = re.compile(r"#\s+nThread (\d{1,9}) n[Gg]pus (\d{1,9}) minBytes \d+ maxBytes \d+ .*")
 _SETTING = re.compile(r"(warmup iters|agg iters|iters|validation|graph): (\d{1,18})")
 _DEVICE = re.compile(r"#\s+Rank\s+\d+\s.*\bon\s+(\S+)\s+device\s.*")
 _WRONG = re.compile(r"#\s+Out of bounds values\s+: (\d{1,18}) (OK|FAILED).*")
@@ -44,6 +44,34 @@ _STEP = 0.005
 """Half of a bandwidth's last digit."""
 _TOLERANCE = 0.005
 """Of size over time against the bandwidth beside it: time has as few as three digits."""
+
+
+@dataclass
+class _Test:
+    """What stands before a table."""
+
+    name: str = "collective"
+    settings: dict[str, int] = field(default_factory=dict)
+    hosts: list[str] = field(default_factory=list)
+
+    def take(self, text: str) -> bool:
+        """Take a line; return whether it tells of the test."""
+        if hit := _SETTINGS.fullmatch(text):
+            self.settings = dict(zip(("threads", "devices_per_thread"), map(int, hit.groups()[:2]), strict=True))
+            self.settings |= {f"{key.replace(' ', '_')}": int(value) for key, value in _SETTING.findall(text)}
+            self.hosts = []
+        elif hit := _DEVICE.fullmatch(text):
+            self.hosts.append(hit[1])
+        elif hit := _STARTING.fullmatch(text) or (None if text.startswith("#") else _COMMAND.search(text)):
+            self.name = hit[1]
+        else:
+            return False
+        return True
+
+    def parameters(self) -> dict[str, int]:
+        """Return the settings, and how many ranks and hosts there are."""
+        counts = {"rank_count": len(self.hosts), "host_count": len(set(self.hosts))} if self.hosts else {}
+        return self.settings | counts
 
 
 @dataclass
@@ -76,31 +104,25 @@ def _fill(draft: Draft) -> None:
     if draft.text.lstrip()[:1] == "{":
         _report(draft)
         return
-    name, settings, hosts = "collective", dict[str, int](), list[str]()
+    test = _Test()
     sweep: _Sweep | None = None
     for line in draft.lines():
         text = line.strip()
         if hit := _VERSION.fullmatch(text):
             draft.version = hit[1]
-        elif hit := _STARTING.fullmatch(text):
-            name = hit[1]
-        elif hit := _SETTINGS.fullmatch(text):
-            settings = dict(zip(("threads", "devices_per_thread"), map(int, hit.groups()[:2]), strict=True))
-            settings |= {f"{key.replace(' ', '_')}": int(value) for key, value in _SETTING.findall(text)}
-            hosts = []
-        elif hit := _DEVICE.fullmatch(text):
-            hosts.append(hit[1])
+        elif test.take(text):
+            pass
         elif _HEAD.fullmatch(text):
             _end(draft, sweep)
             columns, word_count = _columns(text)
             sweep = _Sweep(columns, word_count, draft.line)
-            _begin(draft, name, columns, settings, hosts)
+            draft.table(test.name, columns)
+            for key, value in test.parameters().items():
+                draft.table_parameter(key, value)
         elif sweep is not None and _UNITS.fullmatch(text):
             _check_units([word for word in text.lstrip("#").split() if word[0] == "("])
         elif sweep is not None and _take(draft, sweep, text):
             pass
-        elif not text.startswith("#") and (hit := _COMMAND.search(text)):
-            name = hit[1]
         elif _NCCL_ERROR.fullmatch(text):
             draft.problem(f"nccl-tests says: {shown(text)}", "said")
     _end(draft, sweep)
@@ -110,15 +132,6 @@ def _check_units(units: Sequence[str]) -> None:
     """Raise ParseError for units that are not those that are known."""
     if list(units[:2]) != ["(B)", "(elements)"] or list(units[2:]) not in [half * 2 for half in _UNITS_OF_HALF]:
         raise ParseError(f"the units {shown(' '.join(units))} are not those that are known")
-
-
-def _begin(
-    draft: Draft, name: str, columns: Sequence[Column], settings: Mapping[str, int], hosts: Sequence[str]
-) -> None:
-    draft.table(name, columns)
-    counts = {**settings, "rank_count": len(hosts), "host_count": len(set(hosts))} if hosts else settings
-    for key, value in counts.items():
-        draft.table_parameter(key, value)
 
 
 def _take(draft: Draft, sweep: _Sweep, text: str) -> bool:
