@@ -1,7 +1,5 @@
 """The table of all metrics; docs/metrics.md explains them at length. `metrics.py` is what others ask."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from fabriscope.model.metric import (
