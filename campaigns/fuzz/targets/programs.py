@@ -190,7 +190,10 @@ def _reader(name: str) -> Target:
             for row in table.rows:
                 assert set(row.values) <= set(names), "a value of no column"
                 for less, more in IN_ORDER:
-                    assert not row.number(less) > row.number(more) * (1 + _CLOSE) + 10, f"{less} is more than {more}"
+                    limit = (
+                        row.number(more) * (1 + _CLOSE) + 10 if row.number(more) else math.inf
+                    )  # 0: it could not tell
+                    assert not row.number(less) > limit, f"{less} is more than {more}"
                 for column, value in row.values.items():
                     if not isinstance(value, str) and math.isfinite(value):
                         factors = (names[column].factor, *FACTORS.get(name, ()))

@@ -94,6 +94,8 @@ def _count(words: Sequence[str], at: int) -> int:
 
 
 def _is_program(word: str) -> bool:
+    if "\0" in word:
+        return False
     return shutil.which(word) is not None if os.sep not in word else os.access(word, os.X_OK) and Path(word).is_file()
 
 

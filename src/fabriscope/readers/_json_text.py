@@ -11,6 +11,8 @@ from fabriscope.model.foreign import MAX_DIGITS, MAX_LEVELS, decode_json, shown
 from fabriscope.readers.base import Draft
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^\s"\[\]{},:]+')
+_JSON_SPACE = " \t\r\n"
+"""What JSON takes for nothing; Python strips more."""
 _BEGUN = re.compile(r"t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\.|[eE][-+]?|")
 """Of a literal or a number that is cut."""
 _COLON = re.compile(r"\s*:")
@@ -38,12 +40,12 @@ def json_report(draft: Draft, program: str) -> Any:
 
 
 def _not_json(draft: Draft, program: str, error: json.JSONDecodeError) -> None:
-    rest = draft.text[error.pos :].strip()
+    rest = draft.text[error.pos :].strip(_JSON_SPACE)
     begin = len(draft.text) - len(draft.text.lstrip())
     if error.msg.startswith("Unterminated string") or ("escape" in error.msg and len(rest) < 6):
         draft.problem("no whole JSON report", "cut", 0)
     elif error.msg == "Extra data":
-        what = f"a second report of {program} begins" if rest[0] == "{" else f"text stands after {program}'s report"
+        what = f"a second report of {program} begins" if rest[:1] == "{" else f"text stands after {program}'s report"
         draft.problem(f"{what}: {_beginning(rest)}", "refused", error.lineno)
     elif _BEGUN.fullmatch(rest):
         draft.problem("no whole JSON report", "cut", 0)
@@ -55,7 +57,7 @@ def _not_json(draft: Draft, program: str, error: json.JSONDecodeError) -> None:
 
 
 def _beginning(text: str) -> str:
-    return shown(text.splitlines()[0])
+    return shown(text.partition("\n")[0])
 
 
 def _line_of(text: str, what: str) -> int:

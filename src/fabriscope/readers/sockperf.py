@@ -146,7 +146,7 @@ def _end(draft: Draft, client: _Client | None) -> None:
     draft.line = draft.tables[-1].line
     if client.test == PING_PONG and (printed["lost"] or printed["repeated"]):
         draft.problem(f"{printed['lost']:.0f} messages were lost and {printed['repeated']:.0f} repeated", "said", line)
-    elif client.test == PING_PONG:
+    if client.test == PING_PONG:
         _check_latencies(client)
         _check_counts(words)
     else:
