@@ -116,7 +116,7 @@ def sharpened(
 ) -> tuple[store.RunFolder, Told]:
     folder, launches = begun(plan, path)
     told = Told()
-    for launch in chain(launches, Sharpening(plan.section, folder, told).launches(())):
+    for launch in chain(launches, chain.from_iterable(Sharpening(plan.section, folder, told).launches(()))):
         measure(folder, launch, truth)
     folder.end()
     return folder, told
@@ -194,13 +194,13 @@ def test_interrupted_anywhere_it_makes_the_same_launches(
     folder, launches = begun(plan, tmp_path / "run")
     for launch in launches:
         measure(folder, launch, crossing_ns)
-    for launch in Sharpening(plan.section, folder, Told()).launches(()):
+    for launch in chain.from_iterable(Sharpening(plan.section, folder, Told()).launches(())):
         if len(folder.read().lines) >= kept_lines:
             break
         measure(folder, launch, crossing_ns)
     again = store.open_run(folder.path)
     done = again.done()
-    for launch in Sharpening(plan.section, again, Told()).launches(done):
+    for launch in chain.from_iterable(Sharpening(plan.section, again, Told()).launches(done)):
         assert launch.launch_id not in done
         measure(again, launch, crossing_ns)
     assert again.manifest.schedule == whole.manifest.schedule

@@ -82,9 +82,13 @@ void Session::conduct() {
   reporter_->begin(std::move(labels), clock_, spec_.sample_memory_bytes);
   std::vector<BurstPlanner> planners = make_planners();
   round_planners_.resize(cases_.size());
+  if (!spec_.turns.table_path.empty()) {
+    turns_ = std::make_unique<Turns>(spec_.turns, spec_.seed, spec_.case_timeout_ns);
+  }
   conduct_rounds(planners);
   rendezvous_.broadcast("end " + std::to_string(signal_number_));
   report_common_clock();
+  report_turns();
   report_traffic();
   reporter_->finish(signal_number_ == 0 ? "ok" : "interrupted");
 }
@@ -108,16 +112,16 @@ std::vector<BurstPlanner> Session::make_planners() {
 
 void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
   const std::int64_t begin_ns = clock_.elapsed_ns();
-  const auto spent = [&] { return clock_.elapsed_ns() - begin_ns >= spec_.budget_ns; };
+  const auto spent = [&] { return clock_.elapsed_ns() - begin_ns - rested_ns_ >= spec_.budget_ns; };
   for (std::int64_t round = 0; round == 0 || !spent(); ++round) {
     bool any = false;
     for (const std::size_t index : round_order(spec_.seed, round, cases_.size())) {
       if (cases_[index].failed) continue;
       if (round > 0 && spent()) return;
-      while (planners[index].probing() && !interrupted()) {
+      while (planners[index].probing() && may_measure()) {
         conduct_burst(index, round, planners[index]);
       }
-      if (interrupted()) return;
+      if (!may_measure()) return;
       conduct_burst(index, round, planners[index]);
       any = true;
     }
@@ -156,6 +160,10 @@ void Session::conduct_origin_burst(Burst& burst, BurstPlanner& planner) {
     }
   }
   current_case_.reset();
+  if (!is_alone()) {
+    ++shared_burst_count_;
+    return;
+  }
   reporter_->commit(burst);  // the samples are nanoseconds from here on
   planner.learn(burst.plan, samples);
 }
@@ -169,6 +177,10 @@ void Session::follow() {
       text >> signal_number_;
       report_common_clock();
       return;
+    }
+    if (verb == "rest") {
+      rendezvous_.rest({});
+      continue;
     }
     const std::optional<Command> command = Command::parse(text);
     if (verb != "burst" || !command || command->case_index >= cases_.size()) {

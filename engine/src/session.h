@@ -23,6 +23,7 @@
 #include "timing/common_clock.h"
 #include "timing/group_samples.h"
 #include "timing/round_plan.h"
+#include "turns.h"
 #include "watchdog.h"
 
 namespace fabriscope {
@@ -114,6 +115,11 @@ class Session {
   void run_burst(std::size_t case_index, BurstTimer& timer);
   void note_signal(int signal_number);
 
+  // Turns with other programs, at rank 0: session_turns.cc.
+  bool may_measure();
+  bool is_alone() const;
+  void report_turns();
+
   // Bursts that every rank records: session_group.cc.
   void conduct_recorded_burst(const Burst& burst, BurstPlanner& planner);
   RankTimes record_burst(const Command& command);
@@ -148,7 +154,11 @@ class Session {
   std::map<std::pair<int, int>, Traffic> traffic_;  // from rank, to rank; rank 0 alone
   bool traffic_is_known_ = true;
   std::int64_t burst_count_ = 0;
-  int signal_number_ = 0;  // that any rank received
+  std::unique_ptr<Turns> turns_;  // null: this program measures whenever it likes
+  std::vector<Turn> taken_turns_;
+  std::int64_t rested_ns_ = 0;
+  std::int64_t shared_burst_count_ = 0;  // dropped: others measured meanwhile
+  int signal_number_ = 0;                // that any rank received
   std::optional<std::string> current_case_;
   Watchdog watchdog_;  // last: its thread uses the above
 };

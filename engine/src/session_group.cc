@@ -30,6 +30,11 @@ void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) 
       note_signal(static_cast<int>(group.ranks.back().signal_number));
     }
   }
+  if (!is_alone()) {
+    ++shared_burst_count_;
+    current_case_.reset();
+    return;
+  }
   group.samples =
       combine(state.timing, group.ranks, {group.ranks[0].begin_ns, command.rounds.slot_ns});
   group.details = state.benchmark->details();

@@ -79,7 +79,25 @@ CaseSpec parse_case(const std::vector<std::string>& words) {
   return spec;
 }
 
-void set_number(Spec& spec, const std::string& key, const std::string& value) {
+// What a group of programs that measure in turns needs; true where `key` is of it.
+bool set_turns(TurnSpec& turns, const std::string& key, const std::string& value) {
+  if (key == "turn_table") {
+    if (value[0] != '/') throw UsageError("turn_table is '" + value + "', not a path from /");
+    turns.table_path = value;
+  } else if (key == "turn_member") {
+    turns.member = static_cast<int>(parse_integer(value, key, 0, Turns::kMostMembers - 1));
+  } else if (key == "turn_member_count") {
+    turns.member_count = static_cast<int>(parse_integer(value, key, 1, Turns::kMostMembers));
+  } else if (key == "turn_ns") {
+    turns.turn_ns = parse_integer(value, key, 1'000'000, kMaxDurationNs);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void set_item(Spec& spec, const std::string& key, const std::string& value) {
+  if (set_turns(spec.turns, key, value)) return;
   if (key == "seed") {
     spec.seed = static_cast<std::uint64_t>(parse_integer(value, key, 0, kMaxInteger));
   } else if (key == "budget_ns") {
@@ -117,7 +135,7 @@ void parse_line(Spec& spec, std::set<std::string>& seen, CaseSeries& series,
   }
   if (words.size() != 2) throw UsageError("'" + words[0] + "' takes one value");
   if (!seen.insert(words[0]).second) throw UsageError("'" + words[0] + "' is given twice");
-  set_number(spec, words[0], words[1]);
+  set_item(spec, words[0], words[1]);
 }
 
 }  // namespace
@@ -162,6 +180,11 @@ Spec parse_spec(const std::string& text) {
   }
   if (!begun) throw UsageError("the specification is empty");
   if (spec.cases.empty()) throw UsageError("the specification has no case");
+  if (spec.turns.member >= spec.turns.member_count) {
+    throw UsageError("turn_member is " + std::to_string(spec.turns.member) +
+                     ", and the group has " + std::to_string(spec.turns.member_count) +
+                     " members, from 0");
+  }
   return spec;
 }
 

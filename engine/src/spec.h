@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabriscope/transport.h"
+#include "turns.h"
 
 namespace fabriscope {
 
@@ -27,6 +28,7 @@ struct Spec {
   std::int64_t sample_memory_bytes = 32 << 20;
   bool verify = true;
   bool share_clocks = true;  // ranks of one host need not compare theirs
+  TurnSpec turns;
   std::vector<CaseSpec> cases;
 };
 

@@ -13,7 +13,7 @@ from fabriscope.model.paper import PaperFacts
 from fabriscope.model.run_data import RunData
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import resolve
-from fabriscope.plan.schema import StandInSection
+from fabriscope.plan.place_schema import StandInSection
 from fabriscope.plan.yaml_places import PlacedYaml
 from fabriscope.registry import discover
 from fabriscope.reports._charts import draw

@@ -34,6 +34,11 @@ class Rendezvous {
   // Every rank's text at every rank.
   std::vector<std::string> exchange(const std::string& text);
 
+  // All ranks wait until rank 0's `wait` is over, and none of them uses a processor meanwhile.
+  virtual void rest(const std::function<void()>& wait) {
+    if (rank() == 0) wait();  // the others sleep in the kernel until they hear of rank 0
+  }
+
   // Asked by the watchdog from its own thread: the rank that has gone away, or -1.
   virtual int departed_rank() { return -1; }
   // Called by a thread that has a table of files of its own: closes in there what a library besides

@@ -10,7 +10,9 @@
 
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
+#include "../net/bell_lines.h"
 #include "fabriscope/error.h"
 
 namespace fabriscope {
@@ -87,12 +89,39 @@ class MpiRendezvous : public Rendezvous {
   }
 
   void barrier() override { MPI_Barrier(communicator_); }
+
+  // A call of the library that waits uses a processor, so the ranks wait outside of it.
+  void rest(const std::function<void()>& wait) override {
+    if (!bells_) bells_.emplace(*this);
+    if (rank_ == 0) wait();
+    if (!bells_->are_open()) return nap();
+    if (rank_ == 0) {
+      bells_->ring();
+    } else {
+      bells_->sleep();
+    }
+  }
   void abort(int exit_code) override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
+  // Until all have come: looks seldom enough to leave the processor to others.
+  void nap() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(communicator_, &request);
+    int is_over = 0;
+    for (;;) {
+      MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+      if (is_over != 0) return;
+      ::usleep(kNapUs);
+    }
+  }
+
+  static constexpr useconds_t kNapUs = 1000;
+
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int rank_count_ = 0;
+  std::optional<BellLines> bells_;
 };
 
 class MpiRendezvousKind : public RendezvousKind {

@@ -105,6 +105,8 @@ class Stream:
     """Case id to the account of its measured operations, where several ranks make them."""
     clock_models: list[Mapping[str, Any]] = field(default_factory=list)
     """How the ranks' clocks ran against rank 0's."""
+    turns: Mapping[str, int] | None = None
+    """What it tells of its turns (`TurnsTaken`); None where it measured alone."""
     notes: list[str] = field(default_factory=list)
     """Lines of others: MPI libraries print to standard output too."""
     is_torn: bool = False
@@ -124,6 +126,8 @@ class Stream:
                 found[name] = self.footer[name]
         if self.groups:
             found["groups"] = {case_id: account.plain() for case_id, account in self.groups.items()}
+        if self.turns is not None:
+            found["turns"] = dict(self.turns)
         if self.clock_models:
             found["clock_models"] = [dict(model) for model in self.clock_models]
         return found
@@ -177,6 +181,8 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
             stream.blocks.append(share)
     elif kind == "clock_model":
         stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
+    elif kind == "turns":
+        _take_turns(record, stream)
     elif kind == "failure":
         case = record.get("case")
         case_id = None if case is None else _case_of(case, case_ids)
@@ -193,6 +199,15 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
         stream.endpoints.append(record.mapping())
     elif kind == "footer":
         _take_footer(record, stream)
+
+
+def _take_turns(record: Foreign, stream: Stream) -> None:
+    names = ("member", "member_count", "turn_ns", "rested_ns", "shared_burst_count")
+    turns = record.at("turns").items()
+    for turn in turns:
+        if len(turn.wholes()) != len(("cycle", "begin_ns", "end_ns")):
+            raise ParseError("a turn is not a cycle, its begin and its end", where=turn.where)
+    stream.turns = {**{name: record.at(name).whole() for name in names}, "turn_count": len(turns)}
 
 
 def _own_metric(record: Foreign) -> OwnMetric:

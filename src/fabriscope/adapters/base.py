@@ -16,6 +16,7 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.turns import TurnPlace
 
 LOOPBACK_ADDRESS = "127.0.0.1"
 
@@ -43,6 +44,8 @@ class AdapterContext:
     sample_memory_bytes: int = 32 << 20
     verify: bool = True
     """Check the payload's content in a pass of its own before anything is timed."""
+    turn: TurnPlace | None = None
+    """The launch's place among those that it measures in turns with."""
     tcp_port: int = 18515
     """For programs that cannot choose a free port and tell which."""
 

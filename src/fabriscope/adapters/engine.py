@@ -150,7 +150,7 @@ def _rdma_words(fabric: Fabric | None, host: str) -> list[str]:
 
 def spec_text(launch: Launch, context: AdapterContext) -> str:
     """Return the spec that rank 0 reads from standard input."""
-    head = {
+    head: dict[str, int | str] = {
         "fabriscope-spec": SPEC_VERSION,
         "seed": launch.seed,
         "budget_ns": launch.budget_ns,
@@ -159,13 +159,13 @@ def spec_text(launch: Launch, context: AdapterContext) -> str:
         "case_timeout_ns": context.case_timeout_ns,
         "sample_memory_bytes": context.sample_memory_bytes,
         "verify": int(context.verify),
+        **(context.turn.items() if context.turn else {}),
     }
-    items = [f"{key} {value}" for key, value in head.items()]
     lines = [_case_line(case, context.fabric) for case in launch.cases]
     if sum(map(len, lines)) > MOST_PLAIN_BYTES:
         lines = list(_series_lines(launch.cases, context.fabric))
     # Open MPI 5 hands on the text, but not its end.
-    return "\n".join([*items, *lines, "end"]) + "\n"
+    return "\n".join([*(f"{key} {value}" for key, value in head.items()), *lines, "end"]) + "\n"
 
 
 def _case_line(case: Case, fabric: Fabric | None) -> str:

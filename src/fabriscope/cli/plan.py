@@ -11,6 +11,7 @@ import click
 from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
+    from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
 
 
@@ -54,7 +55,7 @@ def check(plan: Path, as_json: bool) -> None:
         click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), **times}, indent=1))
         return
     click.echo(f"{plan}: a good plan")
-    for line in (*_entries(schedule, expected), *_notes(checked, schedule, cores)):
+    for line in (*_entries(schedule, expected), *_notes(checked, schedule, fabrics, cores)):
         click.echo(f"  {line}")
     click.echo(_whole(checked, schedule, total_s))
     if rounds := checked.section.sharpen:
@@ -75,7 +76,7 @@ def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
         )
 
 
-def _notes(checked: Plan, schedule: Schedule, cores: int | None) -> Iterator[str]:
+def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[str]:
     """Yield what of the plan is not used, and what is not known yet."""
     from fabriscope import plan as plans
     from fabriscope.model.errors import printable
@@ -84,8 +85,28 @@ def _notes(checked: Plan, schedule: Schedule, cores: int | None) -> Iterator[str
     used = {host for launch in schedule.launches for host in launch.entry.hosts}
     if len(used) < len(checked.hosts):
         yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"
+    yield from _turns(checked, schedule, fabrics)
     if checked.counts_cores:
         yield f"half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves"
+
+
+def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[str]:
+    """Yield who of a block measures in turns, and why others do not."""
+    from fabriscope import plan as plans
+    from fabriscope.model.units import duration_words
+    from fabriscope.running.sharing import sharing_of
+
+    turn_ns = plans.turn_ns_of(checked.section.turns)
+    if turn_ns is None:
+        return
+    block = [launch for launch in schedule.launches if launch.block == 1]
+    sharing = sharing_of(block, fabrics, checked.guests)
+    sizes = [len(group) for group in sharing.groups]
+    count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
+    groups = f", in {len(sizes)} groups" if len(sizes) > 1 else ""
+    yield f"{count} {len(block)} launches of a block measure in turns of {duration_words(turn_ns)}{groups}"
+    for index, reason in sharing.alone.items():
+        yield f"{block[index].entry.label()} measures alone: {reason}"
 
 
 def _whole(checked: Plan, schedule: Schedule, total_s: float) -> str:

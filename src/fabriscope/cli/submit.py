@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fabriscope.cli._submission import Record
     from fabriscope.launch.batch import Submission
     from fabriscope.plan import Plan
-    from fabriscope.plan.schema import SubmitSection
+    from fabriscope.plan.place_schema import SubmitSection
 
 LEAST_DURATION_S = 600
 _EXIT_INTERRUPTED = 130
@@ -134,7 +134,7 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
 
     from fabriscope import plan as plans
     from fabriscope.plan import mistakes
-    from fabriscope.plan.schema import SubmitSection
+    from fabriscope.plan.place_schema import SubmitSection
     from fabriscope.running import run
 
     options = {key: value for key, value in given.items() if value is not None and key != "attributes"}

@@ -10,6 +10,7 @@ from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case
 from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
+from fabriscope.model.turns import TurnsTaken
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Details:
     sent_payload_bytes: Mapping[tuple[int, int], int] | None = None
     """From rank to rank, to the byte; None where nobody counted."""
     sent_messages: int | None = None
+    turns: TurnsTaken | None = None
+    """None where the launch shared its time with no other one."""
+    alone_because: str | None = None
+    """Why it did not, in a run whose launches measure in turns."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
+from fabriscope.plan.turns import turn_ns_of
 
 __all__ = [
     "LEAST_ROOM",
@@ -24,5 +25,6 @@ __all__ = [
     "refuse_others",
     "round_of",
     "start_ns",
+    "turn_ns_of",
     "unmeasured",
 ]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan import schema, values
+from fabriscope.plan import place_schema, schema, values
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 _WANTED = {
@@ -90,8 +90,8 @@ def _known_keys(place: Place) -> frozenset[str]:
     """Return the keys that may stand where the last part of `place` stands."""
     parent = place[-2] if len(place) > 1 else None
     nested: dict[Any, type[BaseModel]] = {
-        "ssh": schema.SshSection,
-        "submit": schema.SubmitSection,
+        "ssh": place_schema.SshSection,
+        "submit": place_schema.SubmitSection,
         "socket": schema.SocketSection,
         "verbs": schema.VerbsSection,
         "lab": schema.LabFabricSection,

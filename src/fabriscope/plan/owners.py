@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabriscope.model.errors import PlanError
 from fabriscope.plan.load import Plan
-from fabriscope.plan.schema import SshSection
+from fabriscope.plan.place_schema import SshSection
 
 _FIX = "read it, then start with a copy of your own"
 

@@ -14,7 +14,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from fabriscope.model.errors import shown
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
-from fabriscope.plan.schema import Section, Selection
+from fabriscope.plan.place_schema import Selection
+from fabriscope.plan.section import Section
 
 SIZE = "message_size_bytes"
 WORDS: dict[str, dict[str, Any]] = {

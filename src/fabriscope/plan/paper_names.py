@@ -10,7 +10,7 @@ from fabriscope.model.errors import shown
 from fabriscope.model.metrics import METRICS, metrics_of
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
-from fabriscope.plan.schema import StandInSection
+from fabriscope.plan.place_schema import StandInSection
 
 NEEDS_OTHER = ("direction", "equal", "ratio", "difference", "widens")
 """Kinds of expectation that set one curve against another."""

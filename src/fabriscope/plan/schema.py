@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.names import (
-    COMPANION_PATTERN,
     InterfaceName,
     Label,
-    SchedulerKey,
-    SchedulerWord,
     VariableName,
     VariableValue,
-    Words,
 )
+from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
+from fabriscope.plan.section import Section
 from fabriscope.plan.sizes import parse_sizes
-from fabriscope.plan.strict import JobDuration, Timeout, Truth, TruthOrName
+from fabriscope.plan.strict import Timeout, Truth, TruthOrName
+from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
-    MAX_CORES,
     MAX_OPTION,
     Arrangements,
     Binding,
@@ -61,22 +59,6 @@ MAX_FABRICS = 64
 """And MPI libraries, of a plan."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
-
-
-class Section(BaseModel):
-    """A part of a plan: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _no_truth_for_a_number(cls, value: Any, about: ValidationInfo) -> Any:
-        return no_truth(value) if _is_whole(cls.model_fields[about.field_name or ""].annotation) else value
-
-
-def _is_whole(annotation: Any) -> bool:
-    is_either = get_origin(annotation) in (Annotated, Union)
-    return annotation is int or (is_either and any(_is_whole(one) for one in get_args(annotation)))
 
 
 class SocketSection(Section):
@@ -221,25 +203,6 @@ class MpiSection(Section):
     )
 
 
-Selection = dict[str, str | int | float | bool | list[str | int] | None]
-"""Attributes of cases to what they must be (analysis/papers/selections.py); one of a list will do."""
-
-
-class StandInSection(Section):
-    """What stands here for one of a paper's names."""
-
-    says: str = Field("", description="what it is, in words, for the report")
-    select: Selection = Field(description="attributes of the cases that stand for it, for example `fabric: gige`")
-
-
-class PaperUseSection(Section):
-    """The paper that a plan re-runs; docs/papers.md."""
-
-    file: str = Field(description="file of the paper's data, beside the plan", pattern=COMPANION_PATTERN)
-    here: dict[str, StandInSection] = Field({}, description="the paper's names to what stands for them here")
-    setup: dict[str, str] = Field({}, description="what the report tells of this set-up beside the paper's")
-
-
 def _mpi(value: Any) -> Any:
     return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in as_list(value)]
 
@@ -251,41 +214,6 @@ def _named(item: Any) -> Any:
         return item
     short = re.sub(r"[^A-Za-z0-9._-]+", "-", name.partition(":")[2]).strip("-")
     return {**item, "name": short, "library": item.get("library", name)}
-
-
-class SshSection(Section):
-    """How hosts other than this machine are reached; the user's ssh configuration says the rest."""
-
-    command: Words = Field("ssh", description="from this machine; $FABRISCOPE_SSH wins", min_length=1)
-    between_hosts: Words = Field(
-        "ssh", description="from host to host, for MPI's launchers and for relays", min_length=1
-    )
-
-
-def _ssh(value: Any) -> Any:
-    return {"command": value} if isinstance(value, str) else value
-
-
-class SubmitSection(Section):
-    """The job that `fabriscope submit` asks a batch scheduler for; options of the command win."""
-
-    scheduler: Literal["slurm", "pbs", "lsf", "flux", "local"] | None = Field(
-        None, description="absent: the one whose programs are on PATH; local runs the job on this machine"
-    )
-    nodes: Annotated[int, Field(ge=1, le=4096)] | None = Field(
-        None, description="hosts to ask for; 1 unless the plan's hosts are those of the job"
-    )
-    cores_per_node: Annotated[int, Field(ge=1, le=MAX_CORES)] | None = Field(
-        None, description="cores to ask for on each host, where asking for the whole host is not enough (PBS)"
-    )
-    queue: SchedulerWord | None = Field(None, description="queue or partition")
-    account: SchedulerWord | None = Field(None, description="whom the job is charged to")
-    duration: JobDuration | None = Field(
-        None, description="the job's time limit; absent: twice the expected time and ten minutes"
-    )
-    attributes: dict[SchedulerKey, SchedulerWord] = Field(
-        {}, description="further options of the scheduler: {constraint: ib} becomes --constraint=ib"
-    )
 
 
 def _unique(value: Any) -> Any:
@@ -305,7 +233,7 @@ class PlanSection(Section):
     guests: Guests = Field(
         {}, description="those of the hosts that have a kernel of their own in the lab, or all; docs/guests.md"
     )
-    ssh: Annotated[SshSection, BeforeValidator(_ssh), or_name] = Field(
+    ssh: Annotated[SshSection, BeforeValidator(ssh_words), or_name] = Field(
         SshSection(), description="the ssh that reaches hosts: its words, or a mapping of command and between_hosts"
     )
     fabrics: dict[Label, FabricSection] = Field(
@@ -371,6 +299,7 @@ class PlanSection(Section):
     )
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
+    turns: Turns = Field(OFF, description="a block's launches measure in turns: auto (20ms), a time, or off")
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
     )

@@ -9,8 +9,9 @@ from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.errors import shown
 from fabriscope.plan.mistakes import nearest
+from fabriscope.plan.place_schema import StandInSection
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import PlanSection, StandInSection, VerbsSection
+from fabriscope.plan.schema import PlanSection, VerbsSection
 
 ATTRIBUTES = frozenset(
     (

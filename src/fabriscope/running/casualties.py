@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,8 @@ class Casualties:
     """Host name to why nothing can be run there."""
     _block: int | None = None
     _untold: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    """Launches that measure in turns fail in threads of their own."""
 
     def __post_init__(self) -> None:
         """Count the hosts that are absent from the beginning: nothing was put on them, so they are not asked again."""
@@ -34,22 +37,21 @@ class Casualties:
 
     def look(self, names: Iterable[str]) -> list[str]:
         """Return a sentence for each thing that a failed launch on these hosts turns out to have met."""
-        found = reach.gone(self.site.hosts[name] for name in set(names) if name not in self.gone)
-        self.gone.update(found)
-        sentences = [f"host {name} is gone: {why}" for name, why in sorted(found.items())]
-        with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
-            sentences += self.site.mend()
-        return sentences
+        with self._lock:
+            found = reach.gone(self.site.hosts[name] for name in set(names) if name not in self.gone)
+            self.gone.update(found)
+            sentences = [f"host {name} is gone: {why}" for name, why in sorted(found.items())]
+            with contextlib.suppress(LabError):  # a lab that is gone altogether shows in its hosts
+                sentences += self.site.mend()
+            return sentences
 
     def place(self, launch: Launch) -> tuple[Launch, dict[str, str]]:
         """Return a launch on hosts that are there, and which host stands in for which.
 
         Hosts that are gone are asked again once in every block. Raises HostError where too few are left.
         """
-        if self.gone and self._block != launch.block:
-            asked = [self.site.hosts[name] for name in self.gone if name not in self.site.absent]
-            self.gone = {**self.site.absent, **reach.gone(asked)}
-        self._block = launch.block
+        with self._lock:
+            self._ask_again(launch.block)
         missing = [name for name in dict.fromkeys(launch.entry.hosts) if name in self.gone]
         spare = self._spare(launch)
         if len(spare) < len(missing):
@@ -58,6 +60,12 @@ class Casualties:
         stand_ins = dict(zip(missing, spare, strict=False))
         hosts = tuple(stand_ins.get(name, name) for name in launch.entry.hosts)
         return replace(launch, entry=replace(launch.entry, hosts=hosts)), stand_ins
+
+    def _ask_again(self, block: int) -> None:
+        if self.gone and self._block != block:
+            asked = [self.site.hosts[name] for name in self.gone if name not in self.site.absent]
+            self.gone = {**self.site.absent, **reach.gone(asked)}
+        self._block = block
 
     def _spare(self, launch: Launch) -> Sequence[str]:
         entry = launch.entry

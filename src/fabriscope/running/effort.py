@@ -9,6 +9,7 @@ from fabriscope import plan as plans
 from fabriscope.analysis.comparing.decisions import LEAST_BLOCKS, State, state_of
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.model.measurement import Launch
+from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 
 
@@ -105,5 +106,11 @@ class Effort:
         for record in self._folder.done().values():
             if record.block < block:
                 entry = entries[record.entry_id]
-                spent += max(0, record.elapsed_ns - plans.start_ns(entry.layer, len(entry.hosts)))
+                spent += max(0, measuring_ns(record) - plans.start_ns(entry.layer, len(entry.hosts)))
         return spent
+
+
+def measuring_ns(record: LaunchRecord) -> int:
+    """Return the time that a launch took, without that in which it waited for its turn."""
+    turns = record.details.turns
+    return record.elapsed_ns - (min(turns.rested_ns, record.elapsed_ns) if turns is not None else 0)

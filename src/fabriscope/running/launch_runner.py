@@ -21,6 +21,7 @@ from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
+from fabriscope.model.turns import TurnPlace
 from fabriscope.running import launch_counters
 from fabriscope.running.casualties import Casualties
 
@@ -45,9 +46,15 @@ class LaunchRunner:
         hung: Mapping[str, int],
         cancel: threading.Event,
         errors: Path | None = None,
+        turn: TurnPlace | None = None,
+        alone_because: str | None = None,
     ) -> None:
-        """Prepare a launch; `errors` is the folder for the tracebacks of errors that nobody foresaw."""
+        """Prepare a launch; `errors` is the folder for the tracebacks of errors that nobody foresaw.
+
+        `turn` is its place in a group that measures in turns, `alone_because` the reason why it has none.
+        """
         self._errors = errors
+        self._turn = turn
         self._plan = plan
         self._launch = launch
         self._adapter = adapter
@@ -60,7 +67,10 @@ class LaunchRunner:
         self._outcomes: list[Outcome] = []
         self.watches: dict[str, Watch] = {}
         """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
-        self._details: dict[str, Any] = {}
+        self._started_unix_ns = self._elapsed_ns = 0
+        self._details: dict[str, Any] = {"alone_because": alone_because} if alone_because else {}
+        self.may_have_left: set[str] = set()
+        """Hosts on which processes of a broken attempt may live still."""
         self._results = {
             case.case_id: CaseResult(case.case_id, "skipped", f"it hung in {MAX_HANGS} earlier launches")
             for case in launch.cases
@@ -69,7 +79,12 @@ class LaunchRunner:
 
     def run(self, expected_ns: int) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
         """Return the journal's record, the samples, and the raw outcomes."""
-        started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
+        self.measure(expected_ns)
+        return self.told()
+
+    def measure(self, expected_ns: int) -> None:
+        """Run the launch; of a group's launches each does in a thread of its own."""
+        self._started_unix_ns, started_ns = time.time_ns(), time.monotonic_ns()
         hung: list[str] = []
         try:
             placed, self._stand_ins = self._casualties.place(self._launch)
@@ -83,7 +98,11 @@ class LaunchRunner:
             self._results.setdefault(case.case_id, given_up)
         if hung and not self._mishaps:
             self._details["hung_case_ids"] = hung
-        return self._record(started_unix_ns, time.monotonic_ns() - started_ns), self._blocks, self._outcomes
+        self._elapsed_ns = time.monotonic_ns() - started_ns
+
+    def told(self) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
+        """Return the journal's record, the samples, and the raw outcomes of what was measured."""
+        return self._record(), self._blocks, self._outcomes
 
     def _measure(self, placed: Launch, expected_ns: int) -> list[str]:
         """Run the launch on the hosts that it was given, until every case has its result; return those that hung."""
@@ -124,7 +143,9 @@ class LaunchRunner:
             parsed = _all_failed(launch, self._unforeseen(error))
         ended_badly = any(one.timed_out or one.is_lost or one.exit_status != 0 for one in outcomes)
         if ended_badly or any(result.status == "failed" for result in parsed.results):
-            self._sweep(launch)
+            self.may_have_left = set(launch.entry.hosts)
+            if self._turn is None:
+                self.sweep()
             return self._explained(launch, parsed)
         return parsed
 
@@ -173,6 +194,7 @@ class LaunchRunner:
             programs=site.programs,
             token=secrets.token_hex(16),
             case_timeout_ns=self._plan.section.case_timeout,
+            turn=self._turn,
         )
 
     def _wrapped(self, command: Command) -> Command:
@@ -184,10 +206,12 @@ class LaunchRunner:
         stack = site.mpi[entry.mpi or ""]
         return mpi_jobs.wrap(command, stack, site.hosts, fabric, site.remote_shell, site.slurm)
 
-    def _sweep(self, launch: Launch) -> None:
-        """End what a broken launch may have left on its hosts."""
-        with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
-            self._site.sweep(set(launch.entry.hosts))
+    def sweep(self) -> None:
+        """End what a broken launch may have left on its hosts, and whatever else runs there: nobody may measure now."""
+        if self.may_have_left:
+            with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
+                self._site.sweep(self.may_have_left)
+        self.may_have_left = set()
 
     def failed(self, record: Mapping[str, Any], error: BaseException) -> dict[str, Any]:
         """Return the record of a launch whose results cannot be stored, though they were measured."""
@@ -209,7 +233,7 @@ class LaunchRunner:
         self._mishaps += self._site.mend()
         return self._site.counters()
 
-    def _record(self, started_unix_ns: int, elapsed_ns: int) -> dict[str, Any]:
+    def _record(self) -> dict[str, Any]:
         counters = self._of_site(self._fabric_counters)
         consoles = self._of_site(self._site.consoles)
         results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
@@ -221,8 +245,8 @@ class LaunchRunner:
             "status": "failed" if len(bad) == len(results) else "ok",
             "reason": bad[0] if bad else None,
             "results": results,
-            "started_unix_ns": started_unix_ns,
-            "elapsed_ns": elapsed_ns,
+            "started_unix_ns": self._started_unix_ns,
+            "elapsed_ns": self._elapsed_ns,
             "details": self._details,
             "mishaps": [*self._casualties.tell(), *self._mishaps],
             "stand_ins": self._stand_ins,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import platform
 import threading
-from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from fabriscope.adapters.base import AdapterContext
 from fabriscope.hosts import allocation
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch.site import Site
-from fabriscope.model.errors import FabriscopeError, HostError, PlanError, StoreError
+from fabriscope.model.errors import HostError, PlanError, StoreError
 from fabriscope.model.host import Fact
 from fabriscope.model.layers import LAYERS, Carrier, layers_over
 from fabriscope.model.measurement import Launch
@@ -28,9 +28,8 @@ from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.running import copy_rates, launch_counters, resumption
 from fabriscope.running import site as sites
-from fabriscope.running.casualties import Casualties
 from fabriscope.running.effort import Effort
-from fabriscope.running.launch_runner import LaunchRunner
+from fabriscope.running.groups import BlockRunner
 from fabriscope.running.sharpen import Sharpening
 
 
@@ -186,7 +185,6 @@ def _execute(
     keep_failed: bool = False,
     redo: Container[int] = (),
 ) -> RunSummary:
-    adapters = discover("adapters", "ADAPTER")
     with folder.lock():
         done = _kept(folder, keep_failed, redo)
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
@@ -196,31 +194,16 @@ def _execute(
         wanted += [
             launch for launch in folder.manifest.launches[len(schedule.launches) :] if launch.launch_id not in done
         ]
-        expected_ns = sum(plans.expected_ns(launch, site.fabrics, plan.guests) for launch in wanted)
-        progress.start(str(folder.path), len(folder.manifest.schedule), len(done), expected_ns)
-        hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
-        casualties = Casualties(site)
+        expected_ns = plans.expected_by_launch(wanted, site.fabrics, plan.guests)
+        progress.start(str(folder.path), len(folder.manifest.schedule), len(done), sum(expected_ns.values()))
         effort.announce()
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
             folder.note_idle(launch_counters.idle(site, cancel))
-        for launch in _worth_making(left, effort, sharpening, done):
+        blocks = BlockRunner(plan, folder, site, progress, cancel, done)
+        for block in _worth_making(left, effort, sharpening, done):
+            blocks.run(block)
             if cancel.is_set():
                 break
-            expected_ns = plans.expected_ns(launch, site.fabrics, plan.guests)
-            progress.launch_started(launch, expected_ns)
-            adapter = adapters.get(launch.entry.instrument)
-            runner = LaunchRunner(plan, launch, adapter, site, casualties, hung, cancel, folder.errors)
-            record, blocks, outcomes = runner.run(expected_ns)
-            if cancel.is_set():
-                break  # what was interrupted is measured again on resume
-            try:
-                stored = folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
-            except FabriscopeError:
-                raise
-            except BaseException as error:  # what was measured has no room in the store's columns, for instance
-                stored = folder.append(runner.failed(record, error), (), outcomes, again=True)
-            hung.update(stored.details.hung_case_ids)
-            progress.launch_ended(launch, stored.failures, stored.elapsed_ns)
         if not cancel.is_set():
             folder.end()
         is_decided = effort.is_adaptive and not cancel.is_set()
@@ -229,9 +212,13 @@ def _execute(
 
 def _worth_making(
     planned: list[Launch], effort: Effort, sharpening: Sharpening, done: Container[int]
-) -> Iterator[Launch]:
-    """Yield the launches that the plan asked for, as far as they decide something; then what is added to them."""
-    yield from (launch for launch in planned if effort.wants(launch))
+) -> Iterator[list[Launch]]:
+    """Yield, block by block, the launches that the plan asked for, as far as they decide something; then what is added.
+
+    What a block decides is asked before it begins, of what the blocks before it told.
+    """
+    for _, block in itertools.groupby(planned, key=lambda launch: launch.block):
+        yield [launch for launch in block if effort.wants(launch)]
     effort.end()
     yield from sharpening.launches(done)
 

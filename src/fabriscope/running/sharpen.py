@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Iterator
 from dataclasses import replace
 
@@ -36,27 +37,25 @@ class Sharpening:
         self._folder = folder
         self._progress = progress
 
-    def launches(self, done: Container[int]) -> Iterator[Launch]:
-        """Yield the launches of every round that are to be made; a round begins when the one before has ended."""
+    def launches(self, done: Container[int]) -> Iterator[list[Launch]]:
+        """Yield, by blocks, the launches of every round that are to be made, one round after the other."""
         begun = len(self._folder.manifest.additions)
         for number in range(1, self._section.sharpen + 1):
             if number > begun and not self._add(number):
                 return
             yield from self._wanted(number, done)
 
-    def _wanted(self, number: int, done: Container[int]) -> Iterator[Launch]:
+    def _wanted(self, number: int, done: Container[int]) -> Iterator[list[Launch]]:
         """Yield what is left of a round; of a run that goes on until it is decided, until the round's sizes are."""
         manifest = self._folder.manifest
         rounds = {line.launch_id: line.round for line in manifest.schedule}
         launches = [launch for launch in manifest.launches if rounds[launch.launch_id] == number]
-        least, looked_at = launches[0].block + LEAST_BLOCKS, 0
-        for launch in launches:
-            if self._section.until == UNTIL_DECIDED and launch.block >= least and launch.block != looked_at:
-                looked_at = launch.block
-                if added_are_decided(self._folder.read(), self._section.compare, number, launch.block - 1):
-                    return
-            if launch.launch_id not in done:
-                yield launch
+        least = launches[0].block + LEAST_BLOCKS
+        for block, of_block in itertools.groupby(launches, key=lambda launch: launch.block):
+            may_end = self._section.until == UNTIL_DECIDED and block >= least
+            if may_end and added_are_decided(self._folder.read(), self._section.compare, number, block - 1):
+                return
+            yield [launch for launch in of_block if launch.launch_id not in done]
 
     def _add(self, number: int) -> bool:
         """Look, choose sizes, and add their launches; return whether anything is left to sharpen."""

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 from fabriscope.model.foreign import shown
 from fabriscope.model.limits import Amount, Count, Items, Within
 from fabriscope.model.record import Details, GroupAccount
+from fabriscope.model.turns import TurnsTaken
 
 T = TypeVar("T")
 Decoder = Callable[[object], object]
@@ -244,10 +245,13 @@ def _details(value: object) -> Details:
         groups=_part(value, "groups", _GROUPS) or {} if groups else {},
         sent_payload_bytes=_sent(sent) if isinstance(sent, dict) else None,
         sent_messages=_part(value, "sent_messages", _COUNT),
+        turns=_part(value, "turns", _TURNS),
+        alone_because=_part(value, "alone_because", _REASON),
     )
 
 
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
+_TURNS, _REASON = TurnsTaken | None, str | None
 
 
 def _part(value: Mapping[str, object], name: str, shape: object) -> Any:

@@ -1,0 +1,53 @@
+"""Which launches of a block measure in turns, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.layers import layer_of
+from fabriscope.model.measurement import Launch
+from fabriscope.model.turns import Sharing
+
+MOST_MEMBERS = 12
+"""Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended."""
+OUR_ENGINE = "engine"
+TCP = "tcp"
+
+
+def sharing_of(block: Sequence[Launch], fabrics: Mapping[str, Fabric], guests: Collection[str]) -> Sharing:
+    """Return the groups of a block's launches, and the reason of every launch that measures alone.
+
+    Launches share where they are of our engine, have the same first host, whose kernel passes the turn on, and use
+    nothing whose counters could not be told apart.
+    """
+    alone = {index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests))}
+    by_host: dict[str, list[int]] = {}
+    for index, launch in enumerate(block):
+        if index not in alone:
+            by_host.setdefault(launch.entry.hosts[0], []).append(index)
+    groups = [tuple(part) for members in by_host.values() for part in _parts(members)]
+    for group in groups:
+        if len(group) == 1:
+            host = block[group[0]].entry.hosts[0]
+            alone[group[0]] = f"no other entry of this block may share the time of {host}"
+    return Sharing(tuple(group for group in groups if len(group) > 1), alone)
+
+
+def _parts(members: list[int]) -> list[list[int]]:
+    """Return parts of about one size, none larger than a group may be."""
+    count = -(-len(members) // MOST_MEMBERS)
+    return [members[index::count] for index in range(count)]
+
+
+def _alone(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str]) -> str | None:
+    entry = launch.entry
+    if entry.instrument != OUR_ENGINE:
+        return f"{entry.instrument} cannot wait for its turn"
+    if not set(guests).isdisjoint(entry.hosts):
+        return "guests of one machine share its processors as programs do not"
+    fabric = fabrics[entry.fabric] if entry.fabric else None
+    uses_card = layer_of(entry.layer).needs_rdma or (fabric is not None and fabric.transport != TCP)
+    if uses_card:
+        return "the counters of an RDMA port do not say whose bytes it carried"
+    return None

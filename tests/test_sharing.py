@@ -1,0 +1,119 @@
+"""Launches that measure in turns: who may share, what a plan may say, and a run in the lab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from tests import needs
+
+from fabriscope import cli, store
+from fabriscope.analysis.proof.transport import transport_frame
+from fabriscope.model.case import Entry
+from fabriscope.model.errors import PlanError
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.measurement import Launch
+from fabriscope.plan import Plan
+from fabriscope.plan.load import load as load_plan
+from fabriscope.plan.turns import turn_ns_of
+from fabriscope.running.groups import TABLES
+from fabriscope.running.run import vocabulary
+from fabriscope.running.sharing import MOST_MEMBERS, sharing_of
+
+FABRICS = {
+    "gige": Fabric("gige", {"a": "eth0", "b": "eth0"}),
+    "ib": Fabric("ib", {"a": "ib0", "b": "ib0"}, transport="ib"),
+}
+
+
+def launch(number: int, layer: str, fabric: str | None, hosts: str = "ab", instrument: str = "engine") -> Launch:
+    placement = "inter" if len(set(hosts)) > 1 else "intra"
+    entry = Entry(layer, fabric, placement, tuple(hosts), instrument=instrument)
+    return Launch(number, 1, entry, (), 1, 10**9)
+
+
+def test_launches_share_whose_bytes_can_be_told_apart() -> None:
+    block = [
+        launch(1, "tcp", "gige"),
+        launch(2, "verbs", "ib"),
+        launch(3, "shm", None, "aa"),
+        launch(4, "tcp", "gige", instrument="iperf3"),
+        launch(5, "mpi", "ib"),
+        launch(6, "tcp", "gige", "ba"),
+    ]
+    sharing = sharing_of(block, FABRICS, ())
+    assert sharing.groups == ((0, 2),)
+    assert {index: reason.split()[0] for index, reason in sharing.alone.items()} == {
+        1: "the",
+        3: "iperf3",
+        4: "the",
+        5: "no",
+    }
+    assert sharing_of(block, FABRICS, ("b",)).groups == ()
+
+
+def test_a_large_block_becomes_groups_of_one_size() -> None:
+    block = [launch(number, "tcp", "gige") for number in range(1, 2 * MOST_MEMBERS + 2)]
+    groups = sharing_of(block, FABRICS, ()).groups
+    assert sorted(len(group) for group in groups) == [8, 8, 9]
+    assert sorted(index for group in groups for index in group) == list(range(len(block)))
+
+
+@pytest.mark.parametrize(
+    ("said", "turn_ns"), [("auto", 20_000_000), ("off", None), (False, None), ("50ms", 50_000_000), (0.02, 20_000_000)]
+)
+def test_what_a_plan_may_say(tmp_path: Path, said: object, turn_ns: int | None) -> None:
+    assert turn_ns_of(_plan(tmp_path, said).section.turns) == turn_ns
+
+
+@pytest.mark.parametrize(("said", "why"), [(True, "no length"), ("1ms", "write 5ms to 1s"), ("often", "'often'")])
+def test_what_it_may_not(tmp_path: Path, said: object, why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        _plan(tmp_path, said)
+
+
+def _plan(folder: Path, turns: object) -> Plan:
+    path = folder / "plan.yaml"
+    plan = {**yaml.safe_load(PLAN), "turns": turns}
+    path.write_text(yaml.safe_dump(plan))
+    return load_plan(path, vocabulary())
+
+
+PLAN = """
+name: turns
+hosts: node[1-2]
+fabrics: {gige: {lab: gige}, plain: {lab: local}}
+layers: [tcp, shm]
+placements: [inter, intra]
+benchmarks: {ping_pong: {sizes: [8, 64KiB]}}
+turns: 20ms
+launches: 2
+budget: 1s
+floor: false
+"""
+
+
+def test_a_run_in_turns(tmp_path: Path) -> None:
+    needs.lab()
+    plan, path = tmp_path / "plan.yaml", tmp_path / "run"
+    plan.write_text(PLAN)
+    checked = CliRunner().invoke(cli.fabriscope, ["plan", "check", str(plan)])
+    assert "all 4 launches of a block measure in turns of 20ms" in checked.output
+    ran = CliRunner().invoke(cli.fabriscope, ["run", str(plan), "-o", str(path), "--json"])
+    assert ran.exit_code == 0, ran.output
+    events = [json.loads(line)["event"] for line in ran.stdout.splitlines()]
+    assert events[: events.index("launch_ended")].count("launch_started") == 4
+    run = store.open_run(path).read()
+    assert len(run.journal) == 8
+    for record in run.journal:
+        turns = record.details.turns
+        assert turns is not None, record.reason
+        assert (turns.member_count, turns.turn_ns, turns.shared_burst_count) == (4, 20_000_000, 0)
+        assert turns.turn_count > 1
+        assert turns.rested_ns < record.elapsed_ns
+        assert not record.failures
+    assert set(transport_frame(run)["verdict"]) == {"proved"}
+    assert not list(TABLES.glob("fabriscope-turns-*"))
