@@ -122,7 +122,7 @@ def test_an_hpl_rate_that_its_time_contradicts_is_no_result(rate: str, says: str
     assert [row.values["matrix_order"] for row in document.rows()] == [1000]
 
 
-@pytest.mark.parametrize("name", ["hpl", "imb", "iperf3", "netpipe", "perftest", "sockperf"])
+@pytest.mark.parametrize("name", ["hpl", "imb", "iperf3", "netpipe", "osu", "perftest", "sockperf"])
 def test_logs_of_others_are_read(name: str) -> None:
     """Those of the shared samples too, where they are at hand."""
     golden_texts = [path for path in TEXTS if path.parent.name == name and '"refused"' not in pair_of(path).read_text()]
