@@ -28,7 +28,7 @@ def test_every_row_of_the_logs_of_others_is_read_as_it_stands() -> None:
         printed = {line: hit for line, raw in enumerate(text.splitlines(), 1) if (hit := _ROW.fullmatch(raw))}
         assert set(printed) == set(rows), path.name
         for line, hit in printed.items():
-            size, *values = hit[1], *hit[2].split()
+            size, values = hit[1], hit[2].split()
             seen = [value for value in rows[line].values.values() if isinstance(value, int | float)]
             assert seen[0] == int(size)
             for word, value in zip(values, seen[1:], strict=False):
