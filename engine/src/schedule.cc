@@ -37,6 +37,7 @@ std::vector<std::size_t> round_order(std::uint64_t seed, std::int64_t round,
 }
 
 BurstPlan BurstPlanner::next() const {
+  if (limits_.single) return stage_ == Stage::kFirstProbe ? BurstPlan{1, 0, 1} : BurstPlan{0, 1, 1};
   if (stage_ == Stage::kFirstProbe) return {2, 0, 1};
   if (stage_ == Stage::kBatchProbe) return {kProbeSamples, 0, kProbeBatch};
   const double operation_ns = std::max(mean_operation_ns_, 0.01);

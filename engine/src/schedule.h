@@ -29,6 +29,7 @@ struct BurstLimits {
   std::int64_t max_samples = 0;  // what the sample memory holds
   double record_cost_ns = 0.0;
   bool batches = true;  // a sample may cover several operations
+  bool single = false;  // each operation is a burst of its own, the first one warm-up
 };
 
 // Sizes a case's bursts from what its earlier ones took. Begins with probes, which are warm-up as

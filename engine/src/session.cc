@@ -105,6 +105,7 @@ std::vector<BurstPlanner> Session::make_planners() {
       limits.max_samples = recorded / (kNumbersPerRankSample * rendezvous_.rank_count());
     }
     limits.batches = state.timing != Timing::kCommonClock && state.timing != Timing::kBarrier;
+    limits.single = state.benchmark->fills_a_burst();
     planners.emplace_back(limits);
   }
   return planners;

@@ -101,6 +101,7 @@ class Session {
 
   // Rank 0's account of what all ranks sent: session_traffic.cc.
   void count_operations(std::size_t case_index, const BurstPlan& plan);
+  void count_burst(std::size_t case_index);
   void count_check(std::size_t case_index, std::size_t link, const PayloadCheck& check);
   void count_link(const Peers& peers, const PairTraffic& traffic);
   void report_traffic();

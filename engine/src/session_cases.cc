@@ -118,6 +118,11 @@ void Session::refuse_impossible_cases() {
   for (std::size_t index = 0; index < cases_.size(); ++index) {
     const CaseState& state = cases_[index];
     if (state.failed || !state.benchmark->moves_payload()) continue;
+    if (state.benchmark->reads_payload() && !transport_->capabilities().carries_payload) {
+      fail_case(index, "the " + settings_.transport + " transport carries no payload, which '" +
+                           spec_.cases[index].benchmark + "' goes by");
+      continue;
+    }
     if (spec_.cases[index].message_size_bytes >= least_bytes) continue;
     fail_case(index, "the " + settings_.transport + " transport carries no message of less than " +
                          std::to_string(least_bytes) + " bytes");

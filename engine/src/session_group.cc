@@ -11,6 +11,17 @@ namespace {
 // no sample would show.
 constexpr std::int64_t kBearableErrorNs = 200;
 constexpr std::int64_t kRefreshEveryNs = 1'000'000'000;
+// Of an operation that is a burst of its own: time enough for every rank to hear of its instant,
+// and one that began late is kept, for its starts are told and nothing else could stand for it.
+constexpr std::int64_t kLongLeadNs = 5'000'000;
+constexpr std::int64_t kLongLeadPerRankNs = 1'000'000;
+constexpr std::int64_t kNeverLateNs = 1'000'000'000'000;
+
+RoundPlan for_a_single_operation(RoundPlan plan, int rank_count) {
+  plan.lead_ns = std::max(plan.lead_ns, kLongLeadNs + rank_count * kLongLeadPerRankNs);
+  plan.late_tolerance_ns = kNeverLateNs;
+  return plan;
+}
 
 }  // namespace
 
@@ -19,8 +30,11 @@ void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) 
   RoundPlanner& rounds = round_planners_[burst.case_index];
   Command command{burst.case_index, burst.plan, rounds.next()};
   const bool by_clock = state.timing == Timing::kCommonClock;
+  if (state.benchmark->fills_a_burst()) {
+    command.rounds = for_a_single_operation(command.rounds, rendezvous_.rank_count());
+  }
   command.rounds.refreshes_clock = by_clock && clock_needs_refresh();
-  GroupBurst group{burst, state.timing, command.rounds.late_tolerance_ns, {}, {}, {}};
+  GroupBurst group{burst, state.timing, command.rounds.late_tolerance_ns, {}, {}, {}, {}};
   {
     current_case_ = spec_.cases[burst.case_index].id;
     const Watchdog::Guard guard(watchdog_, current_case_);
@@ -38,6 +52,10 @@ void Session::conduct_recorded_burst(const Burst& burst, BurstPlanner& planner) 
   group.samples =
       combine(state.timing, group.ranks, {group.ranks[0].begin_ns, command.rounds.slot_ns});
   group.details = state.benchmark->details();
+  for (std::size_t sample = 0; sample < group.samples.size(); ++sample) {
+    group.arrived_bytes.push_back(state.benchmark->arrived_bytes(sample));
+  }
+  count_burst(burst.case_index);
   reporter_->commit(lines_of(*current_case_, group));
   current_case_.reset();
   std::vector<std::int64_t> durations_ns;

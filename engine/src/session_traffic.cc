@@ -10,13 +10,22 @@ void Session::count_operations(std::size_t case_index, const BurstPlan& plan) {
   const std::optional<PairTraffic> one =
       state.benchmark->operation_traffic(spec.message_size_bytes, spec.window_size);
   if (!one) {
-    traffic_is_known_ = false;
+    traffic_is_known_ = traffic_is_known_ && state.benchmark->counts_its_traffic();
     return;
   }
   const std::int64_t count = plan.sample_count() * plan.operations_per_sample;
   const PairTraffic all = {{one->there.bytes * count, one->there.messages * count},
                            {one->back.bytes * count, one->back.messages * count}};
   for (const Peers& peers : state.links) count_link(peers, all);
+}
+
+// After a burst, of a benchmark that counted what it could not tell before.
+void Session::count_burst(std::size_t case_index) {
+  const CaseState& state = cases_[case_index];
+  const std::vector<PairTraffic> counted = state.benchmark->counted_traffic();
+  for (std::size_t link = 0; link < counted.size(); ++link) {
+    count_link(state.links[link], counted[link]);
+  }
 }
 
 // Rank 0 is the lower one of its pair, and all pairs check alike.

@@ -112,6 +112,14 @@ class Run:
         """Return one row for each curve of collectives and pairs: times, slowest rank, late rounds, clock error."""
         return self._results.groups
 
+    def incast(self) -> pl.DataFrame:
+        """Return one row for each number of streams and message size of many to one: aggregate, fairness, evidence."""
+        return self._results.incast
+
+    def streams(self) -> pl.DataFrame:
+        """Return the bytes of each stream of many to one in each interval of 10 ms or more."""
+        return self._results.streams
+
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
         return self._results.comparisons

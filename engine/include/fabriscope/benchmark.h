@@ -74,12 +74,20 @@ class Benchmark {
   // Requests of one direction that are open at once.
   virtual std::size_t request_count(std::size_t /*window_size*/) const { return 0; }
   virtual bool moves_payload() const { return true; }
+  // Whether it goes by what messages say: then it cannot run where none arrives.
+  virtual bool reads_payload() const { return false; }
+  // An operation lasts for a time of its own choosing: each is a burst by itself, with an instant
+  // that is chosen once all ranks are ready.
+  virtual bool fills_a_burst() const { return false; }
   // What one operation of run() moves between the two ranks of a pair; nothing where the benchmark
   // cannot tell (a library decides who sends what to whom).
   virtual std::optional<PairTraffic> operation_traffic(std::size_t /*message_size_bytes*/,
                                                        std::size_t /*window_size*/) const {
     return std::nullopt;
   }
+  // Where it cannot tell before, but counts: asked at rank 0 after each burst, by its endpoints.
+  virtual bool counts_its_traffic() const { return false; }
+  virtual std::vector<PairTraffic> counted_traffic() const { return {}; }
   // For benchmarks that src/fabriscope/model/benchmarks.py does not know, which are times
   // otherwise.
   virtual std::optional<OwnMetric> metric(std::size_t /*message_size_bytes*/,
@@ -111,8 +119,14 @@ class Benchmark {
                                                   std::uint64_t /*seed*/) {
     return std::nullopt;
   }
-  // What a block of a kGroup benchmark says beside its samples: asked at rank 0 after each burst.
+  // What a block that several ranks recorded says beside its samples: asked at rank 0 after each
+  // burst.
   virtual Fields details() const { return {}; }
+  // kStar: of an operation of the last burst, how much had come over each endpoint of rank 0 when;
+  // details() says in which intervals. The last number of each is what came after them.
+  virtual std::vector<std::vector<std::int64_t>> arrived_bytes(std::size_t /*operation*/) const {
+    return {};
+  }
 };
 
 using BenchmarkRegistry = Registry<Benchmark>;

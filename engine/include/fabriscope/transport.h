@@ -43,6 +43,8 @@ class Endpoint {
     wait_all();
     return true;
   }
+  // How much has come of what test_all() has found not to be complete; -1: it cannot tell.
+  virtual std::int64_t partly_arrived_bytes() const { return -1; }
   // What can be polled for reading until test_all() may come further; -1: nothing, look again.
   virtual int readable_fd() { return -1; }
 

@@ -142,6 +142,17 @@ JsonObject rank_line(const std::string& case_id, const GroupBurst& group, std::s
                   numbers(kept, [&](std::size_t sample) { return times.durations_ns[sample]; }));
 }
 
+void append_streams(const std::string& case_id, const GroupBurst& group, std::size_t sample,
+                    std::vector<JsonObject>& lines) {
+  if (sample >= group.arrived_bytes.size()) return;
+  std::int64_t rank = 0;
+  for (const std::vector<std::int64_t>& bytes : group.arrived_bytes[sample]) {
+    JsonObject line = block_head("stream_block", case_id, group, "measured");
+    line.add("rank", ++rank);
+    lines.push_back(line.add("arrived_bytes", bytes));
+  }
+}
+
 }  // namespace
 
 std::string RankTimes::packed() const {
@@ -208,6 +219,7 @@ std::vector<JsonObject> lines_of(const std::string& case_id, const GroupBurst& g
     if (group.ranks[rank].durations_ns.empty()) continue;
     lines.push_back(rank_line(case_id, group, rank, kept));
   }
+  for (const std::size_t sample : kept) append_streams(case_id, group, sample, lines);
   return lines;
 }
 

@@ -51,6 +51,9 @@ struct GroupBurst {
   std::vector<RankTimes> ranks;
   std::vector<GroupSample> samples;
   Fields details;
+  // Of each sample, of each endpoint of rank 0 and so of each other rank: what came in each
+  // interval and, last, after them; empty where the benchmark does not watch that.
+  std::vector<std::vector<std::vector<std::int64_t>>> arrived_bytes;
 };
 
 // The lines of the output: what was warm-up, what was measured, and each rank's share of that.

@@ -72,6 +72,7 @@ class TcpEndpoint : public Endpoint {
     forget();
     return true;
   }
+  std::int64_t partly_arrived_bytes() const override { return arrived_bytes_; }
   int readable_fd() override { return sent_ == sends_.size() ? fd_.get() : -1; }
 
   Fields effective_options() const override { return effective_tcp_options(fd_.get()); }
@@ -84,6 +85,7 @@ class TcpEndpoint : public Endpoint {
     recvs_.clear();
     sent_ = 0;
     received_ = 0;
+    arrived_bytes_ = 0;
   }
 
   // In both directions, without waiting in either: two ranks that both wait to send, each with the
@@ -109,6 +111,7 @@ class TcpEndpoint : public Endpoint {
     const ssize_t count = ::recv(fd_.get(), request.next, request.left_bytes, MSG_DONTWAIT);
     if (count < 0) return nothing_yet("receive from the peer");
     if (count == 0) throw RunError("the peer closed its connection");
+    arrived_bytes_ += count;
     request.next += count;
     request.left_bytes -= static_cast<std::size_t>(count);
     return true;
@@ -130,6 +133,7 @@ class TcpEndpoint : public Endpoint {
   std::vector<SocketRecv> recvs_;
   std::size_t sent_ = 0;  // of these; by test_all(), which may leave some half done
   std::size_t received_ = 0;
+  std::int64_t arrived_bytes_ = 0;  // of the receives; by test_all()
 };
 
 class TcpTransport : public Transport {

@@ -10,7 +10,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.measurement import SampleBlock
 
-RESULTS = ("header", "metric", "block", "rank_block", "verification", "turns", "failure", "footer")
+RESULTS = ("header", "metric", "block", "rank_block", "stream_block", "verification", "turns", "failure", "footer")
 """Kinds of records that do not come after the footer, which is the last."""
 OVERLAPPING = "common_clock"
 """The timing whose operations may begin at one rank before the one before has ended at another."""
@@ -81,6 +81,17 @@ class Order:
         self.bursts.add(name)
         self.last_rank = max(self.last_rank, share.rank or 0)
         self.longest_ns = max(self.longest_ns, *(int(max(share.values)),) if share.values else (0,))
+
+    def take_arrived(self, arrived: SampleBlock, record: Foreign) -> None:
+        """Note what arrived of one stream; raises ParseError if it is not of the block before, or was told already."""
+        of = self.block or arrived
+        place, of_place = ((one.case_id, one.phase, one.round, one.burst) for one in (arrived, of))
+        name = (*place, of.start_ns, arrived.rank, arrived.quantity)
+        if place != of_place or name in self.bursts:
+            what = f"what arrived of rank {arrived.rank} stands twice, or after a block of another burst"
+            raise ParseError(what, where=record.where)
+        self.bursts.add(name)
+        self.last_rank = max(self.last_rank, arrived.rank or 0)
 
     def check_ranks(self, rank_count: int) -> None:
         """Raise ParseError where a share is of a rank that the launch does not have."""

@@ -12,7 +12,7 @@ from typing import Any
 from fabriscope.adapters._engine_order import Order
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign, shown
-from fabriscope.model.measurement import OPERATION, RANK_OPERATION, RANK_START, SampleBlock
+from fabriscope.model.measurement import ARRIVED, OPERATION, RANK_OPERATION, RANK_START, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.quantity import Kind
 
@@ -179,6 +179,10 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
         for share in _rank_blocks(record, stream.order.block, case_ids):
             stream.order.take_share(share, record)
             stream.blocks.append(share)
+    elif kind == "stream_block":
+        arrived = _stream_block(record, stream.order.block, case_ids)
+        stream.order.take_arrived(arrived, record)
+        stream.blocks.append(arrived)
     elif kind == "clock_model":
         stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
     elif kind == "turns":
@@ -274,6 +278,20 @@ def _rank_blocks(record: Foreign, of: SampleBlock | None, case_ids: set[str]) ->
                 rank=record.at("rank").whole(most=MOST_INT32),
                 **_place_of(record),
             )
+
+
+def _stream_block(record: Foreign, of: SampleBlock | None, case_ids: set[str]) -> SampleBlock:
+    """Return what arrived of one stream in the burst of the block before, interval by interval."""
+    if of is None:
+        raise ParseError("what arrived of a stream stands before the block that it is of", where=record.where)
+    return SampleBlock(
+        case_id=_case_of(record.at("case"), case_ids),
+        values=record.at("arrived_bytes").wholes(),
+        quantity=ARRIVED,
+        start_ns=of.start_ns,
+        rank=record.at("rank").whole(least=1, most=MOST_INT32),
+        **_place_of(record),
+    )
 
 
 def _case_of(part: Foreign, case_ids: set[str]) -> str:

@@ -24,6 +24,7 @@ from fabriscope.analysis.frames import (
     launches_of,
     planned_cases,
 )
+from fabriscope.analysis.incast import IncastCurve, incast_curves, incast_frame
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.proof.transport import (
     refuted_run,
@@ -40,6 +41,7 @@ from fabriscope.analysis.values.groups import GROUP_SCHEMA, Group, grouped
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
+from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
 from fabriscope.analysis.values.trust import GradedEstimate, Outside, with_trust
 from fabriscope.model.run_data import RunData
@@ -171,6 +173,21 @@ class Results:
     def groups(self) -> pl.DataFrame:
         """Return one row for each of `grouped`."""
         return frame_of(self.grouped, GROUP_SCHEMA)
+
+    @cached_property
+    def incast_curves(self) -> list[IncastCurve]:
+        """Return many to one over the number of senders: aggregate, fairness, knee, state with its evidence."""
+        return incast_curves(self.run, self.graded)
+
+    @cached_property
+    def incast(self) -> pl.DataFrame:
+        """Return one row for each number of streams and message size of `incast_curves`."""
+        return incast_frame(self.incast_curves)
+
+    @cached_property
+    def streams(self) -> pl.DataFrame:
+        """Return the bytes of each stream of many to one in each interval, SERIES_SCHEMA."""
+        return series_frame(window for windows in windows_by_launch(self.run).values() for window in windows)
 
     @cached_property
     def pairs(self) -> list[PairMatrix]:

@@ -19,7 +19,7 @@ from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric, RdmaPort
 from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi import MpiJob, MpiStack
-from fabriscope.model.ranks import Layout, layout_of
+from fabriscope.model.ranks import TO_ONE, Layout, layout_of
 from fabriscope.registry import discover
 
 MAX_STDIN_BYTES = 60_000
@@ -186,10 +186,14 @@ def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
 
     Block (a a b b) or cyclic (a b a b), equally many on each host: that is what every launcher's own words can say.
     """
+    fix = "ask for a number of ranks that is a multiple of the hosts"
     try:
-        return tuple(dict.fromkeys(rank_hosts)), layout_of(rank_hosts)
+        found = layout_of(rank_hosts)
     except ValueError as error:
-        raise LaunchError(str(error), fix="ask for a number of ranks that is a multiple of the hosts") from error
+        raise LaunchError(str(error), fix=fix) from error
+    if found.arrangement == TO_ONE:
+        raise LaunchError(f"every host must have equally many ranks, not {' '.join(rank_hosts)}", fix=fix)
+    return tuple(dict.fromkeys(rank_hosts)), found
 
 
 def check(job: MpiJob) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-PAIR, PAIRS, GROUP = "pair", "pairs", "group"
-"""Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once."""
+PAIR, PAIRS, GROUP, STREAMS = "pair", "pairs", "group", "streams"
+"""Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once; all others to rank 0, which is
+alone on its host."""
 
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
 MOVES = (
@@ -35,6 +36,8 @@ DEFAULTS = {
     "far_check": "1",
     "synchronization": "flush",
     "window_memory": "allocate",
+    "mode": "streams",
+    "duration_ms": "300",
 }
 """What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark."""
 
@@ -167,6 +170,11 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
             "incast", "incast", GROUP, metrics=("goodput_bytes_per_s", "incast_time_ns"), has_window=True, window=1,
             least_size=1,
         ),
+        BenchmarkKind(
+            "many_to_one", "many to one", STREAMS, ("mode", "duration_ms"),
+            ("aggregate_bytes_per_s", "slowest_stream_bytes_per_s", "fairness_ratio"), has_window=True, window=4,
+            least_size=1,
+        ),
         *(_neighbours(name) for name in ("sendrecv", "exchange")),
         *(kind for name in COLLECTIVES for kind in _collective(name)),
         *_ONE_SIDED,
@@ -215,6 +223,10 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
         "first start to last end on a common clock, or as OSU, or as IMB times; common_clock",
     ),
     "pairing": (("half", "neighbour"), "rank i with i + n/2, or 2i with 2i + 1; so that partners are on two hosts"),
+    "mode": (
+        ("streams", "rounds"),
+        "many_to_one: each sender as fast as it can, or all wait for the slowest before the next round; streams",
+    ),
     "compute": (("0", "1"), "1: compute while a non-blocking collective is under way, for the overlap; 0"),
     "synchronization": (("lock", "lock_all", "flush", "fence", "pscw"), "of one-sided operations; flush"),
     "window_memory": (("allocate", "create", "dynamic"), "how the window of one-sided operations is made; allocate"),

@@ -15,8 +15,11 @@ RANK_START = "rank_start_offset_ns"
 """Quantity: how long after the first rank this one began."""
 PAIR_OPERATION = "pair_operation_ns"
 """Quantity: the round trip between two ranks, where every one plays with every other (columns rank and peer)."""
+ARRIVED = "arrived_byte_count"
+"""Quantity: how much of one stream had arrived in each interval of one operation, in order; the last value is what came
+after them. The account of the case says how long intervals and operation are."""
 PHASES = ("warmup", "measure")
-PARTIAL = (RANK_OPERATION, RANK_START, PAIR_OPERATION)
+PARTIAL = (RANK_OPERATION, RANK_START, PAIR_OPERATION, ARRIVED)
 """Quantities that are of one rank or pair, and no value of their case."""
 
 

@@ -19,7 +19,7 @@ from fabriscope.model.metric import (
     rate_metric,
     time_metric,
 )
-from fabriscope.model.quantity import Direction, Operations, Quantity, Ranks, Timing
+from fabriscope.model.quantity import UNITS, Direction, Operations, Quantity, Ranks, Timing
 
 _WINDOW = Moves(is_window=True)
 _OF_PAIRS = (
@@ -68,6 +68,20 @@ _OF_PAIRS = (
         "incast_time", "Incast time",
         "one such round: from when rank 0 begins to post its receives, before its first question, until the last "
         "answer has arrived", TO_ONE, ranks=Ranks.SPAN,
+    ),
+    rate_metric(
+        "aggregate", "Aggregate",
+        "all streams to rank 0 together: the bytes that had arrived within the time for which all senders sent, from "
+        "the first sender's start, over that time", TO_ONE, Moves(1, is_window=True, flows=SENDERS), ranks=Ranks.SPAN,
+    ),
+    rate_metric(
+        "slowest_stream", "Slowest stream", "the least of what one stream had of that", Direction.NONE,
+        ranks=Ranks.LEAST,
+    ),
+    Metric(
+        Quantity("fairness", UNITS["ratio"], ranks=Ranks.SPAN), "Fairness",
+        "Jain's index of the streams' rates, (sum x)^2 / (n sum x^2): 1 where all have the same, 1/n where one has all "
+        "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
     ),
 )  # fmt: skip
 

@@ -10,25 +10,40 @@ BLOCK, CYCLIC = "block", "cyclic"
 ARRANGEMENTS = (BLOCK, CYCLIC)
 """Neighbouring ranks share a host as long as it has room; or they go round the hosts in turn."""
 
+TO_ONE = "to_one"
+"""Rank 0 alone on the first host, the others round the remaining hosts in turn."""
+
 _LABEL = re.compile(r"(?P<count>\d+)x(?P<per_host>\d+)(?P<cyclic>\.cyclic)?")
+_TO_ONE_LABEL = re.compile(r"(?P<streams>\d+)to1x(?P<sources>\d+)")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The number of ranks, equally many on each host."""
+    """The number of ranks, equally many on each host; or one that receives, and senders round their hosts in turn."""
 
     rank_count: int
     ranks_per_host: int
+    """Of TO_ONE the most on a sender's host."""
     arrangement: str = BLOCK
+    source_count: int = 0
+    """Hosts that send, of TO_ONE."""
 
     @property
     def host_count(self) -> int:
         """Return over how many hosts the ranks are spread."""
-        return self.rank_count // self.ranks_per_host
+        return self.source_count + 1 if self.arrangement == TO_ONE else self.rank_count // self.ranks_per_host
+
+    @property
+    def ranks_with_first(self) -> int:
+        """Return how many ranks are on the host of rank 0."""
+        return 1 if self.arrangement == TO_ONE else self.ranks_per_host
 
     def hosts(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the host of each rank, over as many of the named hosts as are needed."""
         used = tuple(names[: self.host_count])
+        if self.arrangement == TO_ONE:
+            sources = used[1:] * self.ranks_per_host
+            return (*used[:1], *sources[: self.rank_count - 1])
         if self.arrangement == CYCLIC:
             return used * self.ranks_per_host
         return tuple(name for name in used for _ in range(self.ranks_per_host))
@@ -37,10 +52,14 @@ class Layout:
         """Return the part of an entry's id: `8x2` or `8x2.cyclic`; nothing for two ranks, which is what is usual."""
         if self.rank_count == 2:
             return ""
+        if self.arrangement == TO_ONE:
+            return f"{self.rank_count - 1}to1x{self.source_count}"
         return f"{self.rank_count}x{self.ranks_per_host}" + (".cyclic" if self.arrangement == CYCLIC else "")
 
     def spread_text(self) -> str:
         """Return how they are spread, in words: `2 on each host`, `2 on each host, cyclic`."""
+        if self.arrangement == TO_ONE:
+            return f"one receives, the others on {self.source_count} host{'' if self.source_count == 1 else 's'}"
         words = f"{self.ranks_per_host} on each host" if self.host_count > 1 else "all on one host"
         return words + (", cyclic" if self.arrangement == CYCLIC else "")
 
@@ -50,13 +69,21 @@ class Layout:
         return f"{words}, {self.spread_text()}" if self.host_count > 1 else words
 
 
+def to_one(stream_count: int, host_count: int) -> Layout:
+    """Return the layout of so many streams to the first of some hosts, from as many of the others as it takes."""
+    sources = max(1, min(stream_count, host_count - 1))
+    return Layout(stream_count + 1, -(-stream_count // sources), TO_ONE, sources)
+
+
 def layout_of(rank_hosts: Sequence[str]) -> Layout:
-    """Return the layout of ranks on hosts; raises ValueError unless it is block or cyclic, equally many a host."""
+    """Return the layout of ranks on hosts; raises ValueError unless it is block, cyclic or many to one."""
     names = tuple(dict.fromkeys(rank_hosts))
     for arrangement in ARRANGEMENTS:
         layout = Layout(len(rank_hosts), len(rank_hosts) // max(1, len(names)), arrangement)
         if names and layout.hosts(names) == tuple(rank_hosts):
             return layout
+    if len(names) > 1 and (layout := to_one(len(rank_hosts) - 1, len(names))).hosts(names) == tuple(rank_hosts):
+        return layout
     raise ValueError(
         f"every host must have equally many ranks, host after host (a a b b) or in turn (a b a b), "
         f"not {' '.join(rank_hosts)}"
@@ -65,6 +92,8 @@ def layout_of(rank_hosts: Sequence[str]) -> Layout:
 
 def layout_from(label: str) -> Layout:
     """Return the layout that a label names, for the usual two ranks one with one rank on each host."""
+    if many := _TO_ONE_LABEL.fullmatch(label):
+        return to_one(int(many["streams"]), int(many["sources"]) + 1)
     match = _LABEL.fullmatch(label)
     if not match:
         return Layout(2, 1)

@@ -62,6 +62,10 @@ class GroupAccount:
     pure_ns: Amount | None = None
     """Time of the operation alone, where it was overlapped with computation of `compute_ns`."""
     compute_ns: Amount | None = None
+    duration_ns: Count | None = None
+    """How long each stream was sent, where rank 0 wrote down when how much of it arrived."""
+    interval_ns: Count | None = None
+    """Of what it wrote down."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
+from fabriscope.model.benchmarks import DEFAULTS, STREAMS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
@@ -23,6 +24,8 @@ _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
 CASE_NS = 4_000_000
 """What a case takes of the first round at least: its payload's check, a probe and a burst."""
+STREAM_END_MS = 100
+"""About what is still on its way when the streams of many to one end."""
 _OPERATIONS_PER_ROUND = 2
 """A burst is at least one warm-up operation and one measured."""
 
@@ -59,11 +62,20 @@ def start_ns(layer: str, rank_count: int) -> int:
 def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long one round over all cases takes: its bursts, or what the wire needs where that is known."""
     bursts_ns = CASE_NS * len(launch.cases)
+    bursts_ns += sum(map(_sending_ns, launch.cases))
     rate = fabrics[launch.entry.fabric].line_rate_bits_per_s if launch.entry.fabric else None
     if not rate:
         return bursts_ns
     wire_bytes = sum(bytes_of_operation(case) for case in launch.cases) * _WIRE_FACTOR
     return max(bursts_ns, round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND)
+
+
+def _sending_ns(case: Case) -> int:
+    """Return how long the streams of a case are sent in one round: once for warm-up, once measured."""
+    if kind_of(case.benchmark).pattern != STREAMS:
+        return 0
+    duration_ms = int(case.parameter_map.get("duration_ms", DEFAULTS["duration_ms"]))
+    return _OPERATIONS_PER_ROUND * (duration_ms + STREAM_END_MS) * 1_000_000
 
 
 def bytes_of_operation(case: Case) -> int:

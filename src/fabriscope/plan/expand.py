@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.model.benchmarks import PAIRS, kind_of
+from fabriscope.model.benchmarks import PAIRS, STREAMS, kind_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
@@ -17,6 +17,7 @@ from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts
+from fabriscope.plan.streams import stream_layouts, streams_refuse
 
 FLOOR_BUDGET_NS = 200_000_000
 TYPICAL_BLOCKS = 10
@@ -122,6 +123,8 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
         for layout, patterns in _layouts(plan, placement, len(hosts), cores).items():
+            if streams_refuse(patterns, layout, layer):
+                continue
             for fabric, stack in carriers(section, placement, layer):
                 entry = Entry(layer, fabric, placement, layout, stack, instrument)
                 yield entry, tuple(cases(section.benchmarks, entry, patterns, fabrics))
@@ -148,6 +151,10 @@ def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> 
     """Return the hosts of the ranks of every layout, and the patterns of the benchmarks that run there."""
     found: dict[tuple[str, ...], set[str]] = {}
     for pattern in dict.fromkeys(kind_of(name).pattern for name in plan.section.benchmarks):
+        if pattern == STREAMS:
+            for rank_hosts in stream_layouts(plan.section, plan.hosts) if placement == "inter" else ():
+                found.setdefault(rank_hosts, set()).add(pattern)
+            continue
         try:
             of_pattern = layouts(plan.section, pattern, placement, host_count, cores)
         except PlanError as error:

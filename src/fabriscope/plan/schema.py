@@ -34,6 +34,7 @@ from fabriscope.plan.values import (
     Share,
     SizeBytes,
     Sizes,
+    StreamCounts,
     Swept,
     SweptAckTimeout,
     SweptBool,
@@ -106,6 +107,10 @@ class BenchmarkSection(Section):
     root: Annotated[Swept, Parameter("root")] = parameter_field("root")
     timing: Annotated[Swept, Parameter("timing")] = parameter_field("timing")
     pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
+    mode: Annotated[Swept, Parameter("mode")] = parameter_field("mode")
+    duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(
+        None, description="how long the streams of many_to_one are sent; 300ms"
+    )
     compute: Annotated[Swept, Parameter("compute")] = parameter_field("compute")
     synchronization: Annotated[Swept, Parameter("synchronization")] = parameter_field("synchronization")
     window_memory: Annotated[Swept, Parameter("window_memory")] = parameter_field("window_memory")
@@ -113,7 +118,22 @@ class BenchmarkSection(Section):
 
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """Return the parameters that are given, each with its values."""
-        return {name: values for name in PARAMETERS if (values := getattr(self, name))}
+        given = {name: values for name in PARAMETERS if (values := getattr(self, name))}
+        if self.duration is not None:
+            given["duration_ms"] = (str(self.duration // 10**6),)
+        return given
+
+
+class ManyToOneSection(Section):
+    """Who receives and who sends."""
+
+    to: HostList | None = Field(None, description="the host that receives; absent: the first of the plan's")
+    sources: HostList | None = Field(
+        None, alias="from", description="the hosts that send; absent: all others of the plan"
+    )
+    streams: StreamCounts = Field(
+        (), description="streams, dealt out over the hosts that send: a count, a list, 1..10; absent: 1 to those hosts"
+    )
 
 
 class LabFabricSection(Section):
@@ -262,6 +282,9 @@ class PlanSection(Section):
     )
     ranks_per_host: CoreCounts = Field(
         (), description="ranks of these on each host: a count, a list, half or all of its cores; as few as fit"
+    )
+    many_to_one: ManyToOneSection = Field(
+        ManyToOneSection(), description="who receives and who sends in many_to_one; docs/congestion.md"
     )
     pairs: CoreCounts = Field(
         (1,), description="pairs of ranks of multi_pair_latency and message_rate; half and all count a host's cores"

@@ -38,6 +38,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "estimates": results.estimates,
         "groups": results.groups,
         "fits": results.fits,
+        **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
         "worst-pairs": worst_pairs(results),
         "launch-values": results.values,
         "comparisons": results.comparisons,

@@ -34,6 +34,7 @@ def as_json(run: RunData) -> dict[str, object]:
         "control": None if results.control is None else {"failed": results.control.is_failed, **vars(results.control)},
         "summary": results.summary.to_dicts(),
         "groups": results.groups.to_dicts(),
+        "incast": results.incast.to_dicts(),
         "findings": [finding.columns() for finding in results.findings],
         "transport": results.transport.to_dicts(),
         "fits": results.fits.to_dicts(),
@@ -74,6 +75,14 @@ def show(run: RunData) -> None:
         console.print(f"- {escape(sentence)}")
     for section in sections_of(results):
         for block in section.brief:
+            _print(console, block)
+
+
+def show_section(run: RunData, anchor: str) -> None:
+    """Print the essentials of one section."""
+    console = Console(highlight=False)
+    for section in sections_of(results_of(run)):
+        for block in section.brief if section.anchor == anchor else ():
             _print(console, block)
 
 

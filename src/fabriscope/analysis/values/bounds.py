@@ -114,7 +114,7 @@ def metric_limit(
     if moves.flows == PAIRS:
         flow_count = ranks.rank_count // 2
     elif moves.flows == SENDERS:
-        flow_count = ranks.rank_count - ranks.ranks_per_host
+        flow_count = ranks.rank_count - ranks.ranks_with_first
         if flow_count == 0:
             return None
         share_of_all = flow_count / (ranks.rank_count - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from statistics import median
 
 import polars as pl
 
@@ -20,6 +21,8 @@ from fabriscope.analysis.proof.transport import without_refuted
 from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
+from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
+from fabriscope.model.benchmarks import STREAMS, kind_of
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.measurement import OPERATION, PARTIAL
 from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of
@@ -40,6 +43,19 @@ VALUE_SCHEMA = {
     "sample_count": pl.Int64,
     "burst_count": pl.Int64,
     "round": pl.Int32,
+}
+
+
+CONDENSED_SCHEMA = {
+    "launch_id": pl.Int32,
+    "case_id": pl.String,
+    "quantity": pl.String,
+    "block": pl.Int32,
+    "median": pl.Float64,
+    "mean": pl.Float64,
+    "harmonic_mean": pl.Float64,
+    "sample_count": pl.Int64,
+    "burst_count": pl.Int64,
 }
 
 
@@ -85,7 +101,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
     `value` and `limit` (what the wire allows) are in the metric's unit; `impossible` marks a value beyond its limit, or
     beyond what copying in memory allows where no wire limits it.
     """
-    condensed = _condense(run)
+    condensed = pl.concat([_condense(run), _of_streams(run)])
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
     condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
     cases = {case.case_id: case for case in planned_cases(run)}
@@ -127,6 +143,19 @@ def _condense(run: RunData) -> pl.DataFrame:
     step = math.ceil(len(launch_ids) / BATCHES) or 1
     batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
     return pl.concat([_condense_batch(run.samples.filter(_among(batch))) for batch in batches or [[]]])
+
+
+def _of_streams(run: RunData) -> pl.DataFrame:
+    """Return what the windows of many-to-one streams come to, one row for each launch, case and metric."""
+    rows = []
+    for (launch_id, case_id), windows in windows_by_launch(run).items():
+        sound = [window for window in windows if window.is_comparable]
+        for metric_id in STREAM_METRICS if sound else ():
+            values = [window.metric(metric_id) for window in sound]
+            mean = sum(values) / len(values)
+            counts = len(values), len(windows)
+            rows.append((launch_id, case_id, metric_id, windows[0].block, median(values), mean, mean, *counts))
+    return pl.DataFrame(rows, schema=CONDENSED_SCHEMA, orient="row")
 
 
 def _among(launch_ids: list[int]) -> pl.Expr:
@@ -178,6 +207,8 @@ def _metrics(
         if math.isfinite(value):
             yield line.quantity, value
         return
+    if kind_of(case.benchmark).pattern == STREAMS:
+        return  # of what arrived when, and not of how long it took: analysis/values/streams.py
     for metric_id in metrics_of(case.benchmark, parameters):
         quantity = metric_of(metric_id).quantity
         operation_ns = line.mean if quantity.operations is Operations.ALL else line.median

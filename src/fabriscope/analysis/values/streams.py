@@ -1,0 +1,191 @@
+"""Many-to-one streams: the window in which all of them were sent, and what each of them had of it.
+
+A window lasts as long as each sender sends, from the first sender's start on: no byte in it can have been on the wire
+before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from fabriscope.analysis.frames import group_accounts
+from fabriscope.model.measurement import ARRIVED, RANK_START
+from fabriscope.model.run_data import RunData
+
+LEAST_OVERLAP = 0.9
+"""Less than this share of the window in which all sent: the streams' sum is no aggregate."""
+AGGREGATE, SLOWEST, FAIRNESS = "aggregate_bytes_per_s", "slowest_stream_bytes_per_s", "fairness_ratio"
+STREAM_METRICS = (AGGREGATE, SLOWEST, FAIRNESS)
+SERIES_SCHEMA = {
+    "launch_id": pl.Int32,
+    "case_id": pl.String,
+    "burst": pl.Int32,
+    "rank": pl.Int32,
+    "interval": pl.Int32,
+    "start_ns": pl.Int64,
+    "interval_ns": pl.Int64,
+    "bytes": pl.Int64,
+}
+
+
+@dataclass(frozen=True)
+class StreamWindow:
+    """One operation of many_to_one: all streams at once."""
+
+    launch_id: int
+    block: int
+    case_id: str
+    burst: int
+    duration_ns: int
+    interval_ns: int
+    first_start_ns: int
+    """Of the first sender, on the launch's clock."""
+    receiver_start_ns: int
+    """What the intervals count from."""
+    skew_ns: int
+    """From the first sender's start to the last one's."""
+    series: Mapping[int, tuple[int, ...]]
+    """Rank to what arrived of its stream in each interval, without what came after the last."""
+    after_bytes: Mapping[int, int]
+    """Rank to what came after them."""
+
+    @property
+    def overlap(self) -> float:
+        """Return the share of the window in which all senders sent."""
+        return max(0.0, 1 - self.skew_ns / self.duration_ns)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether the streams overlapped enough for their sum to be an aggregate."""
+        return self.overlap >= LEAST_OVERLAP
+
+    @property
+    def stream_bytes(self) -> dict[int, float]:
+        """Return rank to the bytes that had arrived when the window ended; the interval of its end by its share."""
+        end_ns = self.first_start_ns + self.duration_ns - self.receiver_start_ns
+        return {rank: _until(counts, self.interval_ns, end_ns) for rank, counts in self.series.items()}
+
+    @property
+    def rates_bytes_per_s(self) -> dict[int, float]:
+        """Return rank to the mean rate of its stream over the window."""
+        return {rank: count * 1e9 / self.duration_ns for rank, count in self.stream_bytes.items()}
+
+    def metric(self, metric_id: str) -> float:
+        """Return one of STREAM_METRICS."""
+        rates = list(self.rates_bytes_per_s.values())
+        if metric_id == FAIRNESS:
+            return jain_index(rates)
+        return min(rates) if metric_id == SLOWEST else sum(rates)
+
+
+def jain_index(rates: Sequence[float]) -> float:
+    """Return (sum x)^2 / (n sum x^2), 1 where all are alike; of rates that are all 0 it is 1.
+
+    Jain, Chiu, Hawe: A Quantitative Measure of Fairness and Discrimination (DEC-TR-301, 1984).
+    """
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0 else 1.0
+
+
+def _until(counts: Sequence[int], interval_ns: int, end_ns: int) -> float:
+    """Return how much of counts by intervals came by a time."""
+    whole = max(0, min(len(counts), end_ns // interval_ns))
+    total = float(sum(counts[:whole]))
+    if 0 <= whole < len(counts) and end_ns > 0:
+        total += counts[whole] * (end_ns - whole * interval_ns) / interval_ns
+    return total
+
+
+def windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]]:
+    """Return the measured windows of each launch and case, in the order of their bursts."""
+    return run.once(_windows_by_launch)
+
+
+def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]]:
+    accounts = group_accounts(run)
+    watched = {key for key, account in accounts.items() if account.interval_ns}
+    if not watched:
+        return {}
+    case_ids = sorted({case_id for _, case_id in watched})
+    frame = (
+        run.samples.filter(
+            pl.col("case_id").is_in(case_ids),
+            pl.col("phase") == "measure",
+            pl.col("quantity").is_in([ARRIVED, RANK_START]),
+        )
+        .group_by("launch_id", "block", "case_id", "burst", "rank", "quantity", maintain_order=True)
+        .agg(pl.col("start_ns").first(), pl.col("value"))
+        .collect()
+    )
+    found: dict[tuple[int, int, str, int], _Parts] = defaultdict(_Parts)
+    for launch_id, block, case_id, burst, rank, quantity, start_ns, values in frame.iter_rows():
+        parts = found[launch_id, block, case_id, burst]
+        parts.start_ns = start_ns
+        if quantity == ARRIVED:
+            parts.series[rank] = tuple(int(value) for value in values)
+        else:
+            parts.starts_ns[rank] = int(values[0])
+    windows: dict[tuple[int, str], list[StreamWindow]] = defaultdict(list)
+    for (launch_id, block, case_id, burst), parts in sorted(found.items()):
+        account = accounts.get((launch_id, case_id))
+        if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
+            continue
+        window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
+        windows[launch_id, case_id].append(window)
+    return dict(windows)
+
+
+class _Parts:
+    """What the samples have of one burst."""
+
+    def __init__(self) -> None:
+        self.start_ns = 0
+        self.series: dict[int, tuple[int, ...]] = {}
+        self.starts_ns: dict[int, int] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every stream has its start and its series, and rank 0 its start."""
+        return bool(self.series) and {0, *self.series} <= set(self.starts_ns)
+
+    def window(
+        self, launch_id: int, block: int, case_id: str, burst: int, duration_ns: int, interval_ns: int
+    ) -> StreamWindow:
+        senders = [self.starts_ns[rank] for rank in self.series]
+        return StreamWindow(
+            launch_id,
+            block,
+            case_id,
+            burst,
+            duration_ns,
+            interval_ns,
+            self.start_ns + min(senders),
+            self.start_ns + self.starts_ns[0],
+            max(senders) - min(senders),
+            {rank: counts[:-1] for rank, counts in sorted(self.series.items())},
+            {rank: counts[-1] for rank, counts in sorted(self.series.items())},
+        )
+
+
+def series_frame(windows: Iterable[StreamWindow]) -> pl.DataFrame:
+    """Return one row for each stream and interval, SERIES_SCHEMA; `start_ns` is on the launch's clock."""
+    rows = [
+        (
+            window.launch_id,
+            window.case_id,
+            window.burst,
+            rank,
+            place,
+            window.receiver_start_ns + place * window.interval_ns,
+            window.interval_ns,
+            count,
+        )
+        for window in windows
+        for rank, counts in window.series.items()
+        for place, count in enumerate(counts)
+    ]
+    return pl.DataFrame(rows, schema=SERIES_SCHEMA, orient="row")

@@ -1,0 +1,126 @@
+"""`fabriscope incast`: many senders to one receiver, as a table and a verdict."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabriscope.cli import _usage
+
+if TYPE_CHECKING:
+    from fabriscope.analysis.incast import IncastCurve
+
+EXIT_COLLAPSES, EXIT_UNDECIDED = 3, 4
+_LAYERS = {"tcp": "tcp", "rdma": "verbs"}
+
+
+@click.command(name="incast")
+@click.option("--to", "receiver", required=True, metavar="HOST", help="The host that receives.")
+@click.option("--from", "senders", required=True, metavar="HOSTS", help="The hosts that send, as in node[2-5].")
+@click.option("--streams", default="", metavar="COUNTS", help="1..10, or 1,4,8  [default: 1 to the senders' number].")
+@click.option(
+    "--size", "sizes", multiple=True, default=("64KiB",), metavar="SIZE", help="Of a message; may be repeated."
+)
+@click.option("--over", type=click.Choice(sorted(_LAYERS)), default="tcp", show_default=True, help="What carries it.")
+@click.option("--rounds", is_flag=True, help="All wait for the slowest before the next round, as a striped read does.")
+@click.option("--duration", default="300ms", show_default=True, metavar="TIME", help="How long each point is sent.")
+@click.option("--launches", type=_usage.Count(1, 50), default=3, show_default=True, help="Of each number of streams.")
+@click.option("--interface", metavar="NAME", help="Of the hosts, the one that is measured.")
+@click.option("--rdma", type=click.Choice(["roce", "ib"]), help="With --interface and --over rdma: what it speaks.")
+@click.option("--lab", metavar="PRESET[,KEY=VALUE...]", help="Build the hosts in a lab, e.g. gige,buffer=64KiB.")
+@click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/incast-TIME].")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but table and verdict.")
+def COMMAND(**options: Any) -> None:  # noqa: N802 - the registry's constant
+    """Send from many hosts to one, for each number of streams, and tell whether the fabric holds its aggregate.
+
+    \b
+    fabriscope incast --to node1 --from 'node[2-5]' --streams 1..10 --size 1MB --interface eth1
+    fabriscope incast --to node1 --from 'node[2-5]' --lab gige,buffer=64KiB
+    fabriscope incast --to g1 --from 'g[2-4]' --over rdma --lab ethernet-100,on_full=pause
+
+    The exit code is 0 if it holds (paused or with losses, too), 3 if it collapses or is unfair, 4 if that is undecided.
+    """
+    from fabriscope import plan as plans
+    from fabriscope.analysis.results import results_of
+    from fabriscope.progress import QuietProgress, TerminalProgress, Unheard
+    from fabriscope.reports import terminal
+    from fabriscope.running import run
+    from fabriscope.store import open_run
+
+    text = _plan_text(options)
+    with tempfile.TemporaryDirectory(prefix="fabriscope-incast-") as scratch:
+        path = Path(scratch) / "incast.yaml"
+        path.write_text(text)
+        checked = plans.load(path, run.vocabulary())
+    folder = options["output"] or Path("runs") / f"incast-{time.strftime('%Y%m%d-%H%M%S')}"
+    progress = Unheard(QuietProgress() if options["quiet"] else TerminalProgress())
+    summary = run.start(checked, folder, progress, threading.Event())
+    data = open_run(str(summary.path)).read()
+    terminal.show_section(data, "incast")
+    click.echo(f"kept in {summary.path}; `fabriscope report {summary.path}` writes the report")
+    raise SystemExit(_status(results_of(data).incast_curves))
+
+
+def _status(curves: list[IncastCurve]) -> int:
+    from fabriscope.analysis.incast import COLLAPSES, UNDECIDED, UNFAIR
+
+    states = {curve.state for curve in curves}
+    if states & {COLLAPSES, UNFAIR}:
+        return EXIT_COLLAPSES
+    return EXIT_UNDECIDED if not states or UNDECIDED in states else 0
+
+
+def _plan_text(options: dict[str, Any]) -> str:
+    """Return the plan that the options ask for, as YAML: what is wrong in it is told as of any plan."""
+    import yaml
+
+    if (options["lab"] is None) == (options["interface"] is None):
+        raise click.UsageError("give --interface for real hosts, or --lab to build them here")
+    is_rdma = options["over"] == "rdma"
+    if options["rdma"] is not None and (options["interface"] is None or not is_rdma):
+        raise click.UsageError("--rdma belongs to --interface and --over rdma")
+    hosts = [options["receiver"], options["senders"]]
+    fabric: dict[str, Any] = {}
+    if options["lab"] is not None:
+        fabric["lab"] = _lab(options["lab"])
+    else:
+        fabric["interface"] = options["interface"]
+    if is_rdma:
+        fabric["rdma"] = "soft-roce" if options["lab"] is not None else options["rdma"] or "roce"
+    benchmark = {"sizes": list(options["sizes"]), "duration": options["duration"]}
+    if options["rounds"]:
+        benchmark["mode"] = "rounds"
+    if is_rdma and options["lab"] is not None:
+        benchmark["verbs"] = {"completion": "event"}
+    many_to_one: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
+    if options["streams"]:
+        many_to_one["streams"] = [int(one) if one.isdigit() else one for one in options["streams"].split(",")]
+    plan = {
+        "name": "incast",
+        "hosts": hosts,
+        "fabrics": {"fabric": fabric},
+        "layers": [_LAYERS[options["over"]]],
+        "many_to_one": many_to_one,
+        "benchmarks": {"many_to_one": benchmark},
+        "launches": options["launches"],
+        "budget": "1s",
+        "floor": False,
+        **({"guests": "all"} if is_rdma and options["lab"] is not None else {}),
+    }
+    return yaml.safe_dump(plan, sort_keys=False)
+
+
+def _lab(text: str) -> dict[str, Any]:
+    preset, *changes = text.split(",")
+    lab: dict[str, Any] = {"preset": preset}
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals:
+            raise click.UsageError(f"--lab: {change!r} is not KEY=VALUE, for example buffer=64KiB")
+        lab[key] = int(value) if value.isdigit() else value
+    return lab

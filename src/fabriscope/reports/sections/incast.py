@@ -1,0 +1,126 @@
+"""Many to one: the aggregate over the number of senders, each stream over time, and whether the fabric holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabriscope.analysis.incast import COLLAPSES, UNDECIDED, UNFAIR, IncastCurve, IncastPoint
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
+from fabriscope.analysis.words import UNKNOWN, interval_text, time_text, value_text
+from fabriscope.reports._stream_map import stream_map
+from fabriscope.reports.section import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Grid,
+    Heading,
+    Paragraph,
+    Picture,
+    Row,
+    Section,
+    Sections,
+    Table,
+)
+
+_NOTE = (
+    "The aggregate is what had arrived of all streams while every sender sent, over that time; streams that overlapped "
+    "by less than 90 % have none. Fairness is Jain’s index. It has fallen where it stays below nine tenths of what "
+    "fewer senders had. Counters of the switch and of TCP are of all message sizes of the launch together."
+)
+_MOST_MAPS = 4
+_STYLES = {COLLAPSES: "slower", UNFAIR: "slower", UNDECIDED: "undecided"}
+
+
+def _build(results: Results) -> list[Section]:
+    curves = results.incast_curves
+    if not curves:
+        return []
+    sentences = [curve.sentence() for curve in curves]
+    rows = [_row(curve, point) for curve in curves for point in curve.points]
+    groups = [curve.name for curve in curves for _ in curve.points]
+    numbers = ("streams", "aggregate", "of the wire", "slowest stream", "fairness", "start skew", "dropped", "pauses")
+    columns = [Column("what"), *(Column(name, "number") for name in (*numbers, "sent again", "launches"))]
+    columns.append(Column("state"))
+    table = Table(columns, rows, groups)
+    blocks: list[Block] = [Bullets(sentences), table, *_maps(results, curves), Paragraph(_NOTE, is_note=True)]
+    brief: list[Block] = [Heading("many to one"), Table(_brief_columns(), [_brief(*pair) for pair in _pairs(curves)])]
+    brief.append(Bullets(sentences))
+    return [Section("incast", "Many to one", blocks, "Many to one", brief=brief)]
+
+
+def _pairs(curves: Sequence[IncastCurve]) -> list[tuple[IncastCurve, IncastPoint]]:
+    return [(curve, point) for curve in curves for point in curve.points]
+
+
+def _row(curve: IncastCurve, point: IncastPoint) -> Row:
+    centre = point.aggregate
+    interval = interval_text(centre.low, centre.high, lambda value: value_text(value, AGGREGATE))
+    return [
+        curve.name,
+        str(point.stream_count),
+        Cell(_rate(centre.value, AGGREGATE), interval),
+        _share(point),
+        _rate(point.slowest_bytes_per_s, SLOWEST),
+        UNKNOWN if point.fairness is None else f"{point.fairness:.2f}",
+        Cell(time_text(point.skew_ns), _refused(point)),
+        _count(point.evidence.dropped_frames),
+        _count(point.evidence.pauses),
+        _count(point.evidence.retransmitted_bytes),
+        str(point.launch_count),
+        Cell(curve.verdict, style=_STYLES.get(curve.state, "equivalent")),
+    ]
+
+
+def _brief_columns() -> list[Column]:
+    numbers = ("streams", "aggregate", "of the wire", "slowest", "fairness", "dropped", "pauses")
+    return [Column("network, layer, size"), *(Column(name, "number") for name in numbers)]
+
+
+def _brief(curve: IncastCurve, point: IncastPoint) -> Row:
+    return [
+        curve.name,
+        str(point.stream_count),
+        _rate(point.aggregate.value, AGGREGATE),
+        _share(point),
+        _rate(point.slowest_bytes_per_s, SLOWEST),
+        UNKNOWN if point.fairness is None else f"{point.fairness:.2f}",
+        _count(point.evidence.dropped_frames),
+        _count(point.evidence.pauses),
+    ]
+
+
+def _rate(value: float | None, metric_id: str) -> str:
+    return UNKNOWN if value is None else value_text(value, metric_id)
+
+
+def _share(point: IncastPoint) -> str:
+    return UNKNOWN if point.share_of_limit is None else f"{point.share_of_limit:.0%}"
+
+
+def _count(number: int | None) -> str:
+    return UNKNOWN if number is None else str(number)
+
+
+def _refused(point: IncastPoint) -> str:
+    count = point.refused_window_count
+    return f"{count} window{'' if count == 1 else 's'} refused" if count else ""
+
+
+def _maps(results: Results, curves: Sequence[IncastCurve]) -> list[Block]:
+    """Return a picture of the most streams of the first curves."""
+    windows: dict[str, StreamWindow] = {}
+    for (_, case_id), of_launch in windows_by_launch(results.run).items():
+        windows.setdefault(case_id, of_launch[0])
+    parts: list[list[Block]] = []
+    for curve in curves[:_MOST_MAPS]:
+        point = curve.points[-1]
+        window = windows.get(point.case_id)
+        if window is not None and point.stream_count > 1:
+            what = f"{curve.name}, {point.stream_count} streams, {time_text(window.interval_ns)} a cell or more"
+            parts.append([Picture(f"{what}: a row for each stream, darker for more bytes", stream_map(window))])
+    return [Grid(parts)] if parts else []
+
+
+SECTION = Sections("incast", 55, _build)
