@@ -40,7 +40,7 @@ ROOMS: Mapping[str, set[str]] = {
 FOUNDATIONS = ("bug_log", "engine_binary", "progress", "registry")
 """Top-level files that import model alone."""
 ANALYSIS = (
-    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "papers"),
+    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "papers", "incast"),
     *("group_words", "answer", "results"),
 )
 """What is in analysis; each may import model and those before it."""

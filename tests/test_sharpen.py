@@ -30,7 +30,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.errors import StoreError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.plan import Plan, Vocabulary, load
-from fabriscope.plan.schema import BenchmarkSection
+from fabriscope.plan.benchmark_sections import BenchmarkSection
 from fabriscope.progress import QuietProgress
 from fabriscope.running.sharpen import Sharpening
 from fabriscope.store.checks import check_folder

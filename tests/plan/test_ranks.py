@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fabriscope.model.benchmarks import BENCHMARKS, PARAMETERS
+from fabriscope.model.benchmarks import BENCHMARKS, MEASURES, PARAMETERS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError
 from fabriscope.model.metrics import METRICS, metrics_of
@@ -200,7 +200,7 @@ def test_a_layout_is_found_again(layout: Layout) -> None:
     assert layout_from(layout.label()) == layout
 
 
-@pytest.mark.parametrize("hosts", [("a", "b", "b"), ("a", "b", "b", "a"), ()])
+@pytest.mark.parametrize("hosts", [("a", "a", "b"), ("a", "b", "b", "a"), ()])
 def test_other_layouts_are_refused(hosts: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="equally many ranks"):
         layout_of(hosts)
@@ -208,7 +208,7 @@ def test_other_layouts_are_refused(hosts: tuple[str, ...]) -> None:
 
 def test_every_benchmark_has_defined_metrics_and_known_parameters() -> None:
     for kind in BENCHMARKS.values():
-        assert set(kind.parameters) <= set(PARAMETERS)
+        assert set(kind.parameters) <= {*PARAMETERS, *MEASURES}
         timings: tuple[Any, ...] = PARAMETERS["timing"][0] if "timing" in kind.parameters else (None,)
         for timing in timings:
             for compute in ("0", "1") if "compute" in kind.parameters else ("0",):

@@ -82,8 +82,8 @@ class Order:
         self.last_rank = max(self.last_rank, share.rank or 0)
         self.longest_ns = max(self.longest_ns, *(int(max(share.values)),) if share.values else (0,))
 
-    def take_arrived(self, arrived: SampleBlock, record: Foreign) -> None:
-        """Note what arrived of one stream; raises ParseError if it is not of the block before, or was told already."""
+    def take_arrived(self, arrived: SampleBlock, record: Foreign) -> SampleBlock:
+        """Note what arrived of one stream, and return it; raises ParseError if it stands twice or elsewhere."""
         of = self.block or arrived
         place, of_place = ((one.case_id, one.phase, one.round, one.burst) for one in (arrived, of))
         name = (*place, of.start_ns, arrived.rank, arrived.quantity)
@@ -92,6 +92,7 @@ class Order:
             raise ParseError(what, where=record.where)
         self.bursts.add(name)
         self.last_rank = max(self.last_rank, arrived.rank or 0)
+        return arrived
 
     def check_ranks(self, rank_count: int) -> None:
         """Raise ParseError where a share is of a rank that the launch does not have."""

@@ -180,9 +180,7 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
             stream.order.take_share(share, record)
             stream.blocks.append(share)
     elif kind == "stream_block":
-        arrived = _stream_block(record, stream.order.block, case_ids)
-        stream.order.take_arrived(arrived, record)
-        stream.blocks.append(arrived)
+        stream.blocks.append(stream.order.take_arrived(_stream_block(record, stream.order.block, case_ids), record))
     elif kind == "clock_model":
         stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
     elif kind == "turns":

@@ -24,7 +24,8 @@ from fabriscope.analysis.frames import (
     launches_of,
     planned_cases,
 )
-from fabriscope.analysis.incast import IncastCurve, incast_curves, incast_frame
+from fabriscope.analysis.incast.curves import incast_curves, incast_frame
+from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.proof.transport import (
     refuted_run,

@@ -13,7 +13,7 @@ import click
 from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
-    from fabriscope.analysis.incast import IncastCurve
+    from fabriscope.analysis.incast.points import IncastCurve
 
 EXIT_COLLAPSES, EXIT_UNDECIDED = 3, 4
 _LAYERS = {"tcp": "tcp", "rdma": "verbs"}
@@ -35,7 +35,7 @@ _LAYERS = {"tcp": "tcp", "rdma": "verbs"}
 @click.option("--lab", metavar="PRESET[,KEY=VALUE...]", help="Build the hosts in a lab, e.g. gige,buffer=64KiB.")
 @click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/incast-TIME].")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but table and verdict.")
-def COMMAND(**options: Any) -> None:  # noqa: N802 - the registry's constant
+def incast(**options: Any) -> None:
     """Send from many hosts to one, for each number of streams, and tell whether the fabric holds its aggregate.
 
     \b
@@ -67,7 +67,7 @@ def COMMAND(**options: Any) -> None:  # noqa: N802 - the registry's constant
 
 
 def _status(curves: list[IncastCurve]) -> int:
-    from fabriscope.analysis.incast import COLLAPSES, UNDECIDED, UNFAIR
+    from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR
 
     states = {curve.state for curve in curves}
     if states & {COLLAPSES, UNFAIR}:
@@ -124,3 +124,6 @@ def _lab(text: str) -> dict[str, Any]:
             raise click.UsageError(f"--lab: {change!r} is not KEY=VALUE, for example buffer=64KiB")
         lab[key] = int(value) if value.isdigit() else value
     return lab
+
+
+COMMAND = incast

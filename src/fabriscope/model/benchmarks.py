@@ -236,6 +236,8 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
 }
 """Every parameter of a benchmark in a plan: its values, and what it says (with its default)."""
+MEASURES = ("duration_ms",)
+"""Parameters that any number will do for; a plan has words of its own for them, with their units."""
 
 
 def choices_of(parameter: str, benchmark: str) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from fabriscope.model.metric import (
     rate_metric,
     time_metric,
 )
-from fabriscope.model.quantity import UNITS, Direction, Operations, Quantity, Ranks, Timing
+from fabriscope.model.quantity import Direction, Operations, Quantity, Ranks, Timing
+from fabriscope.model.stream_metrics import OF_STREAMS
 
 _WINDOW = Moves(is_window=True)
 _OF_PAIRS = (
@@ -68,20 +69,6 @@ _OF_PAIRS = (
         "incast_time", "Incast time",
         "one such round: from when rank 0 begins to post its receives, before its first question, until the last "
         "answer has arrived", TO_ONE, ranks=Ranks.SPAN,
-    ),
-    rate_metric(
-        "aggregate", "Aggregate",
-        "all streams to rank 0 together: the bytes that had arrived within the time for which all senders sent, from "
-        "the first sender's start, over that time", TO_ONE, Moves(1, is_window=True, flows=SENDERS), ranks=Ranks.SPAN,
-    ),
-    rate_metric(
-        "slowest_stream", "Slowest stream", "the least of what one stream had of that", Direction.NONE,
-        ranks=Ranks.LEAST,
-    ),
-    Metric(
-        Quantity("fairness", UNITS["ratio"], ranks=Ranks.SPAN), "Fairness",
-        "Jain's index of the streams' rates, (sum x)^2 / (n sum x^2): 1 where all have the same, 1/n where one has all "
-        "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
     ),
 )  # fmt: skip
 
@@ -308,5 +295,6 @@ _ALL = [
     *(stated for metric in _OF_GROUPS if metric.unit is NS for stated in _stated(metric)),
     *_MEANS,
     *_OVERLAPS,
+    *OF_STREAMS,
 ]
 METRICS = {metric.metric_id: metric for metric in _ALL}

@@ -8,9 +8,10 @@ from fabriscope.model.benchmarks import BenchmarkKind, choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import Layout
+from fabriscope.plan.benchmark_sections import BenchmarkSection, SocketSection, VerbsSection
 from fabriscope.plan.cases import MAX_CASES, most_cases, parameter_sets, sizes_of
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import BenchmarkSection, PlanSection, SocketSection, VerbsSection
+from fabriscope.plan.schema import PlanSection
 
 LEAST_QUEUE_DEPTH = 4
 DEFAULT_QUEUE_DEPTH = 128

@@ -19,7 +19,7 @@ from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import CYCLIC, layout_of
-from fabriscope.plan.schema import BenchmarkSection, SocketSection, VerbsSection
+from fabriscope.plan.benchmark_sections import BenchmarkSection, SocketSection, VerbsSection
 
 Parameters = tuple[tuple[str, str], ...]
 

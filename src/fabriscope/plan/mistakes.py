@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan import place_schema, schema, values
+from fabriscope.plan import benchmark_sections, place_schema, schema, values
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 _WANTED = {
@@ -92,18 +92,19 @@ def _known_keys(place: Place) -> frozenset[str]:
     nested: dict[Any, type[BaseModel]] = {
         "ssh": place_schema.SshSection,
         "submit": place_schema.SubmitSection,
-        "socket": schema.SocketSection,
-        "verbs": schema.VerbsSection,
+        "socket": benchmark_sections.SocketSection,
+        "verbs": benchmark_sections.VerbsSection,
         "lab": schema.LabFabricSection,
+        "many_to_one": benchmark_sections.ManyToOneSection,
     }
     named: dict[Any, type[BaseModel]] = {
-        "benchmarks": schema.BenchmarkSection,
+        "benchmarks": benchmark_sections.BenchmarkSection,
         "guests": schema.GuestSection,
         "fabrics": schema.FabricSection,
         "mpi": schema.MpiSection,
     }
     section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
-    return frozenset(section.model_fields)
+    return frozenset(field.alias or name for name, field in section.model_fields.items())
 
 
 def nearest(name: str, known: Collection[str]) -> str:

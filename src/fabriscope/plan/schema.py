@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.lab import LEAST_CPU_SHARE
+from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToOneSection
 from fabriscope.plan.names import (
     InterfaceName,
     Label,
@@ -17,7 +17,6 @@ from fabriscope.plan.names import (
 )
 from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
 from fabriscope.plan.section import Section
-from fabriscope.plan.sizes import parse_sizes
 from fabriscope.plan.strict import Timeout, Truth, TruthOrName
 from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
@@ -27,30 +26,16 @@ from fabriscope.plan.values import (
     CoreCounts,
     DurationNs,
     HostList,
-    Parameter,
     RankCounts,
     RateBitsPerS,
     Seed,
     Share,
     SizeBytes,
-    Sizes,
-    StreamCounts,
-    Swept,
-    SweptAckTimeout,
-    SweptBool,
-    SweptCompletion,
-    SweptCongestionControl,
-    SweptInline,
-    SweptMicroseconds,
-    SweptRequests,
-    SweptSocketBuffer,
-    SweptWindow,
     as_list,
     guest_lists,
     no_truth,
     or_host_list,
     or_name,
-    parameter_field,
     unique,
 )
 
@@ -60,80 +45,6 @@ MAX_FABRICS = 64
 """And MPI libraries, of a plan."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
-
-
-class SocketSection(Section):
-    """TCP socket options; a list of values is swept. `default` leaves the system's own value."""
-
-    send_buffer: SweptSocketBuffer = Field((None,), description="SO_SNDBUF in bytes")
-    receive_buffer: SweptSocketBuffer = Field((None,), description="SO_RCVBUF in bytes")
-    tcp_nodelay: SweptBool = Field((True,), description="false leaves Nagle's algorithm on")
-    busy_poll_us: SweptMicroseconds = Field((None,), description="SO_BUSY_POLL in microseconds")
-    congestion_control: SweptCongestionControl = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
-    placements: tuple[Literal["inter", "intra"], ...] = Field(
-        ("inter", "intra"), description="where they are set; elsewhere the system's own values are measured"
-    )
-    bind_to_interface: Truth = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")
-
-
-class VerbsSection(Section):
-    """What the layer verbs is told of its queue pairs; a list is swept. `default` leaves it to the program."""
-
-    inline_limit: SweptInline = Field(
-        (None,), description="messages up to this many bytes travel in the request itself"
-    )
-    signal_every: SweptRequests = Field((None,), description="sends for each completion")
-    queue_depth: SweptRequests = Field((None,), description="requests that either queue holds")
-    ack_timeout: SweptAckTimeout = Field(
-        (None,), description="n: what is not acknowledged for 4.096 us times 2^n is sent again; 0: never"
-    )
-    completion: SweptCompletion = Field((None,), description="a completion is polled for, or its event is waited for")
-
-
-class BenchmarkSection(Section):
-    """One benchmark and its sweep."""
-
-    sizes: Sizes = Field(
-        parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation"
-    )
-    window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty; of incast 1")
-    in_flight_limit: SizeBytes = Field(
-        4 << 20, description="the window of large messages is cut so that at most this many bytes are in flight", gt=0
-    )
-    socket: SocketSection = Field(SocketSection(), description="socket options of the layer tcp")
-    verbs: VerbsSection = Field(VerbsSection(), description="queues of the layer verbs")
-    datatype: Annotated[Swept, Parameter("datatype")] = parameter_field("datatype")
-    reduction: Annotated[Swept, Parameter("reduction")] = parameter_field("reduction")
-    root: Annotated[Swept, Parameter("root")] = parameter_field("root")
-    timing: Annotated[Swept, Parameter("timing")] = parameter_field("timing")
-    pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
-    mode: Annotated[Swept, Parameter("mode")] = parameter_field("mode")
-    duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(
-        None, description="how long the streams of many_to_one are sent; 300ms"
-    )
-    compute: Annotated[Swept, Parameter("compute")] = parameter_field("compute")
-    synchronization: Annotated[Swept, Parameter("synchronization")] = parameter_field("synchronization")
-    window_memory: Annotated[Swept, Parameter("window_memory")] = parameter_field("window_memory")
-    far_check: Annotated[Swept, Parameter("far_check")] = parameter_field("far_check")
-
-    def parameters(self) -> dict[str, tuple[str, ...]]:
-        """Return the parameters that are given, each with its values."""
-        given = {name: values for name in PARAMETERS if (values := getattr(self, name))}
-        if self.duration is not None:
-            given["duration_ms"] = (str(self.duration // 10**6),)
-        return given
-
-
-class ManyToOneSection(Section):
-    """Who receives and who sends."""
-
-    to: HostList | None = Field(None, description="the host that receives; absent: the first of the plan's")
-    sources: HostList | None = Field(
-        None, alias="from", description="the hosts that send; absent: all others of the plan"
-    )
-    streams: StreamCounts = Field(
-        (), description="streams, dealt out over the hosts that send: a count, a list, 1..10; absent: 1 to those hosts"
-    )
 
 
 class LabFabricSection(Section):

@@ -8,10 +8,11 @@ from dataclasses import fields
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.errors import shown
+from fabriscope.plan.benchmark_sections import VerbsSection
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.place_schema import StandInSection
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import PlanSection, VerbsSection
+from fabriscope.plan.schema import PlanSection
 
 ATTRIBUTES = frozenset(
     (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,7 +22,6 @@ from fabriscope.plan.scalars import MAX_INTEGER
 from fabriscope.plan.sizes import parse_sizes
 
 MAX_RANKS = 4096
-MAX_STREAMS = 1024
 MAX_CORES = 1 << 20
 """Of a host; more than the kernel knows."""
 MAX_OPTION = 2**31 - 1
@@ -229,33 +227,6 @@ def parameter_field(name: str) -> Any:
 
 Swept = tuple[str, ...]
 RankCounts = Annotated[tuple[int | str, ...], _counts(2, "all"), _counts_schema(2, "all")]
-_STREAM_RANGE = re.compile(r"(?P<first>[0-9]{1,5})\.\.(?P<last>[0-9]{1,5})")
-
-
-def _stream_counts(value: Any) -> tuple[int, ...]:
-    """Return every count of `1..10`, of a list, or one alone, each once."""
-    counts: list[int] = []
-    for item in as_list(value):
-        match = _STREAM_RANGE.fullmatch(item) if isinstance(item, str) else None
-        if match is not None and 1 <= int(match["first"]) <= int(match["last"]) <= MAX_STREAMS:
-            counts += range(int(match["first"]), int(match["last"]) + 1)
-        elif isinstance(item, int) and not isinstance(item, bool) and 1 <= item <= MAX_STREAMS:
-            counts.append(item)
-        else:
-            raise ValueError(f"{shown(item)} is neither a count from 1 to {MAX_STREAMS} nor a range such as 1..10")
-    if not counts:
-        raise ValueError("the list is empty")
-    return tuple(dict.fromkeys(counts))
-
-
-_COUNT_OR_RANGE = {
-    "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_STREAMS}, {"type": "string", "examples": ["1..10"]}]
-}
-StreamCounts = Annotated[
-    tuple[int, ...],
-    BeforeValidator(_stream_counts),
-    WithJsonSchema({"anyOf": [*_COUNT_OR_RANGE["anyOf"], {"type": "array", "items": _COUNT_OR_RANGE, "minItems": 1}]}),
-]
 CoreCounts = Annotated[tuple[int | str, ...], _counts(1, "half", "all"), _counts_schema(1, "half", "all")]
 Arrangements = Annotated[
     tuple[Literal["block", "cyclic"], ...],

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.pairs import PairMatrix
+from fabriscope.reports._cells import cells
 
 CELL = 8
 STEPS = ((1.05, "#e8eef4"), (1.25, "#b7cfe3"), (1.5, "#7fa9cc"), (2.0, "#d98b4a"), (np.inf, "#b34700"))
@@ -28,14 +29,9 @@ def worst_pairs(results: Results) -> pl.DataFrame:
 
 
 def picture(one: PairMatrix) -> Markup:
-    """Return the matrix as SVG paths, one for each colour: nothing of a run's text is in it."""
-    paths: dict[str, list[str]] = {colour: [] for _, colour in STEPS}
-    for row, values in enumerate(one.picture):
-        for column, value in enumerate(values):
-            if np.isfinite(value):
-                colour = next(colour for most, colour in STEPS if value <= most)
-                paths[colour].append(f"M{column * CELL} {row * CELL}h{CELL}v{CELL}h-{CELL}z")
-    side = len(one.picture) * CELL
-    drawn = "".join(f'<path fill="{colour}" d="{"".join(some)}"/>' for colour, some in paths.items() if some)
-    svg = f'<svg viewBox="0 0 {side} {side}" width="{side}" height="{side}" role="img">{drawn}</svg>'
-    return Markup(svg)  # noqa: S704 - numbers and colours alone
+    """Return the matrix as SVG: nothing of a run's text is in it."""
+    return cells([[_colour(value) for value in values] for values in one.picture], CELL)
+
+
+def _colour(value: float) -> str | None:
+    return next(colour for most, colour in STEPS if value <= most) if np.isfinite(value) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from fabriscope.analysis.values.streams import StreamWindow
+from fabriscope.reports._cells import cells
 
 CELL = 10
 MOST_COLUMNS = 100
@@ -14,19 +15,12 @@ STEPS = ((0.02, "#b34700"), (0.25, "#e8c39e"), (0.5, "#d3e0ec"), (0.75, "#9dbdd9
 
 
 def stream_map(window: StreamWindow) -> Markup:
-    """Return a window as SVG paths, one for each colour: nothing of a run's text is in it."""
+    """Return a window as SVG: nothing of a run's text is in it."""
     rows = [_columns(counts) for counts in window.series.values()]
     fullest = max(map(sum, zip(*rows, strict=True)), default=0)
     even = fullest / len(rows) if rows and fullest else 1.0
-    paths: dict[str, list[str]] = {colour: [] for _, colour in STEPS}
-    for row, values in enumerate(rows):
-        for column, value in enumerate(values):
-            colour = next(colour for most, colour in STEPS if value <= most * even)
-            paths[colour].append(f"M{column * CELL} {row * CELL}h{CELL}v{CELL}h-{CELL}z")
-    width, height = max(map(len, rows), default=0) * CELL, len(rows) * CELL
-    drawn = "".join(f'<path fill="{colour}" d="{"".join(some)}"/>' for colour, some in paths.items() if some)
-    svg = f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">{drawn}</svg>'
-    return Markup(svg)  # noqa: S704 - numbers and colours alone
+    steps = [(most * even, colour) for most, colour in STEPS]
+    return cells([[next(colour for most, colour in steps if value <= most) for value in row] for row in rows], CELL)
 
 
 def _columns(counts: tuple[int, ...]) -> list[int]:

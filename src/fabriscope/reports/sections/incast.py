@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriscope.analysis.incast import COLLAPSES, UNDECIDED, UNFAIR, IncastCurve, IncastPoint
+from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, IncastCurve, IncastPoint
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.analysis.words import UNKNOWN, interval_text, time_text, value_text

@@ -1,0 +1,106 @@
+"""From a run to its curves of many to one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+import polars as pl
+
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
+from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
+from fabriscope.analysis.incast.states import knee_of, state_of
+from fabriscope.analysis.values.estimates import Centre, Estimate
+from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
+from fabriscope.model.benchmarks import STREAMS, kind_of
+from fabriscope.model.run_data import RunData
+
+INCAST_SCHEMA = {
+    "fabric": pl.String,
+    "layer": pl.String,
+    "mpi": pl.String,
+    "series": pl.String,
+    "message_size_bytes": pl.Int64,
+    "streams": pl.Int32,
+    "aggregate_bytes_per_s": pl.Float64,
+    "aggregate_low": pl.Float64,
+    "aggregate_high": pl.Float64,
+    "limit_bytes_per_s": pl.Float64,
+    "slowest_stream_bytes_per_s": pl.Float64,
+    "fairness_ratio": pl.Float64,
+    "start_skew_ns": pl.Float64,
+    "least_overlap": pl.Float64,
+    "launch_count": pl.Int64,
+    "refused_window_count": pl.Int64,
+    "dropped_frames": pl.Int64,
+    "pauses": pl.Int64,
+    "marked_frames": pl.Int64,
+    "retransmitted_bytes": pl.Int64,
+}
+
+
+def incast_curves(run: RunData, estimates: Iterable[Estimate]) -> list[IncastCurve]:
+    """Return what came of many_to_one, one curve for each fabric, layer, series and message size."""
+    of_cases: dict[str, dict[str, Estimate]] = defaultdict(dict)
+    cases: dict[tuple[Curve, int], list[Estimate]] = defaultdict(list)
+    for row in estimates:
+        if kind_of(row.benchmark).pattern != STREAMS:
+            continue
+        of_cases[row.case_id][row.metric_id] = row
+        if row.metric_id == AGGREGATE:
+            cases[_without_ranks(row.curve), row.message_size_bytes].append(row)
+    windows: dict[str, list[StreamWindow]] = defaultdict(list)
+    for (_, case_id), of_launch in windows_by_launch(run).items():
+        windows[case_id] += of_launch
+    evidence = run.once(evidence_by_entry)
+    curves = []
+    for (curve, size), rows in cases.items():
+        points = tuple(
+            _point(row, of_cases[row.case_id], windows[row.case_id], evidence.get(row.entry_id, Evidence()))
+            for row in sorted(rows, key=lambda row: row.rank_count)
+        )
+        knee = knee_of(points)
+        state, because = state_of(points, knee)
+        curves.append(IncastCurve(curve, size, points, knee, state, because))
+    return curves
+
+
+def _without_ranks(curve: Curve) -> Curve:
+    return Curve(**{**vars(curve), "ranks": ""})
+
+
+def _point(
+    row: Estimate, metrics: Mapping[str, Estimate], windows: Sequence[StreamWindow], evidence: Evidence
+) -> IncastPoint:
+    sound = not row.impossible
+    return IncastPoint(
+        case_id=row.case_id,
+        stream_count=row.rank_count - 1,
+        aggregate=Centre(row.value, row.low, row.high) if sound else Centre(None, None, None),
+        limit_bytes_per_s=row.limit,
+        slowest_bytes_per_s=metrics[SLOWEST].value if SLOWEST in metrics and sound else None,
+        fairness=metrics[FAIRNESS].value if FAIRNESS in metrics and sound else None,
+        skew_ns=median(window.skew_ns for window in windows) if windows else None,
+        least_overlap=min((window.overlap for window in windows), default=None),
+        launch_count=row.launch_count,
+        refused_window_count=sum(not window.is_comparable for window in windows),
+        evidence=evidence,
+    )
+
+
+def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
+    """Return one row for each point, INCAST_SCHEMA."""
+    rows = [
+        (
+            curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
+            point.stream_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
+            point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
+            point.launch_count, point.refused_window_count, point.evidence.dropped_frames, point.evidence.pauses,
+            point.evidence.marked_frames, point.evidence.retransmitted_bytes,
+        )
+        for curve in curves
+        for point in curve.points
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=INCAST_SCHEMA, orient="row")

@@ -1,0 +1,79 @@
+"""The nouns of many to one: a point, a knee, a curve with its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.incast.evidence import Evidence
+from fabriscope.analysis.values.estimates import Centre
+from fabriscope.analysis.words import size_text
+
+HOLDS, COLLAPSES, UNFAIR, PAUSED, DROPPED, UNDECIDED = "holds", "collapses", "unfair", "paused", "dropped", "undecided"
+
+
+@dataclass(frozen=True)
+class IncastPoint:
+    """One number of streams at one message size."""
+
+    case_id: str
+    stream_count: int
+    aggregate: Centre
+    limit_bytes_per_s: float | None
+    slowest_bytes_per_s: float | None
+    fairness: float | None
+    skew_ns: float | None
+    """Median over windows."""
+    least_overlap: float | None
+    launch_count: int
+    refused_window_count: int
+    """Whose streams overlapped too little: their sum is no aggregate."""
+    evidence: Evidence
+
+    @property
+    def share_of_limit(self) -> float | None:
+        """Return the aggregate as a share of what the wire allows."""
+        value = self.aggregate.value
+        return value / self.limit_bytes_per_s if value is not None and self.limit_bytes_per_s else None
+
+
+@dataclass(frozen=True)
+class Knee:
+    """From how many senders on the aggregate has fallen."""
+
+    value: int
+    low: int
+    """It may have fallen from here on, by the intervals of the launches."""
+    high: int | None
+    """It has surely fallen here; None where no launch can tell."""
+
+
+@dataclass(frozen=True)
+class IncastCurve:
+    """One fabric, layer and message size over the number of streams."""
+
+    curve: Curve
+    """Its ranks are those of the first point."""
+    message_size_bytes: int
+    points: tuple[IncastPoint, ...]
+    knee: Knee | None
+    state: str
+    """HOLDS, COLLAPSES, UNFAIR, UNDECIDED, or it holds with senders PAUSED or frames DROPPED."""
+    because: str
+    """The evidence, in a clause."""
+
+    @property
+    def name(self) -> str:
+        """Return how a sentence calls it."""
+        return f"{self.curve.label(ranks=False)}, {size_text(self.message_size_bytes)}"
+
+    @property
+    def verdict(self) -> str:
+        """Return the state in words: `collapses from 4 senders on`."""
+        if self.state == COLLAPSES and self.knee is not None:
+            return f"collapses from {self.knee.value} senders on"
+        return {PAUSED: "holds, paused", DROPPED: "holds, with losses"}.get(self.state, self.state)
+
+    def sentence(self) -> str:
+        """Return the verdict with its evidence."""
+        return f"{self.name}: {self.verdict}: {self.because}."

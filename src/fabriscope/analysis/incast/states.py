@@ -1,0 +1,137 @@
+"""Where the aggregate falls, and which state a fabric is in: pure functions of its points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabriscope.analysis.incast.points import (
+    COLLAPSES,
+    DROPPED,
+    HOLDS,
+    PAUSED,
+    UNDECIDED,
+    UNFAIR,
+    IncastPoint,
+    Knee,
+)
+from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST
+from fabriscope.analysis.words import value_text
+
+KEEPS = 0.9
+"""An aggregate below this share of what fewer senders had has fallen."""
+FILLS = 0.9
+"""An aggregate of at least this share of what the wire allows fills it."""
+LEAST_FAIRNESS = 0.8
+"""Jain's index below which streams are told to be unfair to each other."""
+
+
+def knee_of(points: Sequence[IncastPoint]) -> Knee | None:
+    """Return the first number of streams from which on the aggregate stays below KEEPS of the most that fewer had.
+
+    `low` goes by the lower ends of the intervals, `high` by the upper ones against the lower end of the most.
+    """
+    found = _first_fallen([point.aggregate.value for point in points], [point.aggregate.value for point in points])
+    if found is None:
+        return None
+    lows = [point.aggregate.low for point in points]
+    highs = [point.aggregate.high for point in points]
+    first = _first_fallen(lows, highs)
+    sure = _first_fallen(highs, lows)
+    low = found if first is None else min(found, first)
+    return Knee(
+        points[found].stream_count,
+        points[low].stream_count,
+        None if sure is None else points[max(found, sure)].stream_count,
+    )
+
+
+def _first_fallen(values: Sequence[float | None], mosts: Sequence[float | None]) -> int | None:
+    """Return the first place from which on all `values` are below KEEPS of the most of `mosts` before it."""
+    if any(value is None for value in (*values, *mosts)):
+        return None
+    for place in range(1, len(values)):
+        most = max(value or 0.0 for value in mosts[:place])
+        if all((value or 0.0) < KEEPS * most for value in values[place:]):
+            return place
+    return None
+
+
+def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str]:
+    """Return the state of a curve, and the evidence for it."""
+    told = [point for point in points if point.aggregate.value is not None]
+    if not told:
+        refused = sum(point.refused_window_count for point in points)
+        if refused:
+            return (
+                UNDECIDED,
+                f"the streams of {refused} windows overlapped by less than 90 %: their sum is no aggregate",
+            )
+        return UNDECIDED, "nothing was measured"
+    counted = _counted(told)
+    if knee is not None and knee.high is not None:
+        return COLLAPSES, f"{_fall(told, knee)}; {counted}"
+    if knee is not None:
+        return UNDECIDED, f"{_fall(told, knee)}, and the launches do not tell whether it did; {counted}"
+    if machine := _machine_is_the_limit(told):
+        return UNDECIDED, machine
+    worst = min(told, key=lambda point: point.fairness if point.fairness is not None else 1.0)
+    share = _share_words(told[-1])
+    if worst.fairness is not None and worst.fairness < LEAST_FAIRNESS:
+        words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
+        return UNFAIR, f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}; {counted}"
+    if any(point.evidence.dropped_frames or point.evidence.retransmitted_bytes for point in told):
+        return DROPPED, f"{share}; {counted}"
+    if any(point.evidence.pauses for point in told):
+        return PAUSED, f"{share}; {counted}"
+    return HOLDS, f"{share}; {counted}"
+
+
+def _fall(points: Sequence[IncastPoint], knee: Knee) -> str:
+    at = next(point for point in points if point.stream_count == knee.value)
+    most = max(
+        (point for point in points if point.stream_count < knee.value), key=lambda point: point.aggregate.value or 0.0
+    )
+    left, right = (value_text(point.aggregate.value or 0.0, AGGREGATE) for point in (most, at))
+    between = f"between {knee.low} and {knee.high}" if knee.high not in (None, knee.low) else ""
+    where = f" (the fall lies {between})" if between else ""
+    return f"the aggregate falls from {left} with {most.stream_count} to {right} with {at.stream_count}{where}"
+
+
+def _share_words(point: IncastPoint) -> str:
+    value = value_text(point.aggregate.value or 0.0, AGGREGATE)
+    share = point.share_of_limit
+    of_wire = f", {share:.0%} of what the wire allows" if share is not None else ""
+    return f"{value} with {point.stream_count}{of_wire}"
+
+
+def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
+    """Return why the hosts and not the fabric are what was measured; empty where that is not so.
+
+    Where no number of streams fills the wire, and the switch counted neither a drop nor a pause, nothing of the fabric
+    was ever full.
+    """
+    shares = [share for point in points if (share := point.share_of_limit) is not None]
+    if not shares or max(shares) >= FILLS:
+        return ""
+    full = [point.evidence.dropped_frames or point.evidence.pauses for point in points]
+    if any(full):
+        return ""
+    return (
+        f"the hosts send or receive at most {max(shares):.0%} of what the wire allows, and nothing was dropped or "
+        "paused: the machine is the limit, and of the fabric nothing can be told"
+    )
+
+
+def _counted(points: Sequence[IncastPoint]) -> str:
+    """Return what the counters say, of all points together."""
+    words = []
+    for name, what in (
+        ("dropped_frames", "frames dropped"),
+        ("pauses", "pauses"),
+        ("marked_frames", "frames marked"),
+        ("retransmitted_bytes", "bytes sent again"),
+    ):
+        numbers = [number for point in points if (number := getattr(point.evidence, name)) is not None]
+        if numbers and (sum(numbers) or name == "dropped_frames"):
+            words.append(f"{sum(numbers)} {what}")
+    return ", ".join(words) or "no counter tells of the switch"

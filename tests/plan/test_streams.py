@@ -1,0 +1,84 @@
+"""Who sends to whom in many_to_one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.errors import PlanError
+from fabriscope.model.ranks import layout_from, layout_of, to_one
+from fabriscope.plan import Vocabulary, expand, expected_ns, load
+from fabriscope.running.site import planned_fabrics
+
+WORDS = Vocabulary(frozenset(BENCHMARKS), frozenset({"engine"}), frozenset({"tcp", "mpi"}), frozenset({"gige"}))
+HEAD = "name: x\nhosts: node[1-4]\nfabrics: {gige: {lab: gige}}\nfloor: false\nlaunches: 1\n"
+SENT = "benchmarks: {many_to_one: {sizes: [64KiB]}}\n"
+
+
+def placed(tmp_path: Path, text: str) -> dict[str, tuple[str, ...]]:
+    path = tmp_path / "plan.yaml"
+    path.write_text(HEAD + text)
+    plan = load(path, WORDS)
+    return {entry.entry_id: entry.hosts for entry in expand(plan, planned_fabrics(plan), 2).entries}
+
+
+def test_without_a_word_the_first_host_receives_from_each_other(tmp_path: Path) -> None:
+    assert placed(tmp_path, SENT) == {
+        "gige.tcp.inter": ("node1", "node2"),
+        "gige.tcp.inter.3x1": ("node1", "node2", "node3"),
+        "gige.tcp.inter.4x1": ("node1", "node2", "node3", "node4"),
+    }
+
+
+def test_streams_go_round_the_hosts_that_send(tmp_path: Path) -> None:
+    text = "many_to_one: {to: node3, from: 'node[1-2]', streams: [1, 3..4]}\n" + SENT
+    assert placed(tmp_path, text) == {
+        "gige.tcp.inter": ("node3", "node1"),
+        "gige.tcp.inter.3to1x2": ("node3", "node1", "node2", "node1"),
+        "gige.tcp.inter.4to1x2": ("node3", "node1", "node2", "node1", "node2"),
+    }
+
+
+def test_a_layout_is_read_back_from_its_label() -> None:
+    for streams in range(3, 12):
+        for hosts in range(2, 6):
+            layout = to_one(streams, hosts)
+            if layout.ranks_per_host > 1:
+                names = tuple(f"n{number}" for number in range(hosts))
+                assert layout_of(layout.hosts(names)) == layout_from(layout.label()) == layout
+                assert layout.ranks_with_first == 1
+
+
+def test_time_is_what_the_streams_take(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(HEAD + "budget: 1ms\nbenchmarks: {many_to_one: {sizes: [1KiB, 2KiB], duration: 2s}}\n")
+    plan = load(path, WORDS)
+    launch = expand(plan, planned_fabrics(plan), 2).launches[0]
+    assert expected_ns(launch, planned_fabrics(plan)) > 2 * 2 * 2e9
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("many_to_one: {to: node1, from: 'node[1-3]'}\n" + SENT, "node1 both sends and receives"),
+        ("many_to_one: {to: 'node[1-2]'}\n" + SENT, "one host that receives, not 2"),
+        ("many_to_one: {from: node9}\n" + SENT, "node9 of many_to_one is not among the plan's hosts"),
+        ("many_to_one: {streams: 0}\n" + SENT, "0 is neither a count from 1 to 1024"),
+        ("many_to_one: {streams: 4..2}\n" + SENT, "nor a range such as 1..10"),
+        ("many_to_one: {streams: 2}\nbenchmarks: {ping_pong: {}}\n", "the plan measures no such benchmark"),
+        ("placements: [intra]\n" + SENT, "many_to_one works only between hosts"),
+        ("benchmarks: {many_to_one: {sizes: [1KiB], duration: 6s}}\n", "take too long for a case_timeout of 10 s"),
+        ("benchmarks: {ping_pong: {duration: 1s}}\n", "ping_pong takes no duration"),
+        ("layers: [mpi]\nmpi: [mpich]\nmany_to_one: {streams: 9}\n" + SENT, "each host that sends has one stream"),
+    ],
+)
+def test_what_cannot_be_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(PlanError, match=said):
+        placed(tmp_path, text)
+
+
+def test_over_mpi_more_streams_than_hosts_are_left_out(tmp_path: Path) -> None:
+    ids = placed(tmp_path, "layers: [mpi]\nmpi: [mpich]\nmany_to_one: {streams: 2..5}\n" + SENT)
+    assert list(ids) == ["gige.mpi.mpich.inter.3x1", "gige.mpi.mpich.inter.4x1"]
