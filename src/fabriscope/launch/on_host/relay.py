@@ -102,7 +102,11 @@ class Child(threading.Thread):
             if self.is_closed:
                 raise OSError(0, "nobody waits any more")
             self.process = subprocess.Popen(
-                self.node["argv"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+                self.node["argv"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         threading.Thread(target=self.tell, daemon=True).start()
         has_slot, said = True, ""
@@ -118,7 +122,9 @@ class Child(threading.Thread):
                 SLOTS.release()
         if has_slot:
             SLOTS.release()
-        status = self.process.wait()  # ends: it has closed its output; and with this program, as above
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)  # ends: it has closed its output; as above
+        self.kill()
+        status = self.process.wait()  # ends: it has ended
         return status, said or f"it ended with exit status {status} and said nothing"
 
     def tell(self):
@@ -152,7 +158,7 @@ class Child(threading.Thread):
                 if has_lock:
                     self.process.stdin.close()
                 else:
-                    self.process.kill()
+                    self.kill()
             except (OSError, ValueError):
                 pass
         if has_lock:
@@ -160,7 +166,15 @@ class Child(threading.Thread):
 
     def end(self):
         if self.process is not None and self.is_alive():
-            self.process.kill()
+            self.kill()
+
+    def kill(self):
+        """End the program, unless it was reaped, and what it has beside it, as srun has a process, stopped or not."""
+        if self.process.returncode is None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except OSError:  # nothing of it is left
+                return
 
 
 def names_of(node):
