@@ -1,8 +1,7 @@
 """Where the engine is: the one that came with the package, and one for each MPI, compiled here on demand.
 
-An MPI program must be compiled with the MPI that runs it, so a package cannot bring it along. Plain commands of
-the site's own mpicxx build it from the sources in the package, and the result is kept by the sources' content and
-the MPI's identity: an upgraded library or compiler gets an engine of its own.
+An MPI program must be compiled with the MPI that runs it. Plain commands of the site's own mpicxx build it from the
+sources in the package; the result is kept by their content and the MPI's identity.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from fabriscope.model.home import home_folder
 from fabriscope.model.mpi import MpiStack
 
 ENGINE_NAME = "fabriscope-engine"
+NPB_NAME = "fabriscope-npb"
 SOURCE_VARIABLE = "FABRISCOPE_ENGINE_SOURCE"
 COMPILE_TIMEOUT_S = 900.0
 
@@ -101,8 +101,7 @@ def engine_source() -> Path:
 def units(source: Path, seen_at: str) -> dict[str, str]:
     """Return what is compiled at once: file name to text, one for each folder of the sources at `seen_at`.
 
-    Most of the time goes into the headers of the standard library and of MPI: 8 units take two fifths of what 80
-    files do.
+    Most of the time goes into headers: 8 units take two fifths of what 80 files do.
     """
     folders: dict[Path, list[Path]] = {}
     for path in sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")]):
@@ -122,12 +121,21 @@ def compile_words(source: Path, *, with_mpi: bool) -> list[str]:
     return ["{compiler}", *_flags(source, Path(), with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
 
 
-def compile_steps(mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
-    """Return the commands that compile the engine's units in a folder, in any order, and the one that links."""
+def npb_units(source: Path, seen_at: str) -> dict[str, str]:
+    """Return likewise the units of the NAS kernels: each file on its own."""
+    paths = [*sorted(source.glob("npb/*.cc")), source / "src" / "json.cc"]
+    return {f"{path.stem}.unit.cc": f'#include "{seen_at}/{path.relative_to(source)}"\n' for path in paths}
+
+
+_UNITS = {ENGINE_NAME: units, NPB_NAME: npb_units}
+
+
+def compile_steps(name: str, mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
+    """Return the commands that compile a program's units in a folder, in any order, and the one that links."""
     flags = _flags(source, source, with_mpi=True)
-    made = {name: str(folder / name.replace(".unit.cc", ".o")) for name in units(source, str(source))}
-    steps = [[mpicxx, *flags, "-c", str(folder / name), "-o", output] for name, output in made.items()]
-    return steps, [mpicxx, *made.values(), "-o", str(folder / ENGINE_NAME), *_LIBRARIES]
+    made = {unit: str(folder / unit.replace(".unit.cc", ".o")) for unit in _UNITS[name](source, str(source))}
+    steps = [[mpicxx, *flags, "-c", str(folder / unit), "-o", output] for unit, output in made.items()]
+    return steps, [mpicxx, *made.values(), "-o", str(folder / name), *_LIBRARIES]
 
 
 def _flags(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
@@ -140,30 +148,38 @@ def _flags(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
 def build_mpi_engine(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
     """Return the engine that was compiled with this MPI, compiling it if that was not done before.
 
-    Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError
-    if the compiler fails, with its first errors and the place of its whole output, if others can write in the cache, or
-    once `cancel` is set.
+    Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError with
+    the compiler's first errors and its log, if others can write in the cache, or once `cancel` is set.
     """
+    return _build(ENGINE_NAME, stack, cancel or threading.Event())
+
+
+def build_npb(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
+    """Return the program of the NAS kernels that was compiled with this MPI; as `build_mpi_engine`."""
+    return _build(NPB_NAME, stack, cancel or threading.Event())
+
+
+def _build(name: str, stack: MpiStack, cancel: threading.Event) -> Path:
     if stack.mpicxx is None:
         raise ToolMissing(
-            "it has no mpicxx, so our engine cannot be compiled with it",
+            f"it has no mpicxx, so {name} cannot be compiled with it",
             where=f"MPI {stack.name} ({stack.mpirun})",
             fix="install its development package",
         )
     source = engine_source()
-    folder = cache_folder() / _key(stack, source)
-    engine = folder / ENGINE_NAME
+    folder = cache_folder() / _key(name, stack, source)
+    program = folder / name
     folders.make(str(folder))
     caches.check(folder, LaunchError)
-    caches.check(engine, LaunchError)
-    if engine.is_file():
-        return engine
+    caches.check(program, LaunchError)
+    if program.is_file():
+        return program
     with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError):
-        if not engine.is_file():
+        if not program.is_file():
             for left in folder.glob(f"{_SCRATCH}*"):  # of one that was killed while it compiled
                 shutil.rmtree(left, ignore_errors=True)
-            _compile(stack, stack.mpicxx, source, folder, cancel or threading.Event())
-    return engine
+            _compile(name, stack, source, folder, cancel)
+    return program
 
 
 def version_words(stack: MpiStack) -> str:
@@ -177,28 +193,28 @@ def cache_folder() -> Path:
     return Path(cache) / "fabriscope" / "engines"
 
 
-def _compile(stack: MpiStack, mpicxx: str, source: Path, folder: Path, cancel: threading.Event) -> None:
+def _compile(name: str, stack: MpiStack, source: Path, folder: Path, cancel: threading.Event) -> None:
     """Compile as many units at once as there are cores, and link; the log holds every command and what it said."""
     log = folder / "build.log"
     deadline_s = time.monotonic() + COMPILE_TIMEOUT_S
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
-        for name, text in units(source, str(source)).items():
-            (Path(scratch) / name).write_text(text)
-        steps, link = compile_steps(mpicxx, source, Path(scratch))
+        for unit, text in _UNITS[name](source, str(source)).items():
+            (Path(scratch) / unit).write_text(text)
+        steps, link = compile_steps(name, stack.mpicxx or "", source, Path(scratch))
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
         if all(one.is_done for one in said):
             said.append(_run_compiler(link, stack, Path(scratch), deadline_s, cancel))
         if cancel.is_set():
-            raise LaunchError("it was interrupted while the engine was compiled with it", where=f"MPI {stack.name}")
+            raise LaunchError(f"it was interrupted while {name} was compiled with it", where=f"MPI {stack.name}")
         log.write_text("\n".join(one.text for one in said))
-        if not said[-1].is_done or not (output := Path(scratch) / ENGINE_NAME).is_file():
+        if not said[-1].is_done or not (output := Path(scratch) / name).is_file():
             raise LaunchError(
-                f"the engine cannot be compiled with it: {_first_errors(said)}",
-                where=f"MPI {stack.name} ({mpicxx})",
+                f"{name} cannot be compiled with it: {_first_errors(said)}",
+                where=f"MPI {stack.name} ({stack.mpicxx})",
                 fix=f"the compiler's whole output is in {log}",
             )
-        output.replace(folder / ENGINE_NAME)
+        output.replace(folder / name)
 
 
 @dataclass(frozen=True)
@@ -249,14 +265,15 @@ def _first_errors(said: Sequence[_Said]) -> str:
     return " | ".join((errors or lines[-_ERROR_LINES:])[:_ERROR_LINES]) or "the compiler said nothing"
 
 
-def _key(stack: MpiStack, source: Path) -> str:
+def _key(name: str, stack: MpiStack, source: Path) -> str:
     """Return a name for the sources' content and everything that the compiler wrapper says of itself."""
     digest = hashlib.sha256()
-    for path in sorted(p for p in source.rglob("*") if p.suffix in _SOURCE_SUFFIXES and "tests" not in p.parts):
+    others = {"tests"} if name == NPB_NAME else {"tests", "npb"}
+    files = (path for path in source.rglob("*") if path.suffix in _SOURCE_SUFFIXES)
+    for path in sorted(path for path in files if others.isdisjoint(path.relative_to(source).parts)):
         digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
     mpicxx = stack.mpicxx or ""
-    shown = _ask([mpicxx, "-show"], stack)
-    compiler = next(iter(shown.split()), "c++")
+    compiler = next(iter((shown := _ask([mpicxx, "-show"], stack)).split()), "c++")
     identity = (os.path.realpath(mpicxx), stack.kind, stack.version, shown, _ask([compiler, "--version"], stack))
     for text in (*identity, platform.machine()):
         digest.update(f"{text}\0".encode())

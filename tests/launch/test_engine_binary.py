@@ -59,7 +59,7 @@ def compilations(tmp_path: Path) -> int:
 
 def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
-    steps, link = engine_binary.compile_steps("/x/mpicxx", source, Path("/out"))
+    steps, link = engine_binary.compile_steps(engine_binary.ENGINE_NAME, "/x/mpicxx", source, Path("/out"))
     flags = ["-std=c++17", "-O9", "-DFAST", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
     flags += ["-isystem", f"{source}/third_party/include"]
     assert steps == [
@@ -117,6 +117,19 @@ def test_it_is_compiled_again_for_other_sources_and_other_libraries(tmp_path: Pa
     engines.add(engine_binary.build_mpi_engine(stack))
     engines.add(engine_binary.build_mpi_engine(replace(stack, version="6")))
     assert len(engines) == compilations(tmp_path) == 3
+
+
+def test_the_nas_kernels_are_a_program_of_their_own(tmp_path: Path, stack: MpiStack) -> None:
+    engine = engine_binary.build_mpi_engine(stack)
+    kernel = tmp_path / "engine" / "npb" / "ep.cc"
+    kernel.parent.mkdir()
+    kernel.write_text("")
+    program = engine_binary.build_npb(stack)
+    assert (program.name, program.read_text()) == ("fabriscope-npb", "binary\n")
+    assert "-c" in (program.parent / "build.log").read_text().splitlines()[0]
+    kernel.write_text("//")
+    assert engine_binary.build_npb(stack) != program
+    assert engine_binary.build_mpi_engine(stack) == engine
 
 
 def test_two_at_once_compile_once(tmp_path: Path, stack: MpiStack) -> None:
@@ -219,7 +232,9 @@ def test_who_interrupts_a_compilation_does_not_wait_for_it(tmp_path: Path, monke
     cancel.set()
     thread.join(60)
     assert not thread.is_alive()
-    assert [str(error) for error in errors] == ["MPI mine: it was interrupted while the engine was compiled with it"]
+    assert [str(error) for error in errors] == [
+        "MPI mine: it was interrupted while fabriscope-engine was compiled with it"
+    ]
     for pid in (tmp_path / "pids").read_text().split():
         while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
             time.sleep(0.01)
