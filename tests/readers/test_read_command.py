@@ -23,6 +23,7 @@ GOOD = {
     "iperf3": TEXTS / "iperf3/tcp.txt",
     "nccl": DATA / "nccl/all_reduce.txt",
     "netpipe": TEXTS / "netpipe/nptcp.txt",
+    "osu": DATA / "osu/latency_and_bw.txt",
     "perftest": TEXTS / "perftest/write_bw.txt",
     "qperf": TEXTS / "qperf/latency_and_bandwidth.txt",
     "rping": DATA / "rping/one.txt",
