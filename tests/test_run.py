@@ -18,6 +18,7 @@ import pytest
 from tests import needs
 
 from fabriscope.lab.state import recorded, remove_left_overs
+from fabriscope.store import seal
 
 PLAN = """
 name: short
@@ -230,6 +231,15 @@ def test_a_finished_run_resumes_to_nothing(runner: Runner) -> None:
     before = runner.journal()
     assert runner.finish("run", "--resume", runner.run, "-q")[0] == 0
     assert runner.journal() == before
+
+
+def test_a_run_that_died_before_its_last_seal_is_sealed_by_the_resume(runner: Runner) -> None:
+    runner.plan.write_text(PLAN.replace("launches: 4", "launches: 1"))
+    assert runner.finish("run", runner.plan, "-o", runner.run, "-q")[0] == 0
+    stated = seal.load(runner.run)
+    seal.write(runner.run, stated.files, stated.launch_count, stated.chain, ended=False)
+    assert runner.finish("run", "--resume", runner.run, "-q")[0] == 0
+    assert seal.load(runner.run) == stated
 
 
 def test_two_processes_cannot_write_one_run(runner: Runner) -> None:

@@ -111,6 +111,7 @@ def resume(
     kept = {key: record for key, record in kept.items() if key not in damaged}
     may_add = folder.manifest.plan.sharpen and not folder.has_ended
     if len(kept) == len(folder.manifest.schedule) > 0 and not may_add:
+        folder.end_if_open()  # it died between its last line and the last seal
         return _summary(folder, len(kept))  # whatever became of its hosts
     plan = _on_the_same_hosts(load_plan(), folder)
     resumption.refuse_other_plan(folder, plan)

@@ -301,6 +301,11 @@ class RunFolder:
             except OSError as error:
                 raise cannot_write(self.path, error) from error
 
+    def end_if_open(self) -> None:
+        """Seal a run as ended whose seal says that launches will follow; one of a version that wrote no seal stays."""
+        if (self.path / seal.SEAL_NAME).exists() and not self.has_ended:
+            self.end()
+
     def doubts(self) -> list[str]:
         """Return what of the manifest and the journal, of whatever attempt, is not as it was written: a sentence each.
 
