@@ -39,18 +39,9 @@ struct Sums {
 };
 constexpr int kSumCount = sizeof(Sums) / sizeof(double);
 
-// Numbers in four interleaved sequences, or each would wait for the product before it.
+// Uniform in (-1, 1).
 void fill(std::vector<double>& numbers, std::uint64_t seed) {
-  constexpr std::uint64_t kAhead = skip(4);
-  std::array<std::uint64_t, 4> states{};
-  for (std::size_t i = 0; i < states.size(); ++i) states[i] = seed * skip(i + 1) & kModulusMask;
-  for (std::size_t i = 0; i < numbers.size(); i += states.size()) {
-    for (std::size_t j = 0; j < states.size(); ++j) {
-      numbers[i + j] =
-          static_cast<double>(static_cast<std::int64_t>(states[j])) * (2.0 * kModulusInverse) - 1.0;
-      states[j] = states[j] * kAhead & kModulusMask;
-    }
-  }
+  fill_random(numbers.data(), numbers.size(), seed, 2.0, -1.0);
 }
 
 class Ep : public Kernel {

@@ -2,6 +2,7 @@
 // x(k) 2^-46. Arithmetic mod 2^64 gives the same 46 low bits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fabriscope::npb {
@@ -33,5 +34,22 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// Numbers `scale` r + `offset`, the first of which comes next after `seed`. In four interleaved
+// sequences, or each would wait for the product before it; `count` is a multiple of four.
+inline void fill_random(double* numbers, std::size_t count, std::uint64_t seed, double scale = 1.0,
+                        double offset = 0.0) {
+  constexpr std::size_t kSequences = 4;
+  constexpr std::uint64_t kAhead = skip(kSequences);
+  std::uint64_t states[kSequences];
+  for (std::size_t i = 0; i < kSequences; ++i) states[i] = seed * skip(i + 1) & kModulusMask;
+  for (std::size_t i = 0; i < count; i += kSequences) {
+    for (std::size_t j = 0; j < kSequences; ++j) {
+      const auto state = static_cast<double>(static_cast<std::int64_t>(states[j]));
+      numbers[i + j] = state * (scale * kModulusInverse) + offset;
+      states[j] = states[j] * kAhead & kModulusMask;
+    }
+  }
+}
 
 }  // namespace fabriscope::npb
