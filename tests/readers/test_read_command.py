@@ -18,11 +18,14 @@ from fabriscope.registry import discover
 DATA = Path(__file__).parent / "data"
 TEXTS = Path(__file__).parents[1] / "adapters" / "data"
 GOOD = {
+    "hpcc": DATA / "hpcc/run.txt",
+    "hpcg": DATA / "hpcg/reference.txt",
     "hpl": DATA / "hpl/several.txt",
     "imb": TEXTS / "imb/windows.txt",
     "iperf3": TEXTS / "iperf3/tcp.txt",
     "nccl": DATA / "nccl/all_reduce.txt",
     "netpipe": TEXTS / "netpipe/nptcp.txt",
+    "npb": DATA / "npb/cg.txt",
     "osu": DATA / "osu/latency_and_bw.txt",
     "perftest": TEXTS / "perftest/write_bw.txt",
     "qperf": TEXTS / "qperf/latency_and_bandwidth.txt",
@@ -58,7 +61,8 @@ def test_a_log_is_known_and_read(program: str) -> None:
     assert document["program"] == program
     for table in document["tables"]:
         assert all(column["definition"] for column in table["columns"])
-        assert all(column["definition"] in done.stdout for column in table["columns"] if table["rows"])
+        with_values = {name for row in table["rows"] for name in row["values"]}
+        assert all(column["definition"] in done.stdout for column in table["columns"] if column["name"] in with_values)
 
 
 def test_numbers_are_shown_in_one_unit() -> None:
@@ -104,7 +108,7 @@ def test_an_unknown_program_is_answered_by_the_known_ones(tmp_path: Path) -> Non
     path = tmp_path / "log"
     path.write_text("3 GB/s, and a pony\n")
     sentence = refusal(path)
-    assert sentence.startswith(f"fabriscope: {path}: no known program wrote this -- known: hpl (")
+    assert sentence.startswith(f"fabriscope: {path}: no known program wrote this -- known: hpcc (")
     assert all(f"{name} (" in sentence for name in GOOD)
     assert json.loads(read(path, "--json").stdout)["errors"] == [
         {"file": str(path), "text": "no known program wrote this"}
@@ -135,7 +139,7 @@ def test_a_log_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 def test_the_program_may_be_named_but_must_be_known() -> None:
     done = read(GOOD["hpl"], "--program", "linpack")
     assert done.exit_code == 2
-    assert "there is no reader 'linpack' -- known: hpl, imb" in done.stderr
+    assert "there is no reader 'linpack' -- known: hpcc, hpcg" in done.stderr
     assert "no result of rping stands in this" in refusal(GOOD["hpl"], "--program", "rping")
 
 

@@ -14,7 +14,7 @@ NP, IMB, SOCKPERF = "netpipe/nptcp", "imb/collectives", "sockperf/ping_pong"
 def text_of(name: str) -> str:
     folder, _, file = name.partition("/")
     return (
-        HPL.parent / folder / f"{file}.txt" if folder in ("hpl", "rping") else INSTRUMENTS / f"{name}.txt"
+        HPL.parent / folder / f"{file}.txt" if folder in ("hpcc", "hpl", "rping") else INSTRUMENTS / f"{name}.txt"
     ).read_text()
 
 
@@ -22,7 +22,7 @@ CUT = [
     ("hpl/several", "WR11C2R4        4000", "ends before its tests do: another one begins here"),
     ("hpl/several", "Finished      2 tests", "ends before its tests do: another one begins here"),
     ("hpl/several", "End of Tests.", "ends before its tests do: another one begins here"),
-    ("hpl/hpcc", "End of Tests.", "ends before its tests do: another one begins here"),
+    ("hpcc/run", "End of Tests.", "ends before its tests do: another one begins here"),
     (IMB, "# All processes entering MPI_Finalize", "ends before 'All processes entering MPI_Finalize': another one"),
     (NP, "  0:       1 bytes", "has no row: another one begins here"),
     ("perftest/send_lat", " #bytes #iterations", "has no result"),
@@ -42,7 +42,7 @@ def test_the_first_of_two_runs_is_said_to_be_cut(name: str, at: str, says: str) 
     assert not [one for one in problems if one.kind == "refused"]
 
 
-@pytest.mark.parametrize("name", ["hpl/several", "hpl/hpcc", IMB, "perftest/send_lat", SOCKPERF])
+@pytest.mark.parametrize("name", ["hpl/several", "hpcc/run", IMB, "perftest/send_lat", SOCKPERF])
 def test_two_whole_runs_are_not(name: str) -> None:
     assert not read(name.partition("/")[0], text_of(name) * 2).problems
 

@@ -32,6 +32,19 @@ FACTORS = {
     "perftest": (1.0, 1e3, float(1 << 20), 1e9 / 8),
 }
 """Instrument to what a printed number is multiplied by."""
+_BITS = tuple(10.0**power / 8 for power in (0, 3, 6, 9, 12))
+_KIBI = tuple(1024.0**power for power in range(5))
+READER_FACTORS = {
+    "fabtests": (*_KIBI, 1e3, 1e6, 1e9),
+    "iperf2": (*_BITS, *_KIBI),
+    "iperf3": (*_BITS, *_KIBI),
+    "linktest": (1.0, 1e3, 1e6, 1e9, *_KIBI),
+    "nccl": (1e9,),
+    "netperf": (*_BITS, *_KIBI, 1e3),
+    "netpipe": (*FACTORS["netpipe"], *_BITS, 1.0, 1e9),
+    "ycsb": (1e6,),
+}
+"""Likewise, of readers whose columns have no one factor."""
 IN_ORDER = (
     *(("latency_ns_least", "latency_ns"), ("latency_ns", "latency_ns_p99"), ("latency_ns_p99", "latency_ns_most")),
     *(("time_ns_least_rank_mean", "time_ns_mean"), ("time_ns_mean", "time_ns_most_rank_mean")),
@@ -179,7 +192,7 @@ def _engine() -> Target:
 def _reader(name: str) -> Target:
     """Return a reader as a target: every number of a document must stand in the text, or follow from one that does."""
     reader = _READERS.get(name)
-    folders = (TEST_DATA / "readers" / "data" / name, DATA / name, SAMPLES / name)
+    folders = (TEST_DATA / "readers" / "data" / name, DATA / name, SAMPLES / name, SAMPLES / "logs" / name)
 
     def check(text: bytes) -> bool:
         document = reader.read(text.decode("utf-8", "replace"))
@@ -196,9 +209,14 @@ def _reader(name: str) -> Target:
                     assert not row.number(less) > limit, f"{less} is more than {more}"
                 for column, value in row.values.items():
                     if not isinstance(value, str) and math.isfinite(value):
-                        factors = (names[column].factor, *FACTORS.get(name, ()))
+                        factors = (names[column].factor, *READER_FACTORS.get(name, FACTORS.get(name, ())))
                         size = int(row.values.get("message_size_bytes", 0))
-                        assert _follows(abs(value), numbers, size, factors), f"{value} stands nowhere in the text"
+                        is_known = _follows(abs(value), numbers, size, factors)
+                        if column == "duration_s":  # from the begin of an interval to its end
+                            is_known = is_known or any(
+                                _is_close(value, end - begin) for begin in numbers for end in numbers
+                            )
+                        assert is_known, f"{value} of {column} stands nowhere in the text"
         if not document.rows():
             document.check(name)
         return bool(document.rows())

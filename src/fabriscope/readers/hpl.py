@@ -1,4 +1,4 @@
-"""HPL (xhpl of Netlib, Intel, NVIDIA) and the HPL part of HPCC: time, rate and residual check of each run.
+"""HPL (xhpl of Netlib, Intel, NVIDIA), alone or in an output of HPCC: time, rate and residual check of each run.
 
     WR11C2R4        1000   192     1     2               0.72             9.3151e-01
 
@@ -33,25 +33,26 @@ _THRESHOLD = re.compile(r".*pass if scaled residuals are less than\s+(\S+)\s*")
 _HPCC_SECTION = re.compile(r"Begin of \w+ section\.")
 _FINISHED = re.compile(r"Finished\s+(\d{1,9}) tests with the following results:\s*")
 _COUNT = re.compile(r"\s+(\d{1,9}) tests (completed and passed|completed and failed|completed without|skipped)\b.*")
+_BANNER_LINES = 4
+"""NVIDIA's banner is followed by that of HPL itself."""
 RATE_TOLERANCE = 0.002
 """Of the operations that N needs over the printed time, against the printed rate."""
 
 _Rows = Sequence[tuple[int, Mapping[str, Value]]]
 
 
-def _fill(draft: Draft) -> None:
+def fill(draft: Draft) -> None:
+    """Read the runs of HPL in a log; HPCC's reader does so too."""
     rows = draft.table("HPL", COLUMNS).rows
     threshold, begun, first, finished, counts = math.inf, 0, 0, -1, dict[str, int]()
     for line in draft.lines():
         words = line.replace(",", ".").split()[:7]
         if version := _VERSION.match(line):
             draft.version = draft.version or version[1]
-            if begun:
+            if begun and draft.line - begun > _BANNER_LINES:
                 draft.problem(f"the run of line {begun} ends before its tests do: another one begins here", "cut")
             begun, first, finished = draft.line, len(rows), -1
-        elif "End of Tests." in line or _HPCC_SECTION.match(
-            line
-        ):  # HPCC says the version for itself, and again for HPL
+        elif "End of Tests." in line or _HPCC_SECTION.match(line):  # HPCC's own banner has the version too
             begun = 0
         elif setting := _SETTING.fullmatch(line):
             draft.parameter(setting[1], setting[2])
@@ -112,4 +113,9 @@ def _check_counts(rows: _Rows, finished: int, counts: Mapping[str, int]) -> None
         raise ParseError(f"{failed} tests are said to have failed, and {seen} did")
 
 
-READER = Reader("hpl", "xhpl, hpcc's HPL", re.compile(r"^(?:HPLinpack|HPL-NVIDIA|HPL ERROR)\b", re.MULTILINE), _fill)
+_SIGNATURE = re.compile(
+    r"\A(?!(?:.*\n)*?[ \t]*(?:Begin of \w+ section\.|This is the DARPA/DOE HPC Challenge))"
+    r"(?:.*\n)*?[ \t]*(?:HPLinpack|HPL-NVIDIA|HPL ERROR)\b"
+)
+"""Not HPCC's, whose reader reads its HPL part too."""
+READER = Reader("hpl", "xhpl", _SIGNATURE, fill)
