@@ -18,6 +18,7 @@ from fabriscope.registry import discover
 DATA = Path(__file__).parent / "data"
 TEXTS = Path(__file__).parents[1] / "adapters" / "data"
 GOOD = {
+    "dfsio": DATA / "dfsio/two.txt",
     "hpcc": DATA / "hpcc/run.txt",
     "hpcg": DATA / "hpcg/reference.txt",
     "hpl": DATA / "hpl/several.txt",
@@ -31,6 +32,7 @@ GOOD = {
     "qperf": TEXTS / "qperf/latency_and_bandwidth.txt",
     "rping": DATA / "rping/one.txt",
     "sockperf": TEXTS / "sockperf/ping_pong.txt",
+    "ycsb": DATA / "ycsb/mix.txt",
 }
 
 
@@ -108,7 +110,7 @@ def test_an_unknown_program_is_answered_by_the_known_ones(tmp_path: Path) -> Non
     path = tmp_path / "log"
     path.write_text("3 GB/s, and a pony\n")
     sentence = refusal(path)
-    assert sentence.startswith(f"fabriscope: {path}: no known program wrote this -- known: hpcc (")
+    assert sentence.startswith(f"fabriscope: {path}: no known program wrote this -- known: dfsio (")
     assert all(f"{name} (" in sentence for name in GOOD)
     assert json.loads(read(path, "--json").stdout)["errors"] == [
         {"file": str(path), "text": "no known program wrote this"}
@@ -139,7 +141,7 @@ def test_a_log_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 def test_the_program_may_be_named_but_must_be_known() -> None:
     done = read(GOOD["hpl"], "--program", "linpack")
     assert done.exit_code == 2
-    assert "there is no reader 'linpack' -- known: hpcc, hpcg" in done.stderr
+    assert "there is no reader 'linpack' -- known: dfsio, hpcc" in done.stderr
     assert "no result of rping stands in this" in refusal(GOOD["hpl"], "--program", "rping")
 
 
