@@ -19,11 +19,13 @@ DATA = Path(__file__).parent / "data"
 TEXTS = Path(__file__).parents[1] / "adapters" / "data"
 GOOD = {
     "dfsio": DATA / "dfsio/two.txt",
+    "gpcnet": DATA / "gpcnet/load.txt",
     "hpcc": DATA / "hpcc/run.txt",
     "hpcg": DATA / "hpcg/reference.txt",
     "hpl": DATA / "hpl/several.txt",
     "imb": TEXTS / "imb/windows.txt",
     "iperf3": TEXTS / "iperf3/tcp.txt",
+    "linktest": DATA / "linktest/result.txt",
     "nccl": DATA / "nccl/all_reduce.txt",
     "netpipe": TEXTS / "netpipe/nptcp.txt",
     "npb": DATA / "npb/cg.txt",
@@ -141,7 +143,7 @@ def test_a_log_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 def test_the_program_may_be_named_but_must_be_known() -> None:
     done = read(GOOD["hpl"], "--program", "linpack")
     assert done.exit_code == 2
-    assert "there is no reader 'linpack' -- known: dfsio, hpcc" in done.stderr
+    assert "there is no reader 'linpack' -- known: dfsio, gpcnet" in done.stderr
     assert "no result of rping stands in this" in refusal(GOOD["hpl"], "--program", "rping")
 
 
