@@ -24,6 +24,7 @@ GOOD = {
     "hpcg": DATA / "hpcg/reference.txt",
     "hpl": DATA / "hpl/several.txt",
     "imb": TEXTS / "imb/windows.txt",
+    "iperf2": DATA / "iperf2/client.txt",
     "iperf3": TEXTS / "iperf3/tcp.txt",
     "linktest": DATA / "linktest/result.txt",
     "nccl": DATA / "nccl/all_reduce.txt",

@@ -1,4 +1,4 @@
-"""iperf3's JSON (`-J`): the summary at the receiver of a stream over TCP or UDP.
+"""iperf3: its text, and its JSON (`-J`), the summary at the receiver of a stream over TCP or UDP.
 
     "end": {
         "sum_received": {"start": 0, "end": 2.005566, "seconds": 2.005566,
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
+from fabriscope.readers import _iperf3_text
 from fabriscope.readers._json_text import json_report
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
@@ -56,6 +57,9 @@ UDP = (
 
 
 def _fill(draft: Draft) -> None:
+    if draft.text.lstrip()[:1] != "{" and _TEXT.search(draft.text):
+        _iperf3_text.fill(draft)
+        return
     value = json_report(draft, "iperf3")
     if value is None:
         return
@@ -80,7 +84,10 @@ def _fill(draft: Draft) -> None:
     protocol = report.get(*_TEXTS["protocol"])
     is_udp = protocol is not None and protocol.text() == "UDP"
     draft.table("UDP stream" if is_udp else "TCP stream", UDP if is_udp else TCP)
-    total = report.at("end", "sum_received")
+    # old versions have one sum of both ends of UDP
+    total = report.get("end", "sum_received") or (
+        report.at("end", "sum") if is_udp else report.at("end", "sum_received")
+    )
     _row(draft, total, is_udp)
     if not is_both_ways:
         _check_sums(report, total) if is_udp else _check_streams(report, total)
@@ -164,4 +171,10 @@ def _check_intervals(report: Foreign) -> None:
         raise ParseError(f"the intervals have {all_bytes} bytes, and the whole {most_bytes}")
 
 
-READER = Reader("iperf3", "iperf3 -J", re.compile(r'"version"\s{0,9}:\s{0,9}"iperf 3|"sum_received"'), _fill)
+_TEXT = re.compile(
+    r"^[^\n\[{]{0,40}\[ *(?:\d{1,9}|SUM(?:-\w{1,9})?)\](?:\[\w\w-\w\])?\s{1,9}\d{1,9}\.\d\d-\d{1,9}\.\d\d\s{1,9}sec\s"
+    r"|^[ \t]{0,20}iperf3: |^[ \t]{0,20}Connecting to host \S{1,99}, port \d",
+    re.MULTILINE,
+)
+_JSON = re.compile(r'"version"\s{0,9}:\s{0,9}"iperf 3|"sum_received"')
+READER = Reader("iperf3", "iperf3, text and -J", re.compile(f"{_JSON.pattern}|{_TEXT.pattern}", re.MULTILINE), _fill)

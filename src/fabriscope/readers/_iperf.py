@@ -1,0 +1,88 @@
+"""What iperf 2 and 3 print alike: a stream's id, its interval, what it moved, and its rate.
+
+    [  5]   0.00-10.05  sec  29.1 GBytes  24.9 Gbits/sec                  receiver
+    [SUM]  0.0-10.0 sec  1.09 GBytes   939 Mbits/sec
+
+Bytes are in powers of 1024 and bits in powers of 1000, in one and the same row; rates in bytes (`-f K`) are binary too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import number
+from fabriscope.model.rounding import Span, span
+from fabriscope.readers.base import Column
+
+_BINARY = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
+_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+ROW = re.compile(
+    r"\s*\[ *(?P<id>\*?\d{1,9}|SUM(?:-\w+)?)\](?:\[(?P<role>\w{2}-\w)\])?\s+(?P<start>\d+\.\d+)- *(?P<end>\d+\.\d+)\s+"
+    r"sec\s+"
+    r"(?P<size>\S+) (?P<size_unit>[KMGT]?)Bytes\s+"
+    r"(?P<rate>\S+) (?P<rate_unit>[KMGT]?)(?P<what>bits|Bytes)/sec(?P<rest>.*)"
+)
+DATAGRAMS = re.compile(
+    r"\s+(?P<jitter>\d+\.\d+) ms\s+(?P<lost>-?\d+)/ *(?P<total>\d+) \((?P<share>\S+)%\)(?P<after>.*)"
+)
+SUM = "SUM"
+
+STREAM = Column("stream", "stream", "stream", "", "its number, or SUM", kind="word")
+SECONDS = Column("seconds", "duration_s", "time", "s", "of the stream at that end")
+BYTES = Column("bytes", "total_bytes", "bytes", "bytes", "that were sent, or arrived, to the digits that are printed")
+RATE = Column("rate", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "those bytes over that time")
+JITTER = Column("jitter", "jitter_ns", "jitter", "ns", "of the packets' delays, smoothed as RFC 1889 does", 1e6)
+TOTAL = Column("packets", "packet_count", "packets", "", "that were sent", kind="whole")
+LOST = Column("lost", "lost_packet_count", "lost", "", "packets that did not arrive", kind="whole")
+_TOLERANCE = 0.003
+"""Of bytes over time against the rate: a version may have taken the time of the other end."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One row: what a stream moved in an interval."""
+
+    line: int
+    stream: str
+    role: str
+    start_s: float
+    end_s: float
+    bytes: Span
+    bytes_value: float
+    rate_bytes_per_s: float
+    rest: str
+    """What stands behind the rate."""
+
+    @property
+    def seconds(self) -> float:
+        """The length of the interval."""
+        return self.end_s - self.start_s
+
+
+def moved(hit: re.Match[str], line: int) -> Moved:
+    """Return a row; raises ParseError where its bytes over its time are not its rate."""
+    size, rate, start, end = (number(hit[name], name, "", least=0) for name in ("size", "rate", "start", "end"))
+    unit = (_BINARY if hit["what"] == "Bytes" else {key: one / 8 for key, one in _DECIMAL.items()})[hit["rate_unit"]]
+    size_bytes = span(hit["size"]) * _BINARY[hit["size_unit"]]
+    step = 10.0 ** -len(hit["end"].partition(".")[2])
+    time = Span(max(end - start - 2 * step, 0.0), end - start + 2 * step)
+    if end <= start and (size or rate):
+        raise ParseError(f"the interval from {hit['start']} to {hit['end']} sec has no length")
+    if not (size_bytes / time).meets(span(hit["rate"]) * unit, _TOLERANCE):
+        moved_text = f"{hit['size']} {hit['size_unit']}Bytes in {end - start:g} sec"
+        raise ParseError(f"{moved_text} are not {hit['rate']} {hit['rate_unit']}{hit['what']}/sec")
+    value = size * _BINARY[hit["size_unit"]]
+    return Moved(line, hit["id"], hit["role"] or "", start, end, size_bytes, value, rate * unit, hit["rest"])
+
+
+def datagrams(rest: str) -> tuple[dict[str, float | int], str]:
+    """Return jitter, packets and lost ones of a row of UDP, and what stands behind; raises ParseError."""
+    hit = DATAGRAMS.match(rest)
+    if hit is None:
+        return {}, rest
+    lost, total = int(hit["lost"]), int(hit["total"])
+    if lost > total or (hit["share"] not in ("nan", "-nan") and abs(100 * lost - float(hit["share"]) * total) > total):
+        raise ParseError(f"{lost} of {total} packets are said to be lost, and {hit['share']} %")
+    return {"jitter": number(hit["jitter"], "the jitter", ""), "packets": total, "lost": max(lost, 0)}, hit["after"]

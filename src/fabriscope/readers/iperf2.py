@@ -1,0 +1,146 @@
+"""iperf 2: the row of each stream's whole time, with intervals or without, and the sum of several.
+
+    [  3] local 192.168.0.102 port 49597 connected with 192.168.0.100 port 5001
+    [ ID] Interval       Transfer     Bandwidth
+    [  3]  0.0- 1.0 sec  28.6 MBytes   240 Mbits/sec
+    [  3]  0.0-10.0 sec   265 MBytes   222 Mbits/sec
+
+The row of the whole time looks like those of intervals: it is the longest that begins with the test. Some versions
+print a [SUM] that is more than its streams: it is left out, and said.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import shown
+from fabriscope.model.rounding import Span
+from fabriscope.readers import _iperf
+from fabriscope.readers._iperf import BYTES, JITTER, LOST, RATE, SECONDS, STREAM, SUM, TOTAL, Moved
+from fabriscope.readers.base import Column, Draft, Reader, Value
+
+_END = Column("end", "reported_by", "end", "", "who counted", kind="word")
+_COLUMNS = (STREAM, _END, SECONDS, BYTES, RATE, JITTER, TOTAL, LOST)
+_HEAD = re.compile(r"\s*\[ *ID\]\s+Interval\s+Transfer\s+(?:Bandwidth|Bitrate)(.*)")
+_KNOWN_HEADS = re.compile(
+    r"(?:\s+(?:Jitter|Lost/Total|Datagrams|Write/Err|Rtry|Cwnd/RTT(?:\(var\))?|NetPwr|Reads(?:=Dist|/Dist)?|Dist\(bin=\S+\)|Latency|avg/min/max/stdev|"
+    r"PPS|Rx/inP|inP|InP|Total|Out-of-Order|Burst|Latency:|Bwd|Read/Timeo/Errno|Write/Timeo/Err|Write/Err/Timeo|Err|\S+\(\S+\)(?:/\S+)?))*\s*"
+)
+_BEGIN = re.compile(
+    r"\s*(?:Client connecting to (\S+), (TCP|UDP) port (\d+).*|Server listening on (TCP|UDP) port (\d+).*)"
+)
+_CONNECTED = re.compile(r"\s*\[ *(\*?\d{1,9})\] local \S+ port \d+ .*?connected with (\S+) port \d+.*")
+_SERVER_REPORT = re.compile(r"\s*\[ *(\d{1,9})\] Server Report:\s*")
+_WINDOW = re.compile(r"\s*(?:TCP window|UDP buffer) size: (.*?)\s*")
+_COMPLAINT = re.compile(
+    r"\s*(?:(?:connect|write|read) failed: .*|\[ *\d+\] WARNING: did not receive ack.*|iperf: .*error.*)"
+)
+
+
+@dataclass
+class _Session:
+    """A client's or a server's streams since they were connected."""
+
+    line: int
+    settings: dict[str, str] = field(default_factory=dict)
+    rows: dict[tuple[str, str], list[Moved]] = field(default_factory=dict)
+    """By stream and who counted."""
+    far: set[str] = field(default_factory=set)
+    """Streams of which the next row is the server's."""
+
+
+def _fill(draft: Draft) -> None:
+    session = _Session(0)
+    for line in draft.lines():
+        if begin := _BEGIN.fullmatch(line):
+            _end(draft, session)
+            session = _Session(draft.line, {"protocol": begin[2] or begin[4]})
+            session.settings |= {"connecting_to": begin[1]} if begin[1] else {}
+        elif (window := _WINDOW.fullmatch(line)) and session.line:
+            session.settings["window"] = window[1]
+        elif connected := _CONNECTED.fullmatch(line):
+            if any(stream in (connected[1], SUM) for stream, _ in session.rows):
+                _end(draft, session)
+                session = _Session(draft.line, session.settings)
+        elif report := _SERVER_REPORT.fullmatch(line):
+            session.far.add(report[1])
+        elif hit := _iperf.ROW.fullmatch(line):
+            moved = _iperf.moved(hit, draft.line)
+            end = "the far end" if moved.stream in session.far else "this end"
+            session.rows.setdefault((moved.stream.lstrip("*"), end), []).append(moved)
+        elif (head := _HEAD.fullmatch(line)) and not _KNOWN_HEADS.fullmatch(head[1]):
+            raise ParseError(f"the columns {shown(head[1].strip())} are not known")
+        elif _COMPLAINT.fullmatch(line):
+            draft.problem(f"iperf says: {shown(line.strip())}", "said")
+    _end(draft, session)
+
+
+def _end(draft: Draft, session: _Session) -> None:
+    """Make a row of each stream, and of their sum."""
+    if not session.rows:
+        return
+    wholes = {key: _whole(draft, rows) for key, rows in session.rows.items()}
+    sums = {key: whole for key, whole in wholes.items() if key[0].startswith(SUM)}
+    parts = {key: whole for key, whole in wholes.items() if key not in sums}
+    _intervals(draft, session, wholes)
+    for name, rows in (("streams" if sums or len(parts) > 1 else "total", parts), ("total", sums)):
+        if not any(rows.values()):
+            continue
+        draft.table(name, _COLUMNS)
+        for parameter, value in session.settings.items():
+            draft.table_parameter(parameter, value)
+        for (stream, end), row in rows.items():
+            if row is not None and (name != "total" or not sums or _is_sum(draft, row, parts)):
+                _row(draft, stream, end, row)
+
+
+def _intervals(draft: Draft, session: _Session, wholes: dict[tuple[str, str], Moved | None]) -> None:
+    """Add the rows of intervals, which of a log that is cut are all that there is."""
+    rows = [(key, row) for key, rows in session.rows.items() for row in rows if row is not wholes[key]]
+    if rows:
+        draft.table("intervals", _COLUMNS)
+    for (stream, end), row in sorted(rows, key=lambda one: one[1].line):
+        _row(draft, stream, end, row)
+
+
+def _whole(draft: Draft, rows: list[Moved]) -> Moved | None:
+    """Return the row of a stream's whole time; None, with a problem, where there are intervals alone."""
+    longest = max(rows, key=lambda row: (row.seconds, row.line))
+    last_s = max(row.end_s for row in rows)
+    if longest.start_s > rows[0].start_s or longest.end_s < last_s:
+        draft.problem(f"stream {longest.stream} has intervals and no row of its whole time", "cut", rows[0].line)
+        return None
+    again = [row for row in rows if (row.start_s, row.end_s) == (longest.start_s, longest.end_s)]
+    if len(again) > 1 and any(row.bytes_value != longest.bytes_value for row in again):
+        raise ParseError(f"stream {longest.stream} has two rows of its whole time, in line {again[0].line} too")
+    return longest
+
+
+def _is_sum(draft: Draft, total: Moved, parts: dict[tuple[str, str], Moved | None]) -> bool:
+    """Return whether a [SUM] is that of its streams; note it where not."""
+    known = [part for part in parts.values() if part is not None]
+    counted = Span(sum(part.bytes.least for part in known), sum(part.bytes.most for part in known))
+    if not known or counted.meets(total.bytes, 0.01):
+        return True
+    streams = sum(part.bytes_value for part in known)
+    draft.problem(
+        f"[SUM] has {total.bytes_value:.0f} bytes, and its streams {streams:.0f}: it is left out", "said", total.line
+    )
+    return False
+
+
+def _row(draft: Draft, stream: str, end: str, row: Moved) -> None:
+    more, _ = _iperf.datagrams(row.rest)
+    printed: dict[str, Value] = {"stream": stream, "end": end, "seconds": row.seconds, "bytes": row.bytes_value}
+    draft.row({**printed, "rate": row.rate_bytes_per_s, **more}, line=row.line)
+
+
+_SIGNATURE = re.compile(
+    r"^[^\n\[]{0,20}\[ *(?:\*?\d{1,9}|SUM)\]\s{1,9}\d{1,9}\.(?:\d|\d{4})- *\d{1,9}\.(?:\d|\d{4}) sec\s"
+    r"[^\n]{0,20}Bytes\s"
+    r"|^[^\n]{0,20}Client connecting to \S{1,99}, (?:TCP|UDP) port \d",
+    re.MULTILINE,
+)
+READER = Reader("iperf2", "iperf 2", _SIGNATURE, _fill)
