@@ -28,6 +28,7 @@ GOOD = {
     "iperf3": TEXTS / "iperf3/tcp.txt",
     "linktest": DATA / "linktest/result.txt",
     "nccl": DATA / "nccl/all_reduce.txt",
+    "netperf": DATA / "netperf/stream.txt",
     "netpipe": TEXTS / "netpipe/nptcp.txt",
     "npb": DATA / "npb/cg.txt",
     "osu": DATA / "osu/latency_and_bw.txt",

@@ -1,4 +1,4 @@
-"""NetPIPE 3.7: NPtcp, NPopenmpi, NPmpich2; one sweep over the sizes.
+"""NetPIPE 3 to 5: NPtcp, NPopenmpi, NPmpich2; one sweep over the sizes, on the terminal or in a file `.np`.
 
 The sender writes to standard error, one line a size:
 
@@ -10,6 +10,13 @@ The sender writes to standard error, one line a size:
 
 Each size is tried three times over many round trips; the time is half of a round trip, the least of the three means.
 A "Mbps" is 2^20 bits per second, of the same ping-pong. The finer of the two columns gives both of our values.
+
+NetPIPE 5 prints means in decimal units that change from row to row, in colours:
+
+      1:       1  B     24999 times -->    4.022 Mbps  in    1.989 usecs
+
+Its rate is that of all pairs and directions, a whole number of times that of one message in the time.
+Files `.np` have size, rate and time alone: `1 1.430184 0.00000533`, or with 5 size, three rates in Gbps, and usecs.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ import re
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import whole
-from fabriscope.model.rounding import exactly, span
+from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers.base import Column, Draft, Reader, finer, printed_row
 
 BITS_PER_MBPS = 1 << 20
@@ -38,6 +45,12 @@ _BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<recei
 
 
 def _fill(draft: Draft) -> None:
+    if _FILE_3.match(draft.text) or _FILE_5.match(draft.text):
+        _file(draft, is_5=not _FILE_3.match(draft.text))
+        return
+    if _ROW_5.search(draft.text):
+        _fill_5(draft)
+        return
     table = draft.table("ping-pong", COLUMNS)
     size_before = begun = 0
     for line in draft.lines():
@@ -67,7 +80,88 @@ def _fill(draft: Draft) -> None:
             break
 
 
-_SIGNATURE = re.compile(
-    r"^(?:Now starting the main loop| {0,9}\d{1,9}: {1,20}\d{1,20} bytes .{1,20} times -->)", re.MULTILINE
+_SIZE_5 = {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9}
+_RATE_5 = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+_NS_5 = {"nsecs": 1.0, "usecs": 1e3, "msecs": 1e6, "secs": 1e9}
+_ROW_5 = re.compile(
+    r"^[ \t]*(\d+): +(\S+) +([KMG]?B) +(\d+) times +--> +(\S+) +([KMGT]?bps) +in +(\S+) +([num]?secs)\b(.*)$",
+    re.MULTILINE,
 )
-READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2", _SIGNATURE, _fill)
+_ROW_5_START = re.compile(r"[ \t]*(\d{1,9}): +([\d.]+) +([KMG]?B) +\d+ times +-->")
+_ALL_TIMES = "half of a round trip, the mean over the trials and all pairs"
+COLUMNS_5 = (
+    COLUMNS[0],
+    Column("times", "round_trips_per_trial", "round trips", "", "of each trial", kind="whole"),
+    Column("bps", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "of all pairs and directions", 1 / 8),
+    Column("ns", "latency_ns", "latency", "ns", _ALL_TIMES),
+)
+_FILE_3 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}\s+\d+\.\d{4,9}\s+\d+\.\d{6,12}[ \t]*(?:\r?\n|\Z)){2}")
+_FILE_5 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}(?:[ \t]+\d+\.\d{3}){3}[ \t]+\d+\.\d\d[ \t]*(?:\r?\n|\Z)){2}")
+_TOLERANCE = 0.001
+
+
+def _fill_5(draft: Draft) -> None:
+    """Read the rows of NetPIPE 5."""
+    size_before = count = last = 0
+    draft.table("ping-pong", COLUMNS_5)
+    for line in draft.lines():
+        if row := _ROW_5.match(line):
+            place, word, size_unit, times, rate, rate_unit, time, time_unit, rest = row.groups()
+            size = round(float(COLUMNS[3].printed(word)) * _SIZE_5[size_unit])
+            number_of_row = whole(place, "the row", "")
+            if number_of_row not in ((0, 1) if not count else (last + 1,)) or size <= size_before:
+                raise ParseError(f"row {place} of {size} B stands after {count} rows and {size_before} B")
+            size_before, count, last = size, count + 1, number_of_row
+            bps_value, ns_value = float(COLUMNS_5[2].printed(rate)), float(COLUMNS_5[3].printed(time))
+            one = span(word) * _SIZE_5[size_unit] * 8e9 / (span(time) * _NS_5[time_unit])
+            what = f"{word} {size_unit} in {time} {time_unit}"
+            _check_multiple(one, span(rate) * _RATE_5[rate_unit], what, f"{rate} {rate_unit}")
+            values = {"bps": bps_value * _RATE_5[rate_unit], "ns": ns_value * _NS_5[time_unit]}
+            draft.row({"bytes": size, "times": whole(times, "times", ""), **values})
+            if "failures" in rest:
+                draft.problem(f"NetPIPE says:{rest}", "said")
+        elif start := _ROW_5_START.match(line):
+            draft.problem(f"it died in {start[2]} {start[3]}", "cut")
+            break
+
+
+def _check_multiple(one: Span, rate: Span, what: str, printed: str) -> None:
+    """Raise ParseError where a rate is not a whole number of times that of one message."""
+    count = max(1, round(rate.most / one.most)) if one.most > 0 else 1
+    if not (one * count).meets(rate, _TOLERANCE):
+        raise ParseError(f"{what} are not {printed}")
+
+
+def _file(draft: Draft, *, is_5: bool) -> None:
+    """Read a file of results; without the unit in it, time, size and rate must agree in the version's."""
+    columns = (COLUMNS_5[0], *COLUMNS_5[2:]) if is_5 else (COLUMNS[0], *COLUMNS[2:])
+    draft.table("ping-pong", columns)
+    size_before = 0
+    for line in draft.lines():
+        words = line.split()
+        if not words:
+            continue
+        if len(words) < (5 if is_5 else 3):
+            raise ParseError(f"a row of {len(words)} columns is too short")
+        size = whole(words[0], "the size", "")
+        if size <= size_before:
+            raise ParseError(f"a row of {size} B stands after one of {size_before} B")
+        size_before, time = size, words[4 if is_5 else 2]
+        rate, seconds = (float(columns[1].printed(word)) for word in (words[1], time))
+        if is_5:
+            _check_multiple(
+                span(words[0]) * 8e-3 / span(time), span(words[1]), f"{size} B in {time} usecs", f"{words[1]} Gbps"
+            )
+            draft.row({"bytes": size, "bps": rate * 1e9, "ns": seconds * 1e3})
+        else:
+            if not (exactly(size * 8 / BITS_PER_MBPS) / span(time)).meets(span(words[1]), _TOLERANCE):
+                raise ParseError(f"{size} B in {time} s are not {words[1]} Mbps of 2^20 bits per second")
+            draft.row({"bytes": size, "Mbps": rate, "usec": seconds * 1e6})
+
+
+_SIGNATURE = re.compile(
+    r"^Now starting the main loop|^[ \t]{0,20}\d{1,9}: {1,20}\S{1,20} {1,9}(?:bytes|[KMG]?B) .{1,20} times +-->"
+    rf"|{_FILE_3.pattern}|{_FILE_5.pattern}",
+    re.MULTILINE,
+)
+READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill)
