@@ -19,6 +19,7 @@ DATA = Path(__file__).parent / "data"
 TEXTS = Path(__file__).parents[1] / "adapters" / "data"
 GOOD = {
     "dfsio": DATA / "dfsio/two.txt",
+    "fabtests": DATA / "fabtests/benchmark.txt",
     "gpcnet": DATA / "gpcnet/load.txt",
     "hpcc": DATA / "hpcc/run.txt",
     "hpcg": DATA / "hpcg/reference.txt",
@@ -36,6 +37,7 @@ GOOD = {
     "qperf": TEXTS / "qperf/latency_and_bandwidth.txt",
     "rping": DATA / "rping/one.txt",
     "sockperf": TEXTS / "sockperf/ping_pong.txt",
+    "ucx_perftest": DATA / "ucx_perftest/stages.txt",
     "ycsb": DATA / "ycsb/mix.txt",
 }
 
@@ -145,7 +147,7 @@ def test_a_log_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 def test_the_program_may_be_named_but_must_be_known() -> None:
     done = read(GOOD["hpl"], "--program", "linpack")
     assert done.exit_code == 2
-    assert "there is no reader 'linpack' -- known: dfsio, gpcnet" in done.stderr
+    assert "there is no reader 'linpack' -- known: dfsio, fabtests" in done.stderr
     assert "no result of rping stands in this" in refusal(GOOD["hpl"], "--program", "rping")
 
 

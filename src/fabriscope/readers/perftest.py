@@ -153,7 +153,7 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
     if printed.get("BW_peak") == 0:
         del printed["BW_peak"]  # it was not looked for
     _check_rows(draft, printed)
-    shown_by = "BW_average" if "BW_average" in printed else "t_typical"
+    shown_by = next((head for head in ("BW_average", "t_typical", "t_avg", "t_min") if head in printed), "t_typical")
     value = float(printed.get(shown_by, math.nan))
     if not (math.isfinite(value) and value > 0):
         # It measures the processor's clock by a straight line, and goes on without one where that fails.

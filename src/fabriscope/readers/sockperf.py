@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
@@ -27,6 +27,8 @@ from fabriscope.model.rounding import span
 from fabriscope.readers.base import Column, Draft, Reader, Value
 
 PING_PONG, THROUGHPUT = "ping-pong", "throughput"
+ROUND_TRIPS = "ping-pong, whole round trips"
+"""With `--full-rtt`."""
 _BEGINNINGS = {PING_PONG: "[Total Run]", THROUGHPUT: "Total of "}
 _HALF = "of the halves of round trips"
 FIELDS = {
@@ -59,6 +61,15 @@ FIELDS = {
     },
 }  # fmt: skip
 """Test to its fields: what stands before a number, and what the number is."""
+FIELDS[ROUND_TRIPS] = {
+    before.replace("avg-lat(?:ency)?=", "avg-rtt="): replace(
+        column,
+        name=column.name.replace("latency_", "round_trip_"),
+        definition=column.definition.replace("the halves of ", "the "),
+    )
+    for before, column in FIELDS[PING_PONG].items()
+    if column.head != "summary_us"
+}
 _PATTERNS = {
     test: [(re.compile(before + r"\s*(\S+?)(?=[;\s)\]]|$)"), column) for before, column in fields.items()]
     for test, fields in FIELDS.items()
@@ -108,7 +119,7 @@ class _Client:
 
 def _fill(draft: Draft) -> None:
     client: _Client | None = None
-    begun = 0
+    begun, is_whole = 0, "avg-rtt=" in draft.text
     for line in draft.lines():
         if version := _VERSION.search(line):
             draft.version = version[1]
@@ -117,9 +128,10 @@ def _fill(draft: Draft) -> None:
             begun = draft.line
         elif "[SERVER]" in line:
             begun = 0
-        for name, beginning in _BEGINNINGS.items():
+        for kind, beginning in _BEGINNINGS.items():
             if beginning in line:
                 _end(draft, client)
+                name = ROUND_TRIPS if kind == PING_PONG and is_whole else kind
                 client, begun = _Client(name), 0
                 draft.table(name, tuple(FIELDS[name].values()))
         if client is not None:
@@ -144,9 +156,9 @@ def _end(draft: Draft, client: _Client | None) -> None:
         draft.line = client.lines[column.head]
         printed[column.head] = column.printed(words[column.head])
     draft.line = draft.tables[-1].line
-    if client.test == PING_PONG and (printed["lost"] or printed["repeated"]):
+    if client.test != THROUGHPUT and (printed["lost"] or printed["repeated"]):
         draft.problem(f"{printed['lost']:.0f} messages were lost and {printed['repeated']:.0f} repeated", "said", line)
-    if client.test == PING_PONG:
+    if client.test != THROUGHPUT:
         _check_latencies(client)
         _check_counts(words)
     else:
@@ -159,8 +171,8 @@ def _end(draft: Draft, client: _Client | None) -> None:
 
 def _check_latencies(client: _Client) -> None:
     """Raise ParseError for latencies that contradict each other, or of which none is more than nothing."""
-    us = {column.head: float(client.words[column.head]) for column in FIELDS[PING_PONG].values()}
-    if us["summary_us"] != us["latency_us_mean"]:
+    us = {column.head: float(client.words[column.head]) for column in FIELDS[client.test].values()}
+    if us.get("summary_us", us["latency_us_mean"]) != us["latency_us_mean"]:
         raise ParseError(f"its mean latency is {us['latency_us_mean']} and, in usec, {us['summary_us']}")
     if not 0 < us["latency_us_least"] <= us["latency_us"] <= us["latency_us_p99"]:
         three = ", ".join(f"{us[name]}" for name in ("latency_us_least", "latency_us", "latency_us_p99"))
