@@ -66,6 +66,8 @@ class PlanFacts:
     compare: tuple[str, ...] | None = None
     """Kinds of comparison; None or none: all."""
     sharpen: Whole32 | None = None
+    imported: Whole32 | None = None
+    """Logs that the run was read from; None for what we launched."""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,17 @@ class GroupAccount:
 
 
 @dataclass(frozen=True)
+class ReadFrom:
+    """The log that a launch's numbers were read from: somebody else made the launch."""
+
+    file: str
+    program: str
+    version: str | None = None
+    run: Ordinal = 1
+    """Which of the file's runs of its tests, from 1."""
+
+
+@dataclass(frozen=True)
 class Details:
     """What the instrument said of itself in one launch."""
 
@@ -91,6 +102,8 @@ class Details:
     """None where the launch shared its time with no other one."""
     alone_because: str | None = None
     """Why it did not, in a run whose launches measure in turns."""
+    read_from: ReadFrom | None = None
+    """None for what we launched."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts
 from fabriscope.model.lab import SwitchSpec, fault_words
-from fabriscope.model.manifest import Manifest
+from fabriscope.model.manifest import Manifest, PlanFacts
 from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
 
@@ -194,12 +194,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     samples = sum(part[0].sample_count for part in parts(results.graded, lambda row: (row.case_id, row.layer)))
     return [
         ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
-        (
-            "Launches",
-            f"{ended} of at most {len(launches)}: in each block what still decided something, once"
-            if manifest.plan.until == UNTIL_DECIDED
-            else f"{ended} of {len(launches)}: every entry once in each of {blocks} blocks, in random order",
-        ),
+        ("Launches", _launches_words(manifest.plan, ended, len(launches), blocks)),
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
@@ -210,6 +205,14 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         ("Run", str(manifest.run_id)),
         *_mishaps(results.run),
     ]
+
+
+def _launches_words(plan: PlanFacts, ended: int, count: int, blocks: int) -> str:
+    if plan.imported is not None:
+        return f"{count}, read from {plan.imported} logs; no block paired them"
+    if plan.until == UNTIL_DECIDED:
+        return f"{ended} of at most {count}: in each block what still decided something, once"
+    return f"{ended} of {count}: every entry once in each of {blocks} blocks, in random order"
 
 
 def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:

@@ -126,7 +126,7 @@ def _fits(curve: Curve, wanted: Selection) -> bool:
 def _label(curve: Curve, other: Curve) -> str:
     """Return what tells this side from the other."""
     name = curve.label(fabric=curve.fabric != other.fabric)
-    places = {"inter": "between hosts", "intra": "inside one host"}
+    places = {"inter": "between hosts", "intra": "inside one host", "unstated": "on hosts that nobody states"}
     return name if curve.placement == other.placement else f"{name} {places[curve.placement]}"
 
 

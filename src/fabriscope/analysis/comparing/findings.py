@@ -38,7 +38,7 @@ from fabriscope.model.run_data import RunData
 BENCHMARK_NAMES = {name: kind.title for name, kind in BENCHMARKS.items()}
 MOST_RANGES = 3
 """A sentence about more ranges than this counts sizes instead; the table of ranges has them all."""
-PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host"}
+PLACEMENT_NAMES = {"inter": "between hosts", "intra": "inside one host", "unstated": "on hosts that nobody states"}
 
 
 @dataclass(frozen=True)

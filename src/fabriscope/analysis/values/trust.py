@@ -155,6 +155,7 @@ class _Run:
         self._cost_ns = float(np.median(costs)) if costs else None
         self._trends = _trends(frame, records)
         self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest.hosts.items()}
+        self._read = {record.launch_id for record in run.journal if record.details.read_from is not None}
         self._hosts_of = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
 
     def about(self, row: Estimate) -> _Inside | None:
@@ -177,6 +178,9 @@ class _Run:
         """Yield everything that bears on one number, what is in order with place 0."""
         yield from _of_launches(row)
         yield from self._of_samples(row)
+        about = self.about(row)
+        if about and self._read.intersection(about.launch_id):
+            yield 1, "read from logs: no samples, no proof of what carried the bytes, no blocks"
         share = self.clock_share(row)
         if share is not None and (place := _place(share, CLOCK_SHARES)):
             yield place, f"recording takes {share:.0%} of a sample"
@@ -199,7 +203,7 @@ class _Run:
             yield place, f"the level changed inside {len(drifting)} of {total} launches, by up to {most - 1:+.0%}"
         effective = about.effective_count if about else None
         if effective is None:
-            if about:
+            if about and not self._read.intersection(about.launch_id):
                 few = f"{about.burst_count:.0f} bursts a launch are too few"
                 yield 1, f"{few} to tell how many samples are independent"
         elif place := _place(-effective, tuple((-least, at) for least, at in EFFECTIVE_COUNTS), worst=2):

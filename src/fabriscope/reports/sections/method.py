@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabriscope.analysis.results import Results
 from fabriscope.model.metrics import METRICS
 from fabriscope.reports.section import Paragraph, Section, Sections, Term, Terms
@@ -13,44 +15,56 @@ _HEAD = (
     "Warm-up is recorded and not counted."
 )
 
+_READ = (
+    "Everything here was read from logs: each number is the one that its program printed, each run in a log is a "
+    "launch, and every interval is taken over launches. There are no samples, nobody saw what carried the bytes, and "
+    "no block paired the launches: those of two entries are paired in the order of their files."
+)
+_LIMITS = (
+    Term(
+        "What the wire allows",
+        "line rate × payload / (payload + 90\N{NO-BREAK SPACE}B for each segment): Ethernet 14, FCS 4, preamble 8, "
+        "gap 12, IPv4 20, TCP with time stamps 32; a result more than 1\N{NO-BREAK SPACE}% beyond it is marked "
+        "impossible, kept, and left out of every summary",
+    ),
+    Term(
+        "What copying in memory allows",
+        "where no wire limits a layer whose payload processors copy (TCP, shared memory, MPI inside one host): "
+        "twice the rate at which one thread was seen to copy, for each thread that may copy a message (two for "
+        "MPI), direction and pair; beyond it the same holds",
+    ),
+)
+
 
 def _build(results: Results) -> list[Section]:
     measured = {row.metric_id for row in results.graded}
     metrics = [metric for name, metric in METRICS.items() if name in measured]
     terms = [Term(metric.title, metric.definition, metric.metric_id) for metric in metrics]
+    terms += [*_values(results), *_LIMITS]
+    head = _HEAD if results.run.manifest.plan.imported is None else _READ
+    return [Section("method", "How it was measured", [Paragraph(head), Terms(terms)], "Method", is_page_only=True)]
+
+
+def _values(results: Results) -> Iterator[Term]:
+    """Yield how numbers become values, intervals and verdicts."""
     words, margin = results.rules.words, f"{results.rules.margin * 100:g} %"
-    terms += [
-        Term(
-            "Value of a launch",
-            "times (and the ping-pong bandwidth, which follows from one): the median over the medians of the bursts; "
-            "other bandwidths: all bytes over all time",
-        ),
-        Term(
-            "Value and interval",
-            "geometric mean of the launch values; 95\N{NO-BREAK SPACE}% interval over their logarithms, "
-            f"{words}; none for a single launch",
-        ),
-        Term(
-            "Comparison",
-            f"log ratio inside each block, interval over blocks ({words}); “equivalent” when the ratio is shown to lie "
-            f"within {margin} of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
-            "“undecided”; of the verdicts on the sizes of a pair at most 5\N{NO-BREAK SPACE}% are false "
-            "(false discovery rate)",
-        ),
-        Term(
-            "What the wire allows",
-            "line rate × payload / (payload + 90\N{NO-BREAK SPACE}B for each segment): Ethernet 14, FCS 4, preamble 8, "
-            "gap 12, IPv4 20, TCP with time stamps 32; a result more than 1\N{NO-BREAK SPACE}% beyond it is marked "
-            "impossible, kept, and left out of every summary",
-        ),
-        Term(
-            "What copying in memory allows",
-            "where no wire limits a layer whose payload processors copy (TCP, shared memory, MPI inside one host): "
-            "twice the rate at which one thread was seen to copy, for each thread that may copy a message (two for "
-            "MPI), direction and pair; beyond it the same holds",
-        ),
-    ]
-    return [Section("method", "How it was measured", [Paragraph(_HEAD), Terms(terms)], "Method", is_page_only=True)]
+    yield Term(
+        "Value of a launch",
+        "times (and the ping-pong bandwidth, which follows from one): the median over the medians of the bursts; "
+        "other bandwidths: all bytes over all time",
+    )
+    yield Term(
+        "Value and interval",
+        "geometric mean of the launch values; 95\N{NO-BREAK SPACE}% interval over their logarithms, "
+        f"{words}; none for a single launch",
+    )
+    yield Term(
+        "Comparison",
+        f"log ratio inside each block, interval over blocks ({words}); “equivalent” when the ratio is shown to lie "
+        f"within {margin} of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
+        "“undecided”; of the verdicts on the sizes of a pair at most 5\N{NO-BREAK SPACE}% are false "
+        "(false discovery rate)",
+    )
 
 
 SECTION = Sections("method", 130, _build)

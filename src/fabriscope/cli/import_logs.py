@@ -1,0 +1,48 @@
+"""`fabriscope import`: logs of benchmark programs become a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+EXIT_LEFT_OUT = 10
+MOST_NAMED = 20
+_PATH = click.Path(exists=True, path_type=Path)
+
+
+@click.command("import")
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "-o", "--output", required=True, metavar="RUN", type=click.Path(path_type=Path), help="the new run folder"
+)
+@click.option("--label", "label", metavar="NAME=VALUE,...", help="what the logs do not say, of all of them")
+@click.option("--labels", "labels_file", metavar="FILE", type=_PATH, help="YAML: patterns of file names to labels")
+def import_logs(logs: tuple[Path, ...], output: Path, label: str | None, labels_file: Path | None) -> None:
+    """Make a run folder of LOGs and folders of logs: show, report, compare and verify work on it.
+
+    Labels that have a meaning: fabric, layer, mpi, placement (inter, intra), hosts (a+b), window. Any other one tells
+    curves apart. A folder may hold labels.yaml. Each run in a file is a launch; what differs makes entries.
+
+    \b
+        fabriscope import logs/ -o runs/old --label mpi=openmpi
+        fabriscope import roce.log -o runs/roce --label fabric=roce,placement=inter,window=64
+
+    Exit code 10: something was left out, and is named; the rest was imported.
+    """
+    from fabriscope.running import importing
+
+    labels = importing.parse_labels(label) if label else {}
+    done = importing.run(logs, output, labels, labels_file)
+    for sentence in done.left_out[:MOST_NAMED]:
+        click.echo(f"fabriscope: left out: {sentence}", err=True)
+    if len(done.left_out) > MOST_NAMED:
+        click.echo(f"fabriscope: and {len(done.left_out) - MOST_NAMED} more like these", err=True)
+    click.echo(
+        f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
+    )
+    if done.left_out:
+        raise SystemExit(EXIT_LEFT_OUT)
+
+
+COMMAND = import_logs

@@ -1,0 +1,219 @@
+"""Logs of others become a run folder: what differs between them makes entries, each run in a file a launch."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import yaml
+
+from fabriscope import store
+from fabriscope.model import plain_files
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ParseError, PlanError, shown
+from fabriscope.model.measurement import Launch, SampleBlock
+from fabriscope.model.record import ReadFrom
+from fabriscope.readers import log
+from fabriscope.readers.base import Document
+from fabriscope.registry import discover
+from fabriscope.running.log_values import LAYERS, LogValue, of_table
+
+LABELS_FILE = "labels.yaml"
+"""In a folder of logs: patterns of file names to labels."""
+KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window")
+"""Labels that have a meaning; any other one tells curves apart."""
+UNSTATED = "unstated"
+MOST_FILES = 10_000
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of an import."""
+
+    path: Path
+    file_count: int
+    launch_count: int
+    entry_labels: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Files, and parts of files, that are not in the run: a sentence each."""
+
+
+@dataclass
+class _Found:
+    """One launch that a log tells of."""
+
+    entry: Entry
+    values: list[tuple[Case, LogValue]]
+    origin: ReadFrom
+    data: bytes = field(repr=False, default=b"")
+
+
+def parse_labels(text: str) -> dict[str, str]:
+    """Return `fabric=roce,mpi=openmpi` as labels; raises PlanError."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip() or not value.strip() or name.strip() in found:
+            what = f"a label should be NAME=VALUE, each name once, and is {shown(part)}"
+            raise PlanError(what, where="--label", fix="for example --label fabric=roce,mpi=openmpi")
+        found[name.strip()] = value.strip()
+    _check_labels(found, "--label")
+    return found
+
+
+def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path | None = None) -> Imported:
+    """Read logs, and those of folders, into a new run folder; what cannot be read is left out and named.
+
+    Raises ParseError if no log at all can be read, PlanError for labels, StoreError for the folder.
+    """
+    store.refuse_impossible(output)
+    rules = _rules(labels_file) if labels_file is not None else {}
+    left_out: list[str] = []
+    found: list[_Found] = []
+    files = _files(paths)
+    for path, root in files:
+        beside = _rules(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {}
+        own = {**_labels_of(path, root, beside), **_labels_of(path, root, rules), **labels}
+        _check_labels(own, str(path))
+        try:
+            found += _read(path, own, left_out)
+        except ParseError as error:
+            left_out.append(str(error))
+    if not found:
+        first = left_out[0] if left_out else "no file was named"
+        raise ParseError(f"no log could be read: {first}", where=str(paths[0]) if paths else "")
+    return _write(found, output, len(files), labels, left_out)
+
+
+def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """Return each file with the folder that it was found below, in the order of names."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        root = path if path.is_dir() else path.parent
+        for one in inside:
+            if one.name not in (LABELS_FILE,) and not any(part.startswith(".") for part in one.relative_to(root).parts):
+                found.setdefault(one, root)
+    if len(found) > MOST_FILES:
+        raise ParseError(f"{len(found)} files are more than {MOST_FILES}", where=str(next(iter(paths))))
+    return list(found.items())
+
+
+def _rules(path: Path) -> dict[str, dict[str, str]]:
+    """Return pattern to labels of a labels file."""
+    try:
+        document = yaml.safe_load(plain_files.read(path, 1 << 20))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PlanError(f"the labels cannot be read: {' '.join(str(error).split())[:200]}", where=str(path)) from error
+    fix = "write `'roce/*.log': {fabric: roce, mpi: openmpi}`"
+    if not isinstance(document, dict):
+        raise PlanError("labels should be patterns of file names, each with its labels", where=str(path), fix=fix)
+    rules = {}
+    for pattern, of in document.items():
+        if not isinstance(of, dict) or not all(isinstance(one, str | int) for one in of.values()):
+            raise PlanError(f"{shown(pattern)} should have labels", where=str(path), fix=fix)
+        rules[str(pattern)] = {str(name): str(value) for name, value in of.items()}
+        _check_labels(rules[str(pattern)], str(path))
+    return rules
+
+
+def _labels_of(path: Path, root: Path, rules: Mapping[str, Labels]) -> dict[str, str]:
+    name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    of = [labels for pattern, labels in rules.items() if fnmatch.fnmatch(name, pattern)]
+    return {key: value for labels in of for key, value in labels.items()}
+
+
+def _check_labels(labels: Labels, where: str) -> None:
+    window = labels.get("window", "1")
+    if not window.isdecimal() or not 1 <= int(window) < 1 << 31:
+        raise PlanError(f"the window should be a number of messages and is {shown(window)}", where=where)
+    if labels.get("placement", "inter") not in ("inter", "intra"):
+        raise PlanError(f"the placement should be inter or intra and is {shown(labels['placement'])}", where=where)
+
+
+def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
+    name = str(path)
+    text = log.read_text(path, name)
+    readers = discover("readers", "READER").plugins
+    found = []
+    for document in log.documents(text, readers, name):
+        problem = next((one for one in document.problems if one.kind != "said"), None)
+        if problem is not None:
+            left_out.append(f"{name}, line {problem.line}: {problem.text}")
+        if document.problem("refused") is None:
+            found += _launches(document, path, labels, left_out)
+    for one in found[:1]:
+        one.data = text.encode("utf-8", "replace")
+    return found
+
+
+def _launches(document: Document, path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
+    """Return a launch for each time that the file has a test once more."""
+    entry = _entry(document, labels)
+    window = int(labels["window"]) if "window" in labels else None
+    more = ", ".join(f"{name} {value}" for name, value in labels.items() if name not in KEYS)
+    runs: list[dict[tuple[str, str], tuple[Case, LogValue]]] = []
+    for table in document.tables:
+        if not table.rows:
+            continue
+        of = of_table(document, table, window, knows_ranks="hosts" in labels)
+        left_out += [f"{path}: {what}" for what in of.left_out]
+        if not of.values:
+            left_out.append(f"{path}, line {table.line}: {table.name} has no number whose unit is a metric's")
+            continue
+        cases = {}
+        for one in of.values:
+            series = ", ".join(part for part in (one.series, more) if part)
+            case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series)
+            cases[case.case_id, one.metric_id] = (case, one)
+        place = next((at for at, known in enumerate(runs) if not known.keys() & cases.keys()), len(runs))
+        if place == len(runs):
+            runs.append({})
+        runs[place].update(cases)
+    return [
+        _Found(entry, list(values.values()), ReadFrom(str(path), document.program, document.version, number))
+        for number, values in enumerate(runs, 1)
+    ]
+
+
+def _entry(document: Document, labels: Labels) -> Entry:
+    hosts = tuple(labels["hosts"].split("+")) if "hosts" in labels else (UNSTATED, UNSTATED)
+    layer = labels.get("layer") or LAYERS.get(document.program, document.program)
+    fabric = labels.get("fabric", UNSTATED)
+    placement = labels.get("placement", UNSTATED)
+    return Entry(layer, fabric, placement, hosts, labels.get("mpi"), document.program)
+
+
+def _write(found: list[_Found], output: Path, file_count: int, labels: Labels, left_out: list[str]) -> Imported:
+    counts: dict[str, int] = {}
+    launches = []
+    for number, one in enumerate(found, 1):
+        block = counts[one.entry.entry_id] = counts.get(one.entry.entry_id, 0) + 1
+        cases = tuple({case.case_id: case for case, _ in one.values}.values())
+        launches.append(Launch(number, block, one.entry, cases, 0, 0))
+    name = output.resolve().name or "imported"
+    about = {"description": "Read from logs; nothing of it was launched by fabriscope.", "imported": file_count}
+    contents = store.describe((), launches, name=name, plan=about)
+    text = json.dumps({"imported": [asdict(one.origin) for one in found], "labels": dict(labels)}, indent=1)
+    folder = store.create(output, contents, text + "\n")
+    with folder.lock():
+        for launch, one in zip(launches, found, strict=True):
+            blocks = [
+                SampleBlock(case.case_id, (value.value,), quantity=value.metric_id, burst=burst)
+                for burst, (case, value) in enumerate(one.values)
+            ]
+            record = {
+                "launch_id": launch.launch_id, "block": launch.block, "entry_id": launch.entry.entry_id, "status": "ok",
+                "results": {case.case_id: {"status": "ok", "reason": None} for case in launch.cases},
+                "commands": [], "started_unix_ns": 0, "elapsed_ns": 0, "details": {"read_from": asdict(one.origin)},
+            }  # fmt: skip
+            raw = [Outcome(Command(("log", one.origin.file), UNSTATED), 0, one.data, b"", 0, 0)] if one.data else []
+            folder.append(record, blocks, raw)
+        folder.end()
+    entries = dict.fromkeys(one.entry.label() for one in found)
+    return Imported(output, file_count, len(launches), tuple(entries), tuple(left_out))

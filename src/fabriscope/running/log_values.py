@@ -1,0 +1,149 @@
+"""Which of our quantities the numbers of a log are; a number with no definition of ours keeps its program's name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.metrics import metric_of, unit_of
+from fabriscope.readers.base import Document, Row, Table
+
+LAYERS = {
+    "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
+}  # fmt: skip
+"""Program to the layer that it measures whatever its options."""
+_SIZE = "message_size_bytes"
+_COLLECTIVES = (
+    "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "reduce", "allreduce", "reduce_scatter",
+    "allgather", "allgatherv", "alltoall", "alltoallv",
+)  # fmt: skip
+_RANK_TIMES = {
+    "time_ns_mean": "collective_latency_ns_barrier_mean",
+    "time_ns_least_rank_mean": "collective_latency_ns_barrier_least_rank_mean",
+    "time_ns_most_rank_mean": "collective_latency_ns_barrier_most_rank_mean",
+}
+_OURS: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]] = {
+    ("osu", "osu_latency"): ("ping_pong", {"latency_ns": "latency_ns_mean"}),
+    ("osu", "osu_put_latency"): ("put_latency", {"latency_ns": "put_local_completion_ns_mean"}),
+    ("osu", "osu_get_latency"): ("get_latency", {"latency_ns": "get_latency_ns_mean"}),
+    **{("osu", f"osu_{name}"): (name, _RANK_TIMES) for name in _COLLECTIVES},
+    ("imb", "PingPong"): (
+        "ping_pong",
+        {"time_ns": "latency_ns_mean", "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_mean"},
+    ),
+    ("netpipe", "ping-pong"): (
+        "ping_pong",
+        {"latency_ns": "latency_ns_least_mean", "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_least_mean"},
+    ),
+    ("qperf", "tcp_lat"): ("ping_pong", {"latency_ns": "latency_ns_mean"}),
+    ("qperf", "tcp_bw"): ("stream", {"bandwidth_bytes_per_s": "stream_bandwidth_bytes_per_s"}),
+}
+"""Program and table to the benchmark, and column to the metric; only where the definitions are the same."""
+_WINDOWED = {
+    ("osu", "osu_bw"): ("bandwidth", "bandwidth_bytes_per_s"),
+    ("osu", "osu_bibw"): ("bidirectional_bandwidth", "bidirectional_bandwidth_bytes_per_s"),
+}
+"""Those that are ours once their window is known, which their logs do not say."""
+_TELLING = (
+    "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
+    "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank",
+)  # fmt: skip
+"""Parameters of tables that tell curves of one test apart."""
+_USUAL = {("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush")}
+_WORD = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class LogValue:
+    """One number of a log."""
+
+    benchmark: str
+    series: str
+    window_size: int
+    message_size_bytes: int
+    metric_id: str
+    value: float
+    line: int
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """The numbers of one table, and what of it was left out."""
+
+    values: tuple[LogValue, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def of_table(document: Document, table: Table, window: int | None, *, knows_ranks: bool) -> LogTable:
+    """Return what a table says in our quantities; `window` is what the user says where the log does not.
+
+    What all ranks do together is one of our quantities only where somebody says which ranks those are.
+    """
+    stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
+    said = stated.get("window_size")
+    if isinstance(said, int | float) and said >= 1:
+        window = int(said)
+    elif (document.program, table.name) not in _WINDOWED:
+        window = None
+    series = _series(table)
+    found: dict[tuple[int, int, str], LogValue] = {}
+    left_out: dict[str, None] = {}
+    for row in table.rows:
+        size = int(row.number(_SIZE)) if _SIZE in row.values else int(stated.get(_SIZE) or 0)
+        own = int(row.number("window_size")) if "window_size" in row.values else window
+        for benchmark, metric_id, value in _of_row(document.program, table, row, own, knows_ranks=knows_ranks):
+            key = size, own or 1, metric_id
+            if key in found:
+                left_out[f"{table.name}: a size stands twice, in lines {found[key].line} and {row.line}"] = None
+            elif value > 0 or (value == 0 and unit_of(metric_id).can_be_zero):
+                found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line)
+            elif size or not unit_of(metric_id).is_rate:
+                left_out[f"{table.name}: line {row.line} has {value:g}, which is below what the program prints"] = None
+    return LogTable(tuple(found.values()), tuple(left_out))
+
+
+def _series(table: Table) -> str:
+    told = [
+        f"{one.name.replace('_', ' ')} {one.value}"
+        for one in table.parameters
+        if one.name in _TELLING and (one.name, one.value) not in _USUAL
+    ]
+    return ", ".join(told)
+
+
+def _of_row(
+    program: str, table: Table, row: Row, window: int | None, *, knows_ranks: bool
+) -> Iterator[tuple[str, str, float]]:
+    """Yield benchmark, metric id and value of a row's numbers."""
+    benchmark, ours = _OURS.get((program, table.name), ("", {}))
+    if not benchmark or (benchmark in _COLLECTIVES and not knows_ranks):
+        benchmark, ours = _slug(f"{program} {table.name}"), {}
+    windowed = _WINDOWED.get((program, table.name))
+    for column in table.columns:
+        value = row.number(column.name)
+        if column.name in ("window_size", _SIZE) or column.unit in ("", "bytes") or not math.isfinite(value):
+            continue
+        if windowed is not None and window is not None and column.name == "bandwidth_bytes_per_s":
+            yield (*windowed, value)
+        elif column.name in ours:
+            yield benchmark, ours[column.name], value
+        elif not ours and (metric_id := _foreign_metric(program, table, column.name)):
+            yield benchmark, metric_id, value
+
+
+def _foreign_metric(program: str, table: Table, column: str) -> str:
+    """Return the id of a quantity that only its program defines; nothing for a column whose unit no metric has."""
+    metric_id = f"{_slug(f'{program} {table.name}')}_{column}"
+    try:
+        metric_of(metric_id)
+    except ParseError:
+        return ""
+    return metric_id
+
+
+def _slug(text: str) -> str:
+    words = [word for word in _WORD.split(text.lower()) if word]
+    return "_".join(word for place, word in enumerate(words) if word not in words[:place])
