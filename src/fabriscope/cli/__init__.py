@@ -56,6 +56,7 @@ def fabriscope() -> None:
 
     \b
     Start with:  fabriscope doctor                 what works on this machine
+                 fabriscope quick                  an answer without a plan
                  fabriscope plan check PLAN.yaml   what a plan would do, and how long it takes
                  fabriscope run PLAN.yaml          measure
                  fabriscope report RUN             one HTML file to read

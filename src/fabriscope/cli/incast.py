@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _measuring, _usage
 
 if TYPE_CHECKING:
     from fabriscope.analysis.incast.points import IncastCurve
@@ -45,21 +41,11 @@ def incast(**options: Any) -> None:
 
     The exit code is 0 if it holds (paused or with losses, too), 3 if it collapses or is unfair, 4 if that is undecided.
     """
-    from fabriscope import plan as plans
     from fabriscope.analysis.results import results_of
-    from fabriscope.progress import QuietProgress, TerminalProgress, Unheard
     from fabriscope.reports import terminal
-    from fabriscope.running import run
     from fabriscope.store import open_run
 
-    text = _plan_text(options)
-    with tempfile.TemporaryDirectory(prefix="fabriscope-incast-") as scratch:
-        path = Path(scratch) / "incast.yaml"
-        path.write_text(text)
-        checked = plans.load(path, run.vocabulary())
-    folder = options["output"] or Path("runs") / f"incast-{time.strftime('%Y%m%d-%H%M%S')}"
-    progress = Unheard(QuietProgress() if options["quiet"] else TerminalProgress())
-    summary = run.start(checked, folder, progress, threading.Event())
+    summary = _measuring.measure("incast", _plan_text(options), options["output"], quiet=options["quiet"])
     data = open_run(str(summary.path)).read()
     terminal.show_section(data, "incast")
     click.echo(f"kept in {summary.path}; `fabriscope report {summary.path}` writes the report")

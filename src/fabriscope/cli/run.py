@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
-import time
 from pathlib import Path
-from types import FrameType
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _measuring, _usage
 
 EXIT_SOME_FAILED = 10
-EXIT_AFTER_SIGNAL = 128
 
 
 @click.command(name="run")
@@ -53,25 +48,25 @@ def COMMAND(  # noqa: N802 - the registry's constant
     from fabriscope.running import run
 
     progress = Unheard(JsonProgress() if as_json else QuietProgress() if quiet else TerminalProgress())
-    cancel = _Cancel()
+    cancel = _measuring.Cancel()
     try:
         if resume is not None:
             summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
         else:
             assert plan is not None  # noqa: S101 - checked above
             checked = plans.load(plan, run.vocabulary())
-            folder = output or Path("runs") / f"{checked.section.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+            folder = output or _measuring.folder_for(checked.section.name)
             summary = run.start(checked, folder, progress, cancel.event)
     except LaunchError as error:  # while an engine was compiled
         if cancel.signal_number is None:
             raise
         click.echo(f"fabriscope: {error}", err=True)
-        raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number) from None
+        raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number) from None
     if not as_json:
         with contextlib.suppress(OSError):  # the terminal closed: the status still tells
             _say_end(summary, quiet)
     if cancel.signal_number is not None and not summary.is_complete:
-        raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number)
+        raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number)
     if summary.failed_cases:
         raise SystemExit(EXIT_SOME_FAILED)
 
@@ -95,19 +90,3 @@ def _say_end(summary: object, quiet: bool) -> None:
                 f"{summary.failed_cases} measurements failed; the report lists them with their reasons, and "
                 f"`fabriscope run --resume {summary.path}` tries them again"
             )
-
-
-class _Cancel:
-    """Turns Ctrl-C, kill and a closed terminal into an event; a second Ctrl-C is Python's own KeyboardInterrupt."""
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-        self.signal_number: int | None = None
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._stop)
-
-    def _stop(self, number: int, _frame: FrameType | None) -> None:
-        self.signal_number = number
-        self.event.set()
-        if number == signal.SIGINT:  # a closing terminal sends two SIGHUP: those mean one thing
-            signal.signal(number, signal.default_int_handler)

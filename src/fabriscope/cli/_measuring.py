@@ -1,0 +1,67 @@
+"""What commands share that measure: signals that end a run cleanly, and plans made of a command line's words."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fabriscope.running.run import RunSummary
+
+EXIT_AFTER_SIGNAL = 128
+
+
+class Cancel:
+    """Turns Ctrl-C, kill and a closed terminal into an event; a second Ctrl-C is Python's own KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self.signal_number: int | None = None
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        self.signal_number = number
+        self.event.set()
+        if number == signal.SIGINT:  # a closing terminal sends two SIGHUP: those mean one thing
+            signal.signal(number, signal.default_int_handler)
+
+
+def folder_for(name: str) -> Path:
+    """Return where a new run is kept unless the user says where."""
+    return Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
+def measure(name: str, text: str, output: Path | None, *, quiet: bool) -> RunSummary:
+    """Measure a plan that words of the command line made; what is wrong in it is told as of any plan.
+
+    Ends the process, with the status of the signal, where it was interrupted. Raises FabriscopeError.
+    """
+    from fabriscope import plan as plans
+    from fabriscope.model.errors import PlanError
+    from fabriscope.progress import QuietProgress, TerminalProgress, Unheard
+    from fabriscope.running import run
+
+    with tempfile.TemporaryDirectory(prefix=f"fabriscope-{name}-") as scratch:
+        path = Path(scratch) / f"{name}.yaml"
+        path.write_text(text)
+        try:
+            checked = plans.load(path, run.vocabulary())
+        except PlanError as error:  # of a file that nobody has seen: its words are those of the command line
+            what = str(error).replace(f"{path}:", f"{name}'s plan, line ")
+            raise PlanError(what) from error
+    cancel = Cancel()
+    progress = Unheard(QuietProgress() if quiet else TerminalProgress())
+    summary = run.start(checked, output or folder_for(name), progress, cancel.event)
+    if cancel.signal_number is not None and not summary.is_complete:
+        resume = f"`fabriscope run --resume {summary.path}` goes on"
+        click.echo(f"interrupted after {summary.launch_count} launches; {resume}")
+        raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number)
+    return summary
