@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from fabriscope.hosts import counters
 
@@ -72,3 +75,45 @@ def test_what_ends_while_it_is_looked_at_stays_what_it_was(
             assert (one.program, one.parent) == seen == ("sleep", os.getpid())
         finally:
             started.kill()
+
+
+# Process 1 of a namespace of its own: a stranger that has begun, who looks as another user, and then an orphan.
+SHUT = """
+import subprocess
+words = ["sh", "-c", "read line; sleep 60 & echo $!; wait"]
+stranger = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+asked, answers = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+    problems = {}
+    looked = Processes("ours", problems)
+    while True:
+        os.write(answers[1], (problems.pop("open files", "nothing") + "\\n").encode())
+        os.read(asked[0], 1)
+        for _ in range(3):
+            looked.look(time.monotonic(), True)
+            time.sleep(0.05)
+told = os.fdopen(answers[0])
+told.readline()
+stranger.stdin.write(b"go\\n")
+stranger.stdin.flush()
+stranger.stdout.readline()
+os.write(asked[1], b"x")
+print("stranger's:", told.readline(), end="")
+subprocess.run(["setsid", "--fork", "sleep", "60"], check=True)
+os.write(asked[1], b"x")
+print("orphan:", told.readline(), end="")
+"""
+
+
+def test_an_orphan_that_may_not_be_read_may_be_the_jobs(tmp_path: Path) -> None:
+    """A setuid program that is started in the background: who looks at it as a user sees no mark of the job."""
+    needs.root("another user looks at what root has started")
+    file = tmp_path / "look.py"
+    file.write_text(counters.program() + SHUT)
+    argv = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    stranger, orphan = done.stdout.splitlines() or ["", done.stderr]
+    assert stranger == "stranger's: nothing"
+    assert "(sleep) may not be read" in orphan

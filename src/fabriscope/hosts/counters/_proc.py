@@ -3,6 +3,7 @@
 # mypy: ignore-errors
 # What /proc says of a process, and files of few bytes. Plain Python 3.6, sent to hosts as text.
 import os
+import re
 
 
 def is_root():
@@ -19,6 +20,28 @@ def parent_of(pid):
     """Return a process's parent, which everybody may read; 0 where it is gone."""
     words = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
     return int(words[1]) if len(words) > 1 else 0
+
+
+def ancestors_of(pid):
+    """Return what a process descends from, process 1 in any case: who entered its namespace has no parent there."""
+    found = {1}
+    while pid > 1 and len(found) < 1000:
+        pid = parent_of(pid)
+        found.add(pid)
+    return found
+
+
+def real_user_of(pid):
+    """Return who started a process, which everybody may read; None where it is gone."""
+    words = next((line.split() for line in read("/proc/%d/status" % pid).splitlines() if line.startswith("Uid:")), [])
+    return int(words[1]) if len(words) > 1 else None
+
+
+def session_of(pid):
+    """Return the control group of a process, and of all that its user runs where the machine has one for each."""
+    path = next((line[3:] for line in read("/proc/%s/cgroup" % pid).splitlines() if line.startswith("0::")), "")
+    user = re.match(r"/user\.slice/user-\d+\.slice", path)
+    return user.group() if user else path
 
 
 def number_in(variables, names):

@@ -64,7 +64,7 @@ class Processes:
         known = words if len(words) == 3 else ["", "", "0"]
         self.group = int(known[0]) if known[0] else None  # the kernel's number of the job's control group
         self.group_name, self.births = known[1], Births(int(known[2]))
-        self.old = self.present()
+        self.old, self.ancestors = self.present(), ancestors_of(os.getpid())
         self.spaces = Namespaces(self.old)
         self.new = {}
         self.of_job = {}
@@ -190,13 +190,24 @@ class Processes:
         return self.group is not None and is_running and not is_joining and not self.is_in_group(pid)
 
     def note_hidden(self, one):
-        """Say of a child of the job's that nothing of it may be read, when that is so for the second time."""
-        if parent_of(one.pid) not in self.of_job:
+        """Say of what may be the job's that nothing of it may be read, when that is so for the second time."""
+        if not (one.is_marked or self.may_descend(one.pid)):
             return
         if one.is_hidden:
             name = read("/proc/%d/comm" % one.pid).strip()
             self.problems["open files"] = "those of process %d (%s) may not be read" % (one.pid, name)
         one.is_hidden = True
+
+    def may_descend(self, pid):
+        """Return whether a process that began since the first look may be a child of the job's, perhaps an orphan.
+
+        An orphan's parent is process 1, or another one that all of us descend from; so is that of a service that the
+        machine starts, which has a control group of its own.
+        """
+        parent = parent_of(pid)
+        if parent in self.of_job:
+            return True
+        return parent in self.ancestors and (real_user_of(pid) == os.getuid() or session_of(pid) == session_of("self"))
 
     def look_inside(self, peers):
         """Read the open files of the job's processes and the memory that ranks share; `peers` is of Unix sockets."""
