@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import pytest
 
-from fabriscope.hosts import mpi
+from fabriscope.hosts import java_apps, mpi
 from fabriscope.lab import cpu_share, guest_kernel
 from fabriscope.model.errors import LabError, ToolMissing
 from fabriscope.model.mpi import MpiStack
@@ -32,6 +32,8 @@ ONE_PROCESSOR = "this machine has one processor"
 NO_IPV6 = "no interface of this machine has an IPv6 address"
 HARDWARE = (ONE_PROCESSOR, NO_IPV6)
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
+NOT_FETCHED = "too large to be fetched for a test: "
+"""How the reason begins where something is missing that not even CI brings."""
 NO_MPI = (
     "no MPI library with a compiler is on this machine"
     " -- `fabriscope mpi add mpich` or the Debian package libmpich-dev brings one"
@@ -159,3 +161,13 @@ def lmod() -> str:
         program("tclsh")
         program("lua5.3")
     return found
+
+
+def java_app(name: str) -> None:
+    """Need Java and what `fabriscope apps add` brings."""
+    try:
+        for tool in ("java", "javac"):
+            java_apps.program(tool)
+        java_apps.find(name)
+    except ToolMissing as error:
+        pytest.skip(f"{NOT_FETCHED}{error}")

@@ -1,4 +1,5 @@
-"""A plug-in of pytest: where everything can be installed, nothing but missing hardware is a reason to skip a test.
+"""A plug-in of pytest: where everything can be installed, nothing but missing hardware is a reason to skip a test,
+and what is too large to be fetched for one (Hadoop).
 
 `FABRISCOPE_TEST_SKIPS=hardware` makes any other skip an error, and so is a folder of tests of which all were skipped,
 whatever the reason; scripts/test sets it for root in CI.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.needs import HARDWARE
+from tests.needs import HARDWARE, NOT_FETCHED
 
 
 class Skips:
@@ -29,7 +30,7 @@ class Skips:
         self._skipped.add(folder)
         _, _, text = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
         reason = text.removeprefix("Skipped: ")
-        if reason not in HARDWARE:
+        if reason not in HARDWARE and not reason.startswith(NOT_FETCHED):
             self.unexpected.append(f"{report.nodeid}: {reason}")
 
     def _without_any(self) -> list[str]:

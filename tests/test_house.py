@@ -46,8 +46,8 @@ ANALYSIS = (
 """What is in analysis; each may import model and those before it."""
 RUNNING = (
     *("evaluation", "effort", "sharing", "sharpen", "casualties", "copy_rates", "launch_counters", "rdma_ports"),
-    *("fleet", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site", "program_place", "site"),
-    *("prove", "run", "log_values", "importing"),
+    *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
+    *("program_place", "site", "prove", "run", "log_values", "importing"),
 )
 """What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 

@@ -45,8 +45,9 @@ def test_a_module_that_is_skipped_as_a_whole_counts(tmp_path: Path) -> None:
     assert "1 skipped for want of what can be installed" in done.stdout
 
 
-def test_missing_hardware_is_no_error(tmp_path: Path) -> None:
-    done = session(tmp_path, SKIPS.format(reason="needs.ONE_PROCESSOR"), "hardware")
+@pytest.mark.parametrize("reason", ["needs.ONE_PROCESSOR", "needs.NOT_FETCHED + 'hadoop'"])
+def test_missing_hardware_and_what_is_not_fetched_are_no_errors(tmp_path: Path, reason: str) -> None:
+    done = session(tmp_path, SKIPS.format(reason=reason), "hardware")
     assert done.returncode == 0, done.stdout
     assert "1 passed, 1 skipped" in done.stdout
 

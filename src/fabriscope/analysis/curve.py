@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from fabriscope.model.benchmarks import SERVICE, kind_of
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
 
@@ -44,10 +45,16 @@ class Curve:
         name = name if self.instrument == "engine" else f"{name} by {self.instrument}"
         return "".join((name, *truth))
 
+    @property
+    def layout(self) -> str:
+        """Return its ranks in words, of a service its hosts; raises ValueError where nothing is to be said."""
+        layout = layout_from(self.ranks)
+        return f"{layout.rank_count} hosts" if kind_of(self.benchmark).pattern == SERVICE else layout.text()
+
     def label(self, *, fabric: bool = True, ranks: bool = True, series: bool = True) -> str:
         """Return how a report calls the curve: `gige · MPI (mpich), send buffer 16384 B`, or less where it is told."""
         name = f"{self.fabric} · {self.layer_label}" if fabric and self.fabric else self.layer_label
-        layout = layout_from(self.ranks).text() if ranks and self.ranks else ""
+        layout = self.layout if ranks and self.ranks else ""
         return ", ".join(part for part in (name, layout, self.series if series else "", self.twin) if part)
 
 

@@ -8,7 +8,7 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.words import size_text, time_text, value_text
-from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, kind_of
+from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, SERVICE, kind_of
 from fabriscope.model.metrics import base_of, metric_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 
@@ -32,6 +32,8 @@ def sentences(table: Sequence[Group]) -> Iterator[str]:
 def ranks_text(benchmark: str, ranks: str) -> str:
     """Return the layout in words, of pairs how many: `8 ranks, 2 on each host`, `4 pairs, cyclic`."""
     layout = layout_from(ranks)
+    if kind_of(benchmark).pattern == SERVICE:
+        return f"{layout.rank_count} hosts"
     if kind_of(benchmark).pattern != PAIRS:
         return layout.text()
     count = layout.rank_count // 2
@@ -43,7 +45,7 @@ def name_of(benchmark: str, metric_id: str) -> str:
     title = metric_of(metric_id).title
     kind = kind_of(benchmark)
     is_named = title.lower().startswith((kind.title, "multi-pair"))
-    text = title if is_named else f"{kind.title}: {title.lower()}"
+    text = title if is_named else f"{kind.title}: {metric_of(metric_id).words}"
     return text[0].upper() + text[1:]
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-PAIR, PAIRS, GROUP, STREAMS = "pair", "pairs", "group", "streams"
+PAIR, PAIRS, GROUP, STREAMS, SERVICE = "pair", "pairs", "group", "streams", "service"
 """Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once; all others to rank 0, which is
-alone on its host."""
+alone on its host; a client, and a service on all other hosts."""
 
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
 MOVES = (
@@ -21,6 +21,8 @@ MOVES = (
 COLLECTIVES = ("barrier", *MOVES[:5], "reduce", "allreduce", "reduce_scatter", *MOVES[5:])
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 
+LEAST_FILE_BYTES = 1 << 20
+"""Of what is written to a file system and read from it: with less, starting is what would be timed."""
 DATATYPE_BYTES = {"byte": 1, "int32": 4, "int64": 8, "float": 4, "double": 8}
 BITWISE = ("band", "bor")
 FLOATING = ("float", "double")
@@ -70,6 +72,8 @@ class BenchmarkKind:
     """Its element type unless a case names one."""
     is_reduction: bool = False
     needs_mpi: bool = False
+    layer: str = ""
+    """Of a service: the only layer that it is of."""
     needs_verbs: bool = False
     """One rank works on the other's memory by RDMA."""
     unchecked_metrics: tuple[str, ...] = ()
@@ -151,6 +155,14 @@ _RDMA = (
 )
 
 
+def _of_hdfs(operation: str) -> BenchmarkKind:
+    """Return an operation of TestDFSIO; its size is that of each file."""
+    return BenchmarkKind(
+        f"hdfs_{operation}", f"HDFS {operation}", SERVICE, layer="hdfs", least_size=LEAST_FILE_BYTES,
+        metrics=("hdfs_bandwidth_bytes_per_s", "dfsio_throughput_bytes_per_s", "dfsio_average_io_rate_bytes_per_s"),
+    )  # fmt: skip
+
+
 BENCHMARKS: dict[str, BenchmarkKind] = {
     kind.name: kind
     for kind in (
@@ -179,6 +191,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         *(kind for name in COLLECTIVES for kind in _collective(name)),
         *_ONE_SIDED,
         *_RDMA,
+        *(_of_hdfs(operation) for operation in ("write", "read", "append")),
     )
 }  # fmt: skip
 

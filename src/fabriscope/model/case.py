@@ -81,7 +81,8 @@ class Entry:
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
         name = name if self.instrument == "engine" else f"{name} by {self.instrument}"
-        parts = [name, layout_of(self.hosts).text() if self.ranks else "", "again" if self.twin else ""]
+        ranks = f"{len(self.hosts)} hosts" if layer_of(self.layer).instrument else layout_of(self.hosts).text()
+        parts = [name, ranks if self.ranks else "", "again" if self.twin else ""]
         return ", ".join(part for part in parts if part)
 
 

@@ -63,6 +63,10 @@ class Layer:
     """Whether the engine tells it device, port and GID, where the fabric has them."""
     takes_socket_options: bool = False
     takes_queue_options: bool = False
+    instrument: str = ""
+    """Of a service that a launch starts: the only instrument that measures it. Empty: plans name them."""
+    start_ns: int = 0
+    """About how long a service takes to start; 0 for what is none."""
 
     def carried_by(self, fabric_transport: str | None, *, is_inter: bool) -> str:
         """Return what must carry its bytes: `shm`, `tcp`, an RDMA transport; empty where anything may.
@@ -132,6 +136,10 @@ LAYERS = {
         _libfabric("efa"),
         _libfabric("cxi"),  # Slingshot's
         _libfabric("opx"),  # Omni-Path's
+        Layer(
+            "hdfs", "HDFS", "hdfs", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
+            takes_rdma_port=False, instrument="testdfsio", start_ns=30_000_000_000,
+        ),
     )
 }  # fmt: skip
 """In the order in which reports show them."""

@@ -51,6 +51,11 @@ class Metric:
         return self.quantity.metric_id
 
     @property
+    def words(self) -> str:
+        """Return its title inside a sentence: names such as HDFS keep their capitals."""
+        return " ".join(word.lower() if word == word.capitalize() else word for word in self.title.split(" "))
+
+    @property
     def unit(self) -> Unit:
         """Return the stored unit."""
         return self.quantity.unit

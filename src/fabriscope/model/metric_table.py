@@ -19,6 +19,7 @@ from fabriscope.model.metric import (
     rate_metric,
     time_metric,
 )
+from fabriscope.model.metric_services import SERVICE_METRICS
 from fabriscope.model.quantity import Direction, Operations, Quantity, Ranks, Timing
 from fabriscope.model.stream_metrics import OF_STREAMS
 
@@ -296,5 +297,6 @@ _ALL = [
     *_MEANS,
     *_OVERLAPS,
     *OF_STREAMS,
+    *SERVICE_METRICS,
 ]
 METRICS = {metric.metric_id: metric for metric in _ALL}

@@ -20,8 +20,7 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import CYCLIC, layout_of
 from fabriscope.plan.benchmark_sections import BenchmarkSection, SocketSection, VerbsSection
-
-Parameters = tuple[tuple[str, str], ...]
+from fabriscope.plan.service_schema import Parameters, ServicesSection, parameters_of
 
 MAX_CASES = 20_000
 """Of one entry, and of a run."""
@@ -29,15 +28,22 @@ _SWEPT_OF_SOCKETS = ("send_buffer", "receive_buffer", "tcp_nodelay", "busy_poll_
 
 
 def cases(
-    benchmarks: Mapping[str, BenchmarkSection], entry: Entry, patterns: frozenset[str], fabrics: Mapping[str, Fabric]
+    benchmarks: Mapping[str, BenchmarkSection],
+    entry: Entry,
+    patterns: frozenset[str],
+    fabrics: Mapping[str, Fabric],
+    services: ServicesSection,
 ) -> Iterator[Case]:
     """Yield the cases of an entry whose ranks are laid out for benchmarks of these patterns."""
     for name, section in benchmarks.items():
         kind = kind_of(name)
-        needed = "mpi" if kind.needs_mpi else "verbs" if kind.needs_verbs else entry.layer
-        if kind.pattern not in patterns or entry.layer != needed:
+        needed = kind.layer or ("mpi" if kind.needs_mpi else "verbs" if kind.needs_verbs else entry.layer)
+        is_of_service = bool(layer_of(entry.layer).instrument)
+        if kind.pattern not in patterns or entry.layer != needed or is_of_service is not bool(kind.layer):
             continue
-        yield from dict.fromkeys(_cases(section, kind, entry, fabrics))
+        told = parameters_of(services, entry.layer)
+        of_kind = (replace(one, parameters=one.parameters + told) for one in _cases(section, kind, entry, fabrics))
+        yield from dict.fromkeys(of_kind)
 
 
 def _cases(

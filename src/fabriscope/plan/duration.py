@@ -9,6 +9,7 @@ from functools import lru_cache
 from fabriscope.model.benchmarks import DEFAULTS, STREAMS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
 from fabriscope.model.ranks import layout_of
 
@@ -19,6 +20,8 @@ RANK_START_NS = 250_000_000
 """About what each further rank adds where ranks share few cores, as in a lab: its start, and its clock's comparison."""
 GUEST_START_NS = 4_000_000_000
 """About what a launch in guests takes longer: processes start slowly there, the readers of counters among them."""
+JOB_NS = 2_000_000_000
+"""About what a job of map tasks takes beside moving data."""
 _BITS_PER_BYTE = 8
 _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
@@ -36,8 +39,19 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
     `guests` are the hosts that have a kernel of their own.
     """
     entry = launch.entry
+    if layer_of(entry.layer).start_ns:
+        return layer_of(entry.layer).start_ns + sum(_service_ns(case, fabrics) for case in launch.cases)
     slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
+
+
+def _service_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long all runs of a case take: a job's start and end, and its files over the client's link."""
+    told = case.parameter_map
+    rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
+    sent_bytes = int(told.get("files", "1")) * case.message_size_bytes * _WIRE_FACTOR
+    sent_ns = sent_bytes * _BITS_PER_BYTE * 1e9 / rate if rate else 0
+    return round((JOB_NS + sent_ns) * (1 + int(told.get("runs", "1"))))
 
 
 def expected_by_launch(

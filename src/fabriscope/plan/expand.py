@@ -17,6 +17,7 @@ from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts
+from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.streams import stream_layouts, streams_refuse
 
 FLOOR_BUDGET_NS = 200_000_000
@@ -118,7 +119,7 @@ def _refuse_mixed_up(plan: Plan, entries: Iterable[Entry]) -> None:
 def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[tuple[Entry, tuple[Case, ...]]]:
     """Yield every entry but the floor with its cases, which may be none."""
     section = plan.section
-    for placement, layer, instrument in itertools.product(section.placements, section.layers, section.instruments):
+    for placement, layer, instrument in _ways(section):
         if placement not in layer_of(layer).placements or layer not in plan.instrument_layers.get(instrument, {layer}):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
@@ -127,7 +128,15 @@ def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> I
                 continue
             for fabric, stack in carriers(section, placement, layer):
                 entry = Entry(layer, fabric, placement, layout, stack, instrument)
-                yield entry, tuple(cases(section.benchmarks, entry, patterns, fabrics))
+                yield entry, tuple(cases(section.benchmarks, entry, patterns, fabrics, section.services))
+
+
+def _ways(section: PlanSection) -> Iterator[tuple[str, str, str]]:
+    """Yield every placement, layer and instrument; a service has an instrument of its own."""
+    for placement, layer in itertools.product(section.placements, section.layers):
+        own = layer_of(layer).instrument
+        for instrument in (own,) if own else section.instruments:
+            yield placement, layer, instrument
 
 
 def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
-from fabriscope.plan import fabrics, guests, mistakes, paper_names, ranks, schema, selections, streams
+from fabriscope.plan import fabrics, guests, mistakes, paper_names, ranks, schema, selections, services, streams
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.paper import PaperSection
@@ -220,6 +220,7 @@ def _contradictions(
     yield from ranks.contradictions(plan, hosts)
     yield from streams.contradictions(plan, hosts)
     yield from benchmark_contradictions(plan)
+    yield from services.contradictions(plan, hosts)
 
 
 def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:

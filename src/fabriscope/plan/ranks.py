@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriscope.model.benchmarks import GROUP, PAIR, PAIRS, kind_of
+from fabriscope.model.benchmarks import GROUP, PAIR, PAIRS, SERVICE, kind_of
 from fabriscope.model.errors import PlanError
 from fabriscope.model.ranks import BLOCK, Layout
 from fabriscope.plan.schema import PlanSection
@@ -22,6 +22,8 @@ def layouts(section: PlanSection, pattern: str, placement: str, host_count: int,
     """
     if pattern == PAIR:
         return [Layout(2, 1 if placement == "inter" else 2)]
+    if pattern == SERVICE:
+        return [Layout(host_count, 1)] if host_count > 1 else []
     if pattern == PAIRS:
         found = list(_pair_layouts(section, placement, cores))
     elif placement == "intra":

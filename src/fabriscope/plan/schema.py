@@ -17,6 +17,7 @@ from fabriscope.plan.names import (
 )
 from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
 from fabriscope.plan.section import Section
+from fabriscope.plan.service_schema import ServicesSection
 from fabriscope.plan.strict import Timeout, Truth, TruthOrName
 from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
@@ -207,6 +208,7 @@ class PlanSection(Section):
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
     benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)
+    services: ServicesSection = Field(ServicesSection(), description="how services are started; docs/bigdata.md")
     launches: int = Field(
         5,
         description="process starts of every entry: the replicates of the statistics; with until: decided the most, 50",

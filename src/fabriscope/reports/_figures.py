@@ -106,7 +106,7 @@ def ratio_figures(results: Results) -> Iterator[Figure]:
     for part in _ratio_parts([row for row in results.compared if row.pair.kind in RATIO_FIGURES]):
         kind, metric_id, curve = part[0].pair.kind, part[0].pair.metric_id, part[0].pair.left_curve
         title = RATIO_FIGURES[kind][0]
-        what = metric_of(metric_id).title.lower()
+        what = metric_of(metric_id).words
         which = ""
         if is_of_group(curve.benchmark):
             what = f"{name_of(curve.benchmark, metric_id)}, {ranks_text(curve.benchmark, curve.ranks)}"

@@ -26,7 +26,7 @@ from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
-from fabriscope.running import copy_rates, launch_counters, resumption
+from fabriscope.running import copy_rates, launch_counters, resumption, services
 from fabriscope.running import site as sites
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
@@ -54,7 +54,8 @@ def vocabulary() -> plans.Vocabulary:
     instruments = discover("adapters", "ADAPTER")
     built_in = engine_binary.list_plugins()
     transports = built_in.transports | {"tcp", "shm", "mpi"}
-    ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING}
+    services = {name for name, layer in LAYERS.items() if layer.instrument}
+    ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING} - services
     known = transports | ours | set(built_in.left_out)
     left_out = {
         name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
@@ -63,7 +64,7 @@ def vocabulary() -> plans.Vocabulary:
     return plans.Vocabulary(
         benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
         instruments=frozenset(instruments.plugins),
-        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))),
+        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))) | services,
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
@@ -143,6 +144,7 @@ def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     hosts = site.hosts.values() if plan.counts_cores else ()
     schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts))
     check_specs(plan, schedule)
+    services.check_memory(schedule, site, in_lab=plan.uses_lab)
     return schedule
 
 

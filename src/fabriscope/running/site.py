@@ -21,7 +21,7 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
-from fabriscope.running import rdma_ports, real_site
+from fabriscope.running import rdma_ports, real_site, services
 from fabriscope.running.real_site import Notice, Parts, RealSite
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def prepare(
     engine = str(engine_binary.find_engine())
     wanted = _wanted_programs(plan)
     programs = {name: path for name in wanted if (path := shutil.which(name)) is not None}
+    programs |= services.classes(plan)
     stacks = find_stacks(plan)
     mpi_engines = {}
     for name, stack in stacks.items():
@@ -180,7 +181,7 @@ def _wanted_programs(plan: Plan) -> frozenset[str]:
     """Return the programs that the plan's instruments start; a missing one fails its launches, with that reason."""
     room = discover("adapters", "ADAPTER")
     return frozenset(
-        name for instrument in plan.section.instruments for name in getattr(room.get(instrument), "programs", ())
+        name for instrument in services.instruments(plan) for name in getattr(room.get(instrument), "programs", ())
     )
 
 

@@ -89,8 +89,8 @@ def where_text(pair: CurvePair) -> str:
     if kind != "placement":
         parts.append(PLACEMENT_NAMES[curve.placement])
     if curve.ranks:
-        layout = layout_from(curve.ranks)
-        parts.append(f"{layout.rank_count} ranks" if kind in ("ranks", "placement") else layout.text())
+        count = layout_from(curve.ranks).rank_count
+        parts.append(f"{count} ranks" if kind in ("ranks", "placement") else curve.layout)
     if kind != "series" and curve.series:
         parts.append(curve.series)
     return ", ".join(part for part in parts if part)
@@ -107,7 +107,7 @@ def _shared(one: Curve, other: Curve) -> list[str]:
     parts.append(PLACEMENT_NAMES.get(one.placement, "") if one.placement == other.placement else "")
     parts.append(one.series if one.series == other.series else "")
     if one.ranks and one.ranks == other.ranks:
-        parts.append(layout_from(one.ranks).text())
+        parts.append(one.layout)
     return [part for part in parts if part]
 
 

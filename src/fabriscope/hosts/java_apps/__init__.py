@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
 from fabriscope.model.home import home_folder
 
 FETCH_TIMEOUT_S = 1800.0
+COMPILE_TIMEOUT_S = 300.0
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 PACKAGES = {"java": "default-jdk-headless", "javac": "default-jdk-headless", "mvn": "maven"}
 """Program to Debian's package of it."""
@@ -119,6 +121,39 @@ def add(name: str) -> JavaApp:
                 (Path(scratch) / _JARS).rename(folder / _JARS)
                 (folder / _RECORD).write_text(json.dumps({"name": name, "version": known()[name]}) + "\n")
         return find(name)
+
+
+def classpath(name: str) -> str:
+    """Return what `java -cp` is told for a program and for what is ours around it, compiled at its first use.
+
+    Raises ToolMissing or LaunchError.
+    """
+    app = find(name)
+    sources = sorted((_HERE / name).iterdir())
+    digest = hashlib.sha256(b"".join(path.name.encode() + b"\0" + path.read_bytes() for path in sources)).hexdigest()
+    classes = app.folder / f"classes-{digest[:16]}"
+    with caches.locked(cache_folder() / "lock", FETCH_TIMEOUT_S, LaunchError):
+        if not classes.is_dir():
+            _compile(sources, app, classes)
+    return f"{classes}:{app.jars}/*"
+
+
+def _compile(sources: Sequence[Path], app: JavaApp, classes: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="fetching-") as scratch:
+        argv = [program("javac"), "-nowarn", "-d", scratch, "-cp", f"{app.jars}/*"]
+        argv += [str(path) for path in sources if path.suffix == ".java"]
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S, check=False
+        )
+        if done.returncode != 0:
+            errors = [line for line in done.stderr.splitlines() if "error:" in line]
+            raise LaunchError(f"javac cannot compile what fabriscope adds to it: {(errors or [''])[0]}", where=app.name)
+        for path in sources:
+            if path.suffix != ".java":
+                shutil.copyfile(path, Path(scratch) / path.name)
+        shutil.copytree(scratch, classes)
+        for path in (classes, *classes.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def remove(name: str) -> list[Path]:

@@ -1,0 +1,128 @@
+import java.io.File;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.TestDFSIO;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.util.ToolRunner;
+
+/**
+ * Waits until HDFS is ready, then runs TestDFSIO: `DfsioRuns DATANODES ROUNDS CASE... KEY=VALUE...`, where a
+ * case is `ID:write|read|append:FILES:BYTES`. Round 0 of each is its warm-up. What TestDFSIO wrote into its file of
+ * results is printed as it is, between lines of ours.
+ */
+public final class DfsioRuns {
+  private static final long PATIENCE_NS = 60_000_000_000L;
+  private static final long POLL_MS = 50;
+
+  private final Configuration configuration;
+  private final File results;
+  private String written = "";
+
+  private DfsioRuns(Configuration configuration, File results) {
+    this.configuration = configuration;
+    this.results = results;
+  }
+
+  public static void main(String[] words) {
+    Configuration configuration = new Configuration();
+    List<String[]> cases = new ArrayList<>();
+    for (int place = 2; place < words.length; place++) {
+      int split = words[place].indexOf('=');
+      if (split < 0) {
+        cases.add(words[place].split(":"));
+      } else {
+        configuration.set(words[place].substring(0, split), words[place].substring(split + 1));
+      }
+    }
+    String folder = System.getenv("FABRISCOPE_FOLDER");
+    configuration.set("hadoop.tmp.dir", folder);
+    // Without it the local job runner keeps its jobs in /tmp/hadoop, and leaves them there.
+    configuration.set("mapreduce.jobtracker.staging.root.dir", folder + "/staging");
+    configuration.set("mapreduce.cluster.local.dir", folder + "/local");
+    configuration.setClass("fs.hdfs.impl", TimedHdfs.class, FileSystem.class);
+    try {
+      await(configuration, Integer.parseInt(words[0]));
+      DfsioRuns runs = new DfsioRuns(configuration, new File(folder, "results"));
+      try {
+        for (int round = 0; round < Integer.parseInt(words[1]); round++) {
+          for (String[] one : cases) {
+            runs.measure(one, round);
+          }
+        }
+      } finally {
+        FileSystem.get(configuration).delete(new Path(configuration.get("test.build.data")), true);
+      }
+      System.out.println("fabriscope: done");
+      System.out.flush();
+      Runtime.getRuntime().halt(0);
+    } catch (Throwable error) {
+      System.err.println("fabriscope: " + reason(error));
+      Runtime.getRuntime().halt(1);
+    }
+  }
+
+  /** Ask the NameNode until it has left safe mode and has its DataNodes. */
+  private static void await(Configuration configuration, int wanted) throws Exception {
+    long start = System.nanoTime();
+    DistributedFileSystem hdfs = (DistributedFileSystem) FileSystem.get(configuration);
+    while (true) {
+      int live = hdfs.getDataNodeStats(DatanodeReportType.LIVE).length;
+      boolean isSafe = hdfs.setSafeMode(SafeModeAction.SAFEMODE_GET);
+      if (live >= wanted && !isSafe) {
+        break;
+      }
+      if (System.nanoTime() - start > PATIENCE_NS) {
+        throw new IllegalStateException(
+            live < wanted
+                ? live + " of " + wanted + " DataNodes are live after " + PATIENCE_NS / 1_000_000_000L + " s"
+                : "the NameNode has not left safe mode after " + PATIENCE_NS / 1_000_000_000L + " s");
+      }
+      Thread.sleep(POLL_MS);
+    }
+    System.out.println("fabriscope: ready_ns=" + (System.nanoTime() - start));
+  }
+
+  private void measure(String[] one, int round) throws Exception {
+    String data = one[2] + ":" + one[3];
+    if (!one[1].equals("write") && !written.equals(data)) {
+      run("write", one);
+    }
+    synchronized (TimedHdfs.TIMES) {
+      TimedHdfs.TIMES.clear();
+    }
+    Files.deleteIfExists(results.toPath());
+    run(one[1], one);
+    written = one[1].equals("append") ? "" : data;
+    System.out.println("fabriscope: run case=" + one[0] + " round=" + round);
+    System.out.print(Files.readString(results.toPath()));
+    synchronized (TimedHdfs.TIMES) {
+      for (long[] time : TimedHdfs.TIMES) {
+        System.out.println("fabriscope: task start_ns=" + time[0] + " end_ns=" + time[1]);
+      }
+    }
+    System.out.println("fabriscope: end");
+    System.out.flush();
+  }
+
+  private void run(String operation, String[] one) throws Exception {
+    String[] words = {
+      "-" + operation, "-nrFiles", one[2], "-size", one[3] + "B", "-resFile", results.getPath()
+    };
+    if (ToolRunner.run(new Configuration(configuration), new TestDFSIO(), words) != 0) {
+      throw new IllegalStateException("TestDFSIO " + String.join(" ", words) + " failed");
+    }
+  }
+
+  private static String reason(Throwable error) {
+    String said = error.toString().split("\n")[0];
+    return said.contains("SIMPLE authentication is not enabled")
+        ? "this HDFS wants Kerberos, which fabriscope does not speak: " + said
+        : said;
+  }
+}

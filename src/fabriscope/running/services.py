@@ -1,0 +1,71 @@
+"""What a plan's services need of this machine and of its hosts, before the first launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fabriscope.hosts import facts, java_apps
+from fabriscope.launch.site import Site
+from fabriscope.model.case import Case
+from fabriscope.model.errors import LaunchError
+from fabriscope.model.host import HERE, Fact
+from fabriscope.model.layers import layer_of
+from fabriscope.plan import Plan, Schedule
+from fabriscope.registry import discover
+
+JVM_BYTES = 96 << 20
+"""About what a Java process has beside its heap: classes, compiled code, threads."""
+
+
+def instruments(plan: Plan) -> list[str]:
+    """Return the instruments of a plan: those that it names, and those of the services that it measures."""
+    own = [layer_of(layer).instrument for layer in plan.section.layers]
+    return list(dict.fromkeys([*plan.section.instruments, *filter(None, own)]))
+
+
+def classes(plan: Plan) -> dict[str, str]:
+    """Return what adapters know as `NAME classes` of each application that services need.
+
+    Raises ToolMissing or LaunchError.
+    """
+    room = discover("adapters", "ADAPTER")
+    apps = [app for name in instruments(plan) for app in getattr(room.get(name), "java_apps", ())]
+    if apps:
+        java_apps.program("java")
+    return {f"{app} classes": java_apps.classpath(app) for app in dict.fromkeys(apps)}
+
+
+def check_memory(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
+    """Raise LaunchError, with the sum, where a host has too little memory for what a launch starts there.
+
+    The hosts of a lab share this machine's memory. What is not known of a host is not checked.
+    """
+    for launch in schedule.launches:
+        if launch.block > 1 or not layer_of(launch.entry.layer).start_ns:
+            continue
+        needs = needed_bytes(launch.cases)
+        if in_lab:
+            _check("this machine", sum(needs.values()), facts.collect(HERE))
+            continue
+        for host, needed in needs.items():
+            _check(host, needed, site.facts.get(host, []))
+
+
+def needed_bytes(cases: tuple[Case, ...]) -> Mapping[str, int]:
+    """Return how much memory each host of a launch of HDFS needs at most."""
+    told = cases[0].parameter_map
+    first, *others = cases[0].entry.hosts
+    needs = {first: int(told["heap"]) + int(told["client_heap"]) + 2 * JVM_BYTES}
+    copied = max(int(told["files"]) * case.message_size_bytes for case in cases) * int(told["replication"])
+    kept = copied if told["data"] == "memory" else 0
+    return needs | dict.fromkeys(others, int(told["heap"]) + JVM_BYTES + kept // len(others))
+
+
+def _check(where: str, needed: int, known: list[Fact]) -> None:
+    available = next((fact.value for fact in known if fact.name == "memory.available_bytes"), None)
+    if isinstance(available, int) and available < needed:
+        raise LaunchError(
+            f"the services need {needed >> 20} MiB of memory, and {available >> 20} MiB are available",
+            where=where,
+            fix="smaller heaps or files, fewer hosts, or `data: disk` (services: in the plan)",
+        )
