@@ -163,11 +163,10 @@ def test_text_of_another_shape_is_refused(old: bytes, new: bytes, said: str) -> 
 
 
 def test_a_daemon_that_ended_by_itself_fails_the_launch_whatever_the_client_saw() -> None:
-    killed = Outcome(Command(("java",), "c"), -9, b"fabriscope: datanode ready\n", b"", 0, 0)
+    said = b"WARN FsDatasetImpl: dfsUsed file missing\nKilled\n"  # by the shell, of a DataNode that was killed in a lab
+    killed = Outcome(Command(("java",), "c"), 137, b"fabriscope: datanode ready\n", said, 0, 0)
     fine = outcomes()[:2]
-    assert reason(*fine, killed, client(said_of(ALL))) == (
-        "the DataNode on c did not last: it was ended by signal 9, saying nothing"
-    )
+    assert reason(*fine, killed, client(said_of(ALL))) == ("the DataNode on c did not last: it was ended by signal 9")
     refused = b"WARN X: y\nfabriscope: the namenode cannot start: a port is in use (Problem binding to [a:1])\n"
     namenode = Outcome(Command(("java",), "a"), 1, b"", refused, 0, 0)
     assert reason(namenode) == (

@@ -26,6 +26,8 @@ FOLDER = "/fabriscope-TestDFSIO"
 """In HDFS."""
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
+SIGNALLED = 128
+"""What a shell's exit status has beside the number of the signal that ended its program."""
 _SERVES = "^fabriscope: namenode ready$"
 
 _RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
@@ -133,10 +135,18 @@ def _daemon_that_ended(daemons: Sequence[Outcome]) -> str | None:
             continue
         name = "NameNode" if place == 0 else "DataNode"
         said = re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
-        errors = b"".join(line for line in outcome.stderr.splitlines(keepends=True) if not line.startswith(b"WARN "))
-        how = said[-1] if said else ending(replace(outcome, stdout=b"", stderr=errors), "it")
+        how = said[-1] if said else _end_of_java(outcome)
         return f"the {name} on {outcome.command.host} did not last: {how}"
     return None
+
+
+def _end_of_java(outcome: Outcome) -> str:
+    """Return how it ended, and what it said last that is no warning."""
+    status = outcome.exit_status
+    if status is not None and status > SIGNALLED:  # the shell around Java tells its signal
+        return f"it was ended by signal {status - SIGNALLED}"
+    errors = b"".join(line for line in outcome.stderr.splitlines(keepends=True) if not line.startswith(b"WARN "))
+    return ending(replace(outcome, stdout=b"", stderr=errors), "it")
 
 
 def _client_that_failed(outcomes: Sequence[Outcome], place: int) -> str | None:
