@@ -12,6 +12,7 @@ from typing import Any
 
 from fabriscope.model.errors import ParseError, printable
 from fabriscope.readers.base import Column, Document, Parameter, Problem, Row, Table, Unit, Value
+from fabriscope.readers.terms import Terms
 
 Documents = Sequence[tuple[str, Document]]
 """Name of a file, and what it says."""
@@ -39,7 +40,7 @@ def as_text(documents: Documents, _errors: Sequence[ParseError]) -> str:
         version = f" {_word(document.version)}" if document.version else ""
         lines += [f"{printable(name)}: {document.program}{version}", *_parameters(document.parameters)]
         for (title, columns), tables in groupby(document.tables, key=lambda table: (table.name, table.columns)):
-            lines += _table(title, columns, [*tables])
+            lines += _tables(title, columns, [*tables])
         lines += [f"  {_sentence(problem)}" for problem in document.problems[:MOST_PROBLEMS]]
         more = len(document.problems) - MOST_PROBLEMS
         lines += [f"  and {more} more like these"] if more > 0 else []
@@ -74,22 +75,42 @@ def _parameters(parameters: Iterable[Parameter]) -> list[str]:
     return [f"  {', '.join(shown)}"] if shown else []
 
 
-def _table(title: str, columns: Sequence[Column], tables: Sequence[Table]) -> list[str]:
+def _tables(title: str, columns: Sequence[Column], tables: Sequence[Table]) -> list[str]:
+    """Return tables that follow each other and have the same columns, and once under them what the columns are."""
     rows = [row for table in tables for row in table.rows]
+    columns = [column for column in columns if any(column.name in row.values for row in rows)]
     if not rows:
         return []
-    columns = [column for column in columns if any(column.name in row.values for row in rows)]
+    lines: list[str] = []
+    for parameters, alike in groupby(tables, key=lambda table: table.parameters):
+        if part := [row for table in alike for row in table.rows]:
+            lines += ["", _word(title), *_parameters(parameters), *_grid(columns, part)]
+    return [*lines, *_definitions(columns, tables[0].terms)]
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
     units = [SHOWN[column.unit][0] for column in columns]
     cells = [[_shown(row.values.get(column.name), column.unit) for column in columns] for row in rows]
     grid = [[column.title for column in columns], *([units] if any(units) else []), *cells]
     widths = [max(len(line[place]) for line in grid) for place in range(len(columns))]
-    aligned = [
-        "".join(f"  {cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid
+    return ["".join(f"  {cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid]
+
+
+def _definitions(columns: Sequence[Column], terms: Terms) -> list[str]:
+    """Return what each column is, of bytes the unit that the program prints too, and what the columns share."""
+    says: list[tuple[str, str]] = []
+    for column in columns:
+        unit = SHOWN[column.unit][0]
+        is_other = column.unit in ("bytes", "bytes_per_s") and column.printed_in not in ("", "B")
+        printed = f"; printed in {column.printed_in}" if is_other else ""
+        says.append((f"{column.title}{f' ({unit})' if unit else ''}", f"{column.definition}{printed}"))
+    says += [
+        (name, text)
+        for name, text in (("timing", terms.timing), ("buffers", terms.buffers), ("bytes counted", terms.bytes_counted))
+        if text
     ]
-    heads = [f"{column.title}{f' ({unit})' if unit else ''}" for column, unit in zip(columns, units, strict=True)]
-    width = max(len(head) for head in heads)
-    defined = [f"    {head.ljust(width)}  {column.definition}" for head, column in zip(heads, columns, strict=True)]
-    return ["", f"{_word(title)}", *_parameters(tables[0].parameters), *aligned, *defined]
+    width = max(len(head) for head, _ in says)
+    return [f"    {head.ljust(width)}  {text}" for head, text in says]
 
 
 def _shown(value: Value | None, unit: Unit) -> str:
@@ -124,15 +145,27 @@ def _as_dict(document: Document) -> dict[str, Any]:
                 "name": table.name,
                 "line": table.line,
                 "parameters": [_parameter(one) for one in table.parameters],
-                "columns": [
-                    {"name": one.name, "unit": one.unit, "definition": one.definition, "printed_as": one.head}
-                    for one in table.columns
-                ],
+                "terms": {
+                    "timing": table.terms.timing or None,
+                    "buffers": table.terms.buffers or None,
+                    "bytes_counted": table.terms.bytes_counted or None,
+                },
+                "columns": [_column(one) for one in table.columns],
                 "rows": [_row(row) for row in table.rows],
             }
             for table in document.tables
         ],
         "problems": [{"line": one.line, "kind": one.kind, "text": one.text} for one in document.problems],
+    }
+
+
+def _column(column: Column) -> dict[str, str | None]:
+    return {
+        "name": column.name,
+        "unit": column.unit,
+        "definition": column.definition,
+        "printed_as": column.head,
+        "printed_in": column.printed_in or None,
     }
 
 

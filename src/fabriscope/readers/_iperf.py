@@ -15,6 +15,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number
 from fabriscope.model.rounding import Span, span
 from fabriscope.readers.base import Column
+from fabriscope.readers.terms import ONE_WAY, Terms
 
 _BINARY = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -31,11 +32,22 @@ SUM = "SUM"
 
 STREAM = Column("stream", "stream", "stream", "", "its number, or SUM", kind="word")
 SECONDS = Column("seconds", "duration_s", "time", "s", "of the stream at that end")
-BYTES = Column("bytes", "total_bytes", "bytes", "bytes", "that were sent, or arrived, to the digits that are printed")
-RATE = Column("rate", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "those bytes over that time")
+BYTES = Column(
+    "bytes", "total_bytes", "bytes", "bytes", "that were sent, or arrived, to the digits that are printed",
+    unit_in_text="Bytes to GBytes, with prefixes of powers of 2^10",
+)  # fmt: skip
+RATE = Column(
+    "rate", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "those bytes over that time",
+    unit_in_text="bits/sec with prefixes of powers of 10^3, or Bytes/sec with those of 2^10",
+)  # fmt: skip
 JITTER = Column("jitter", "jitter_ns", "jitter", "ns", "of the packets' delays, smoothed as RFC 1889 does", 1e6)
 TOTAL = Column("packets", "packet_count", "packets", "", "that were sent", kind="whole")
 LOST = Column("lost", "lost_packet_count", "lost", "", "packets that did not arrive", kind="whole")
+TERMS = Terms(
+    "the bytes of all calls until the end, by the clock of the end that counts",
+    "each stream sends one block again and again, unless it sends a file",
+    f"{ONE_WAY}, the payload alone",
+)
 _TOLERANCE = 0.003
 """Of bytes over time against the rate: a version may have taken the time of the other end."""
 

@@ -68,7 +68,7 @@ _KINDS = (
           lambda test: f"the most {_whose(test)}", 1e3),
     _Kind("iterations", "Iterations", "repetition_count", "iterations", "", "operations that were timed", kind="whole"),
     _Kind(BANDWIDTH, r"(?:(?:Bi-)?Bandwidth ?\(MB/s(?:ec)?\)|MB/s)", "bandwidth_bytes_per_s", "bandwidth",
-          "bytes_per_s", lambda test: f"{_rate(test)}; a MB has 10^6 bytes", 1e6),
+          "bytes_per_s", _rate, 1e6),
     _Kind(RATE, "Messages/s", "message_rate_per_s", "message rate", "per_s", "bandwidth over the size of a message"),
     _Kind("operations", "Million ops/s", "operation_rate_per_s", "operation rate", "per_s", "operations a second", 1e6),
     _Kind(VALIDATION, "Validation", "validation", "validation", "", "whether the data arrived whole", kind="word"),

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
+
 Kind = Literal["ping_pong", "collective", "non_blocking", "one_sided", "bandwidth", "operations", "unknown"]
 
 
@@ -99,6 +101,20 @@ def test_of(title: re.Match[str]) -> Test:
     if library in ("NCCL", "RCCL", "XCCL") and test.kind != "unknown":
         return Test(test.name.replace("osu_", "osu_xccl_", 1), test.kind, test.time, test.rate)
     return test
+
+
+def terms_of(name: str) -> Terms:
+    """Return the terms of a test by its name; nothing is known of those of which nothing is known here."""
+    test = next((one for one in _KNOWN.values() if one.name == name.replace("osu_xccl_", "osu_")), None)
+    if test is None or test.kind in ("operations", "unknown") or "_fan_" in name:
+        return Terms()
+    buffers = "one, which its root sends" if name.endswith("bcast") else TWO_BUFFERS
+    if test.kind in ("collective", "non_blocking"):
+        return Terms("each call by each rank's own clock, with a barrier before the next one", buffers)
+    timing = "the iterations' sum over their number, by the clock of the first rank of a pair"
+    if not test.rate or (test.time and "latency" in name):
+        return Terms(timing, buffers)
+    return Terms(timing, buffers, BOTH_WAYS if "bibw" in name else ONE_WAY)
 
 
 def _known() -> dict[str, Test]:

@@ -20,6 +20,7 @@ from typing import Literal
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, whole
 from fabriscope.readers._streams import streams
+from fabriscope.readers.terms import UNSTATED, Terms, printed_unit, unstated
 
 Value = float | str
 """A number in its column's unit, NaN where the program printed none, or a word."""
@@ -48,6 +49,13 @@ class Column:
     factor: float = 1.0
     """From the printed unit to the document's."""
     kind: Literal["number", "whole", "word"] = "number"
+    unit_in_text: str = ""
+    """Where the factor does not tell it: units that change from row to row."""
+
+    @property
+    def printed_in(self) -> str:
+        """Return the unit in which the program prints it, with what its prefixes stand for; empty for none."""
+        return self.unit_in_text or printed_unit(self.unit, self.factor)
 
     def printed(self, word: str, *, least: float = 0.0, may_lack: bool = False) -> Value:
         """Return a printed word in the printed unit; raises ParseError. `may_lack`: nan and inf are let through."""
@@ -90,6 +98,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     parameters: tuple[Parameter, ...] = ()
+    terms: Terms = UNSTATED
 
 
 @dataclass(frozen=True)
@@ -193,10 +202,13 @@ class Draft:
         """Add a problem of the line under way, or of another."""
         self.problems.append(Problem(self.line if line is None else line, text, kind))
 
-    def document(self, program: str) -> Document:
-        """Return what was read."""
+    def document(self, program: str, terms: Callable[[str], Terms] = unstated) -> Document:
+        """Return what was read; `terms` gives those of a table by its name."""
         tables = tuple(
-            Table(one.name, one.line, one.columns, tuple(Row(*row) for row in one.rows), tuple(one.parameters))
+            Table(
+                *(one.name, one.line, one.columns, tuple(Row(*row) for row in one.rows), tuple(one.parameters)),
+                terms=terms(one.name),
+            )
             for one in self.tables
         )
         return Document(program, self.version, tuple(self.parameters), tables, tuple(self.problems))
@@ -213,6 +225,8 @@ class Reader:
     """Found in every text of the program and in no other's."""
     fill: Callable[[Draft], None]
     """Reads a draft's text into it; may raise ParseError where the text contradicts itself."""
+    terms: Callable[[str], Terms] = unstated
+    """What the columns of a table share, by its name."""
 
     def recognises(self, text: str) -> bool:
         """Return whether the program wrote a text, or one rank of it did."""
@@ -235,7 +249,7 @@ class Reader:
             if rank:
                 for table in draft.tables[before:]:
                     table.parameters.append(Parameter("rank", int(rank)))
-        return draft.document(self.name)
+        return draft.document(self.name, self.terms)
 
 
 def plain(text: str) -> str:

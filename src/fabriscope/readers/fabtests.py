@@ -18,6 +18,7 @@ from fabriscope.model.foreign import number, shown
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers._tables import Rows
 from fabriscope.readers.base import Column, Draft, Reader, Value
+from fabriscope.readers.terms import TWO_BUFFERS, Terms
 
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
@@ -104,7 +105,15 @@ def _printed(heads: Sequence[str], words: Sequence[str]) -> dict[str, Value]:
     return printed
 
 
+def _terms(_table: str) -> Terms:
+    return Terms(
+        "all transfers together, by each end's own clock",
+        TWO_BUFFERS,
+        "all that are moved, of a ping-pong there and back",
+    )
+
+
 _SIGNATURE = re.compile(
     r"^[^\n]{0,40}bytes\s{1,20}(?:#sent\s{1,20}#ack|iters)\s{1,20}total\s{1,20}time\s{1,20}MB/sec", re.MULTILINE
 )
-READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill)
+READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms)

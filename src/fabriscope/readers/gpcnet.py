@@ -78,7 +78,7 @@ def _fill(draft: Draft) -> None:
         elif text.startswith("|") and text.endswith("|"):
             cells = [cell.strip() for cell in text.strip("|").split("|")]
             if len(cells) == 1:
-                draft.table(" ".join(cells[0].split()))
+                draft.table(" ".join(cells[0].split()).replace("( ", "("))
                 heads, rows = [], Rows()
                 is_done |= "Key Results" in cells[0] or "Isolated Network Tests" in cells[0]
             elif cells[0] in ("Name", "") and draft.tables:

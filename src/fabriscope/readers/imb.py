@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, finer, printed_row
+from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
 
 SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
 MOST_TIME, MESSAGE_RATE, OVERLAP = "t_max[usec]", "Msg/sec", "overlap[%]"
@@ -172,9 +173,18 @@ def _check_overlap(name: str, spans: Mapping[str, Span], printed: Mapping[str, V
         raise ParseError(f"{name} has an overlap of {printed[OVERLAP]} %, and t_ovrl, t_pure, t_CPU are {times} usec")
 
 
+def _terms(table: str) -> Terms:
+    test = table.split()[0].removeprefix("Multi-")
+    both = {"Sendrecv": "of both messages of a rank", "Exchange": "of all four messages of a rank", "Biband": BOTH_WAYS}
+    one_way = ONE_WAY if test in ("PingPong", "PingPing", "Uniband") else ""
+    timing = "the repetitions' sum over their number, by each rank's own clock"
+    return Terms(timing, f"{TWO_BUFFERS}; with -off_cache they move through memory", both.get(test, one_way))
+
+
 READER = Reader(
     "imb",
     "IMB-MPI1, IMB-NBC, IMB-RMA",
     re.compile(r"Intel\(R\) MPI Benchmarks |^# Benchmarking \w", re.MULTILINE),
     _fill,
+    _terms,
 )

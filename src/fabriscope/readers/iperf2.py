@@ -143,4 +143,4 @@ _SIGNATURE = re.compile(
     r"|^[^\n]{0,20}Client connecting to \S{1,99}, (?:TCP|UDP) port \d",
     re.MULTILINE,
 )
-READER = Reader("iperf2", "iperf 2", _SIGNATURE, _fill)
+READER = Reader("iperf2", "iperf 2", _SIGNATURE, _fill, lambda _table: _iperf.TERMS)

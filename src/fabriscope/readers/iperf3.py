@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.readers import _iperf3_text
+from fabriscope.readers._iperf import TERMS
 from fabriscope.readers._json_text import json_report
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
@@ -177,4 +178,5 @@ _TEXT = re.compile(
     re.MULTILINE,
 )
 _JSON = re.compile(r'"version"\s{0,9}:\s{0,9}"iperf 3|"sum_received"')
-READER = Reader("iperf3", "iperf3, text and -J", re.compile(f"{_JSON.pattern}|{_TEXT.pattern}", re.MULTILINE), _fill)
+_SIGNATURE = re.compile(f"{_JSON.pattern}|{_TEXT.pattern}", re.MULTILINE)
+READER = Reader("iperf3", "iperf3, text and -J", _SIGNATURE, _fill, lambda _table: TERMS)

@@ -22,6 +22,7 @@ from fabriscope.model.foreign import number, shown
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers._tables import is_row
 from fabriscope.readers.base import Column, Draft, Reader, Value
+from fabriscope.readers.terms import ONE_WAY, Terms
 
 _RATES = {f"10^{power}bits": 10.0**power / 8 for power in (0, 3, 6, 9, 12)} | {
     "KBytes": 1024.0,
@@ -31,8 +32,15 @@ _RATES = {f"10^{power}bits": 10.0**power / 8 for power in (0, 3, 6, 9, 12)} | {
     "Bytes": 1.0,
 }
 _UNIT_WORD = re.compile(r"(10\^\d{1,2}bits|[KMG]?[Bb]ytes)/s(?:ec)?")
-_RATE = Column("throughput", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "bytes that arrived over the time")
-_SENT_RATE = Column("sent", "sent_bandwidth_bytes_per_s", "sent", "bytes_per_s", "bytes that were sent over the time")
+_SPELT = "the unit of the head: bits of powers of 10, bytes of powers of 2"
+_RATE = Column(
+    "throughput", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "bytes that arrived over the time",
+    unit_in_text=_SPELT,
+)  # fmt: skip
+_SENT_RATE = Column(
+    "sent", "sent_bandwidth_bytes_per_s", "sent", "bytes_per_s", "bytes that were sent over the time",
+    unit_in_text=_SPELT,
+)  # fmt: skip
 _TRANSACTIONS = Column("transactions", "transaction_rate_per_s", "rate", "per_s", "requests with answers over time")
 _SECONDS = Column("seconds", "duration_s", "time", "s", "of the test")
 _MESSAGE = Column("message", "message_size_bytes", "size", "bytes", "of each send", kind="whole")
@@ -249,9 +257,15 @@ def _fill(draft: Draft) -> None:
     reading.end()
 
 
+def _terms(table: str) -> Terms:
+    if "STREAM" in table.upper():
+        return Terms("the bytes of the test's time", "a ring of send buffers", f"{ONE_WAY}, the payload alone")
+    return Terms("requests with their answers in the test's time") if "REQUEST" in table.upper() else Terms()
+
+
 _SIGNATURE = re.compile(
     r"^[^\n]{0,40}(?:TCP|UDP|SCTP|OMNI|DG|STREAM)[\w/ +-]{0,50}(?:TEST|Test) (?:from|to) \S"
     r"|^[ \t]{0,20}THROUGHPUT=|^establish control: ",
     re.MULTILINE,
 )
-READER = Reader("netperf", "netperf 2", _SIGNATURE, _fill)
+READER = Reader("netperf", "netperf 2", _SIGNATURE, _fill, _terms)

@@ -27,6 +27,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import whole
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers.base import Column, Draft, Reader, finer, printed_row
+from fabriscope.readers.terms import SAME_BUFFER, Terms
 
 BITS_PER_MBPS = 1 << 20
 
@@ -35,7 +36,7 @@ COLUMNS = (
     Column("times", "round_trips_per_trial", "round trips", "", "of each of the three trials", kind="whole"),
     Column(
         "Mbps", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s",
-        "message size over that time; what it prints as Mbps are 2^20 bits per second", BITS_PER_MBPS / 8,
+        "message size over that time", BITS_PER_MBPS / 8,
     ),
     Column("usec", "latency_ns", "latency", "ns", "half of a round trip, the least of the means of three trials", 1e3),
 )  # fmt: skip
@@ -92,9 +93,12 @@ _ALL_TIMES = "half of a round trip, the mean over the trials and all pairs"
 COLUMNS_5 = (
     COLUMNS[0],
     Column("times", "round_trips_per_trial", "round trips", "", "of each trial", kind="whole"),
-    Column("bps", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "of all pairs and directions", 1 / 8),
-    Column("ns", "latency_ns", "latency", "ns", _ALL_TIMES),
-)
+    Column(
+        "bps", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "of all pairs and directions", 1 / 8,
+        unit_in_text="bit/s with prefixes of powers of 10^3",
+    ),
+    Column("ns", "latency_ns", "latency", "ns", _ALL_TIMES, unit_in_text="nsecs to secs"),
+)  # fmt: skip
 _FILE_3 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}\s+\d+\.\d{4,9}\s+\d+\.\d{6,12}[ \t]*(?:\r?\n|\Z)){2}")
 _FILE_5 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}(?:[ \t]+\d+\.\d{3}){3}[ \t]+\d+\.\d\d[ \t]*(?:\r?\n|\Z)){2}")
 _TOLERANCE = 0.001
@@ -159,9 +163,16 @@ def _file(draft: Draft, *, is_5: bool) -> None:
             draft.row({"bytes": size, "Mbps": rate, "usec": seconds * 1e6})
 
 
+def _terms(_table: str) -> Terms:
+    return Terms(
+        "all round trips of a trial together, by the transmitter's clock",
+        f"{SAME_BUFFER}; with -I they move through memory",
+    )
+
+
 _SIGNATURE = re.compile(
     r"^Now starting the main loop|^[ \t]{0,20}\d{1,9}: {1,20}\S{1,20} {1,9}(?:bytes|[KMG]?B) .{1,20} times +-->"
     rf"|{_FILE_3.pattern}|{_FILE_5.pattern}",
     re.MULTILINE,
 )
-READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill)
+READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill, _terms)

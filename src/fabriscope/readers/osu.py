@@ -25,7 +25,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
 from fabriscope.readers import _osu_checks as checks
 from fabriscope.readers._osu_columns import BANDWIDTH, RATE, SIZE, VALIDATION, Head, heads, is_heads, varied
-from fabriscope.readers._osu_tests import TITLE, VERSION, Test, test_of
+from fabriscope.readers._osu_tests import TITLE, VERSION, Test, terms_of, test_of
 from fabriscope.readers._tables import is_number, is_row, printed
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft
 
@@ -298,4 +298,4 @@ _SIGNATURE = re.compile(
     r"^[^#\w\n]*#+[ \t]*(?:OSU|OMB[- ]Py(?:thon)?)[ \t]+(?:MPI|[NRX]CCL|OpenSHMEM|UPC)[^\n]*\bTest\b",
     re.IGNORECASE | re.MULTILINE,
 )
-READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill)
+READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of)

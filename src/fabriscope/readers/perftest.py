@@ -27,6 +27,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import span
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
+from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, Terms
 
 BANDWIDTH, LATENCY, SIZE, RATE = "bandwidth_bytes_per_s", "latency_ns", "message_size_bytes", "message_rate_per_s"
 _BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
@@ -225,9 +226,18 @@ def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Se
     raise ParseError(f"{printed} is printed as the bandwidth, and its messages come to {counted:.0f} B/s")
 
 
+def _terms(table: str) -> Terms:
+    if table.endswith("Latency Test"):
+        return Terms("each operation, by the cycle counter of the client's processor")
+    if not table.endswith("BW Test"):
+        return Terms()
+    timing = "all operations together, by the cycle counter of the processor"
+    return Terms(timing, "", BOTH_WAYS if "Bidirectional" in table else ONE_WAY)
+
+
 _SIGNATURE = re.compile(
     r"^ {0,9}(?:#bytes {1,20}#iterations|test: \w{1,40}_Test,)"
     r"|^ {0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test",
     re.MULTILINE,
 )
-READER = Reader("perftest", "ib_send_lat, ib_write_bw ...", _SIGNATURE, _fill)
+READER = Reader("perftest", "ib_send_lat, ib_write_bw ...", _SIGNATURE, _fill, _terms)

@@ -22,6 +22,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers.base import Column, Draft, Reader, Unit, Value
+from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, SAME_BUFFER, Terms
 
 _TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "sec": 1e9}
 _RATES = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12}
@@ -142,4 +143,13 @@ def _derived(spans: Mapping[str, Span]) -> Iterator[tuple[str, tuple[str, ...], 
 
 
 _TEST = r"(?:tcp|udp|sctp|rds|sdp|rc|uc|ud|xrc|ver)_\w{0,20}(?:lat|bw|mr)"
-READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill)
+
+
+def _terms(table: str) -> Terms:
+    timing = "all messages of the test's time together, by each end's own clock"
+    if table.endswith("_bw"):
+        return Terms(timing, "", BOTH_WAYS if table.endswith("_bi_bw") else ONE_WAY)
+    return Terms(timing, SAME_BUFFER if table.endswith("_lat") else "")
+
+
+READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill, _terms)

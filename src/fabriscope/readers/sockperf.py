@@ -25,6 +25,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown, whole
 from fabriscope.model.rounding import span
 from fabriscope.readers.base import Column, Draft, Reader, Value
+from fabriscope.readers.terms import ONE_WAY, Terms
 
 PING_PONG, THROUGHPUT = "ping-pong", "throughput"
 ROUND_TRIPS = "ping-pong, whole round trips"
@@ -56,7 +57,7 @@ FIELDS = {
         "messages sent in": Column("duration_s", "duration_s", "time", "s", "from the first message to the last"),
         "BandWidth is": Column(
             "rate_mib_per_s", "sent_bandwidth_bytes_per_s", "sent", "bytes_per_s",
-            "bytes that the sender's system took, over the time; what it prints as MBps are 2^20 bytes", 1 << 20,
+            "bytes that the sender's system took, over the time", 1 << 20,
         ),
     },
 }  # fmt: skip
@@ -218,4 +219,10 @@ def _check_rates(words: Mapping[str, str]) -> None:
             raise ParseError(f"{words['rate_mib_per_s']} MBps are not {megabits} Mbps")
 
 
-READER = Reader("sockperf", "sockperf", re.compile(r"^sockperf(?:\[CLIENT\]|:) ", re.MULTILINE), _fill)
+def _terms(table: str) -> Terms:
+    if table == THROUGHPUT:
+        return Terms("from the first message to the last, by the client's clock", "", f"{ONE_WAY}, the payload alone")
+    return Terms("each round trip, by the cycle counter of the client's processor")
+
+
+READER = Reader("sockperf", "sockperf", re.compile(r"^sockperf(?:\[CLIENT\]|:) ", re.MULTILINE), _fill, _terms)

@@ -18,6 +18,7 @@ from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers._tables import is_row
 from fabriscope.readers.base import Column, Draft, Reader
+from fabriscope.readers.terms import TWO_BUFFERS, Terms
 
 _OF = "of operations: halves of round trips in latency tests"
 _ITERATIONS = Column("iterations", "iteration_count", "iterations", "", "of the test", kind="whole")
@@ -151,8 +152,12 @@ def _end(draft: Draft, test: _Test | None) -> None:
         draft.problem(f"the test of line {test.line} has no final row", "cut", test.line)
 
 
+def _terms(_table: str) -> Terms:
+    return Terms("all operations together; for the median each by itself", TWO_BUFFERS)
+
+
 _SIGNATURE = re.compile(
     rf"^[^\n]{{0,40}}\|\s{{0,9}}# iterations \|[^\n]*ile \||\|\s{{0,9}}# iterations \| typical|{_CSV_HEAD}",
     re.MULTILINE,
 )
-READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill)
+READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill, _terms)
