@@ -30,7 +30,8 @@ LUA = ("/usr/lib/*/lua/5.3/lfs.so", "/usr/lib/*/lua/5.3/term", "/usr/share/lua/5
 """What Lmod's package depends on, and is not unpacked with it."""
 ONE_PROCESSOR = "this machine has one processor"
 NO_IPV6 = "no interface of this machine has an IPv6 address"
-HARDWARE = (ONE_PROCESSOR, NO_IPV6)
+NO_LOGS_OF_OTHERS = "the logs of others, which are no part of the project, are not beside it"
+HARDWARE = (ONE_PROCESSOR, NO_IPV6, NO_LOGS_OF_OTHERS)
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
 NOT_FETCHED = "too large to be fetched for a test: "
 """How the reason begins where something is missing that not even CI brings."""
