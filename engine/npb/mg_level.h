@@ -7,12 +7,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "axes.h"
 #include "kernel.h"
 
 namespace fabriscope::npb {
-
-constexpr int kAxes = 3;  // x, y, z; neighbours in x are neighbours in memory
-using Triple = std::array<int, kAxes>;
 
 // The ranks as a grid of powers of two, z in most parts.
 struct RankGrid {
