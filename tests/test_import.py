@@ -115,3 +115,34 @@ def test_where_no_log_can_be_read_no_folder_is_left(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match="no log could be read"):
         importing.run([tmp_path / "x.log"], tmp_path / "run", {})
     assert not (tmp_path / "run").exists()
+
+
+READ = Path(__file__).parent / "readers/data"
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("hpl/failed.txt", "the result in line 47 is not right: check FAILED"),
+        ("npb/unsuccessful.txt", "the result in line 23 is not right: verification UNSUCCESSFUL"),
+        ("osu/full_tail_validate.txt", "the result in line 6 is not right: validation Fail"),
+        ("nccl/wrong_elements.txt", "the result in line 15 is not right: 3 elements are wrong"),
+    ],
+)
+def test_what_its_program_calls_wrong_is_left_out(log: str, said: str, tmp_path: Path) -> None:
+    done = command("import", READ / log, READ / "npb/cg.txt", "-o", tmp_path / "run")
+    assert done.exit_code == 10
+    assert said in done.stderr
+
+
+def test_rows_that_words_tell_apart_are_curves_and_others_are_left_out(tmp_path: Path) -> None:
+    assert command("import", READ / "hpl/several.txt", "-o", tmp_path / "hpl").exit_code == 0
+    cases = store.open_run(tmp_path / "hpl").read().manifest.cases.values()
+    assert len({case.series for case in cases}) == len(cases) > 1
+    done = command("import", READ / "iperf2/client.txt", "-o", tmp_path / "iperf")
+    assert done.exit_code == 10
+    told = "intervals: lines 8 to 13 have several rows of one size, and nothing here tells them apart"
+    assert told in done.stderr
+    assert {case.benchmark for case in store.open_run(tmp_path / "iperf").read().manifest.cases.values()} == {
+        "iperf2_total"
+    }

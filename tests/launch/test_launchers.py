@@ -39,7 +39,8 @@ COMMAND_LINES = [
     ),
     (
         "openmpi4", None, LAB_INTRA,
-        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl vader,self",
+        "/x/mpirun -H localhost:2 -np 2 --map-by slot:OVERSUBSCRIBE --bind-to none"
+        " --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl vader,self",
     ),
     (
         "openmpi4", None, REAL_INTER,
@@ -59,8 +60,8 @@ COMMAND_LINES = [
     ),
     (
         "openmpi5", None, LAB_INTRA,
-        "/x/mpirun -H localhost:2 -np 2 --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1"
-        " --mca btl sm,self --mca osc sm,rdma",
+        "/x/mpirun -H localhost:2 -np 2 --map-by slot:OVERSUBSCRIBE --bind-to none"
+        " --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl sm,self --mca osc sm,rdma",
     ),
     (
         "openmpi5", None, REAL_INTER,

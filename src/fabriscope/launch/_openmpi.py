@@ -49,6 +49,8 @@ class OpenMpi:
         else:
             # The name that a plan gives the host need not be its own: localhost always is.
             words += ["-H", f"localhost:{len(job.rank_hosts)}", "-np", str(len(job.rank_hosts))]
+            # Where there is no ssh, Open MPI 5 (seen with 5.0.11) takes the cores for the slots, whatever -H says.
+            words += ["--map-by", "slot:OVERSUBSCRIBE"] if job.shares_cores else []
         words += self._binding(job)
         words += [word for name, value in self._parameters(job).items() for word in mca(name, value)]
         return (*words, *_exports({**_port(job), **job.env}), *_own_processor(job), *job.argv)

@@ -86,7 +86,7 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
             left_out.append(str(error))
     if not found:
         first = left_out[0] if left_out else "no file was named"
-        raise ParseError(f"no log could be read: {first}", where=str(paths[0]) if paths else "")
+        raise ParseError(f"no log could be read: {first}")
     return _write(found, output, len(files), labels, left_out)
 
 
@@ -163,8 +163,9 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
             continue
         of = of_table(document, table, window, knows_ranks="hosts" in labels)
         left_out += [f"{path}: {what}" for what in of.left_out]
-        if not of.values:
+        if not of.values and not of.left_out:
             left_out.append(f"{path}, line {table.line}: {table.name} has no number whose unit is a metric's")
+        if not of.values:
             continue
         cases = {}
         for one in of.values:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.metrics import metric_of, unit_of
-from fabriscope.readers.base import Document, Row, Table
+from fabriscope.readers.base import Document, Row, Table, Value
 
 LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
@@ -52,6 +52,13 @@ _TELLING = (
     "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank",
 )  # fmt: skip
 """Parameters of tables that tell curves of one test apart."""
+_TELLING_COLUMNS = (
+    "test", "operation", "reported_by", "role", "data_type", "variant", "problem_class", "matrix_order", "block_size",
+    "process_rows", "process_columns",
+)  # fmt: skip
+"""Columns that tell rows of one table apart, beside the message size."""
+_CHECKS = {"check": "PASSED", "validation": "Pass", "verification": "SUCCESSFUL"}
+"""Columns in which a program says whether the result of the row is right, and what it says where it is."""
 _USUAL = {("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush")}
 _WORD = re.compile(r"[^a-z0-9]+")
 
@@ -88,21 +95,44 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         window = int(said)
     elif (document.program, table.name) not in _WINDOWED:
         window = None
-    series = _series(table)
-    found: dict[tuple[int, int, str], LogValue] = {}
+    of_table = _series(table)
+    found: dict[tuple[str, int, int, str], LogValue] = {}
+    twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
     for row in table.rows:
+        if wrong := _wrong(row):
+            left_out[f"{table.name}: the result in line {row.line} is not right: {wrong}"] = None
+            continue
+        words = [_told(name, row.values[name]) for name in _TELLING_COLUMNS if name in row.values]
+        series = ", ".join(part for part in (of_table, *words) if part)
         size = int(row.number(_SIZE)) if _SIZE in row.values else int(stated.get(_SIZE) or 0)
         own = int(row.number("window_size")) if "window_size" in row.values else window
         for benchmark, metric_id, value in _of_row(document.program, table, row, own, knows_ranks=knows_ranks):
-            key = size, own or 1, metric_id
+            key = series, size, own or 1, metric_id
             if key in found:
-                left_out[f"{table.name}: a size stands twice, in lines {found[key].line} and {row.line}"] = None
+                twice[key] = row.line
             elif value > 0 or (value == 0 and unit_of(metric_id).can_be_zero):
                 found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line)
             elif size or not unit_of(metric_id).is_rate:
                 left_out[f"{table.name}: line {row.line} has {value:g}, which is below what the program prints"] = None
+    if twice:
+        lines = f"lines {min(found[key].line for key in twice)} to {max(twice.values())}"
+        left_out[f"{table.name}: {lines} have several rows of one size, and nothing here tells them apart"] = None
+    found = {key: value for key, value in found.items() if key not in twice}
     return LogTable(tuple(found.values()), tuple(left_out))
+
+
+def _wrong(row: Row) -> str:
+    """Return what a program says against a row's own result; nothing where it is right, or nobody looked."""
+    for name, right in _CHECKS.items():
+        if row.values.get(name, right) != right:
+            return f"{name} {row.values[name]}"
+    counts = [name for name in row.values if name.endswith("wrong_count") and row.number(name) > 0]
+    return f"{row.number(counts[0]):.0f} elements are wrong" if counts else ""
+
+
+def _told(name: str, value: Value) -> str:
+    return value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:g}"
 
 
 def _series(table: Table) -> str:
