@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope.analysis.comparing.comparisons import sign_of
-from fabriscope.model.benchmarks import BENCHMARKS, STREAMS
+from fabriscope.model.benchmarks import BENCHMARKS, SERVICE, STREAMS
 from fabriscope.model.metrics import METRICS, metric_of, metric_value
 from fabriscope.model.quantity import Operations, Quantity, Ranks, Timing, quantity_of
 
@@ -75,7 +75,8 @@ def test_an_axis_names_what_is_counted(metric_id: str, title: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "metric_id", sorted({name for kind in BENCHMARKS.values() if kind.pattern != STREAMS for name in kind.metrics})
+    "metric_id",
+    sorted({name for kind in BENCHMARKS.values() if kind.pattern not in (STREAMS, SERVICE) for name in kind.metrics}),
 )
 def test_what_the_engine_times_becomes_a_metric(metric_id: str) -> None:
     assert metric_value(metric_id, 1000.0, 64, 16) > 0
