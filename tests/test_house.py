@@ -34,6 +34,7 @@ ROOMS: Mapping[str, set[str]] = {
     "analysis": {"model"},
     "reports": {"model", "analysis", "registry"},
     "plan": {"model"},
+    "audit": {"model", "registry"},
 }
 """Room to what it may import; the table of ARCHITECTURE.md says the same. `cli` may import everything."""
 
@@ -47,7 +48,7 @@ ANALYSIS = (
 RUNNING = (
     *("evaluation", "effort", "sharing", "sharpen", "casualties", "copy_rates", "launch_counters", "rdma_ports"),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
-    *("program_place", "site", "prove", "run", "log_values", "importing"),
+    *("program_place", "site", "prove", "run", "survey", "log_values", "importing"),
 )
 """What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import math
 import re
+from collections.abc import Iterable
 
 from fabriscope.model.errors import HostError, shown
 
@@ -61,6 +62,13 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
     for host in hosts:
         check_name(host, fix)
     return hosts
+
+
+def folded(hosts: Iterable[str]) -> str:
+    """Return hosts as a list that `unfolded` understands: `node[1-4],head`."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return str(NodeSet.fromlist(list(hosts), resolver=RESOLVER_NOGROUP))
 
 
 def _refuse_odd_groups(text: str) -> None:

@@ -1,4 +1,4 @@
-# ruff: noqa: F821, PTH115, PTH123, PTH207, UP031
+# ruff: noqa: F821, PTH110, PTH115, PTH123, PTH207, UP031
 # (The host's Python may be as old as 3.6, and pathlib costs 10 ms to import.)
 # mypy: ignore-errors
 # Runs on the host, fed to `python3 -I -S -`: plain Python 3.6, standard library only, nothing of ours imported.
@@ -98,13 +98,16 @@ def interfaces():
 
 
 def expand(commands):
-    """A command with {interface} is run for every interface."""
+    """A command with {interface} is run for every interface, with {hardware} for those with a device behind them."""
+    names = interfaces()
+    known = {"{interface}": names, "{hardware}": [name for name in names if os.path.exists(NET + name + "/device")]}
     for argv in commands:
-        if "{interface}" in argv:
-            for name in interfaces():
-                yield [name if word == "{interface}" else word for word in argv]
-        else:
+        placeholder = next((word for word in known if word in argv), None)
+        if placeholder is None:
             yield argv
+            continue
+        for name in known[placeholder]:
+            yield [name if word == placeholder else word for word in argv]
 
 
 def search_path():

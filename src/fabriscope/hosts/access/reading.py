@@ -20,7 +20,7 @@ class Wanted:
     globs: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
-    """Programs to run; the word `{interface}` stands for every interface that is up."""
+    """Programs to run; `{interface}` stands for every interface that is up, `{hardware}` for those with a device."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class FactGroup(Protocol):
 
     @property
     def commands(self) -> Sequence[tuple[str, ...]]:
-        """Return the programs to run; `{interface}` stands for every interface that is up."""
+        """Return the programs to run, as `Wanted.commands` has them."""
 
     def facts(self, reading: Reading) -> list[Fact]:
         """Return the facts; an unknown keeps its reason."""

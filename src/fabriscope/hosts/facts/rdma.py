@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from fabriscope.hosts.access import Reading
-from fabriscope.hosts.facts._reading import Group
+from fabriscope.hosts.facts._reading import Group, key_values, looked_up
 from fabriscope.hosts.rdma import DEVICES, GID_GLOBS, gids, link_netdevs
 from fabriscope.model.host import Fact
 
@@ -32,6 +34,8 @@ def _facts(reading: Reading) -> list[Fact]:
 def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
     head, folder = f"rdma.{device}.{hca_port}", f"{DEVICES}/{device}/ports/{hca_port}"
     facts = [reading.fact(f"{head}.{name}", f"{folder}/{name}") for name in _PORT_FILES]
+    facts += _mtus(reading, device, hca_port)
+    facts.append(reading.fact(f"{head}.traffic_class", f"{DEVICES}/{device}/tc/{hca_port}/traffic_class", _class))
     netdev = link_netdevs(reading).get((device, int(hca_port)))
     facts.append(Fact(f"{head}.interface", netdev, None if netdev else "`rdma link` names none"))
     for one in gids(reading, device, int(hca_port)):
@@ -46,6 +50,27 @@ def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
     return facts
 
 
+def _mtus(reading: Reading, device: str, hca_port: str) -> list[Fact]:
+    """Return the payload of a packet as ibv_devinfo tells it: sysfs does not."""
+    text, problem = reading.output("ibv_devinfo")
+    of_device = re.search(rf"hca_id:\s*{re.escape(device)}\n(.*?)(?=hca_id:|\Z)", text, re.DOTALL)
+    of_port = re.search(rf"port:\s*{hca_port}\n(.*?)(?=\sport:|\Z)", of_device[1] if of_device else "", re.DOTALL)
+    pairs = key_values(of_port[1] if of_port else "")
+    why = problem or f"ibv_devinfo tells nothing of port {hca_port}"
+    return [
+        looked_up(name, pairs, key, lambda text: int(text.split()[0])) if of_port else Fact(name, None, why)
+        for key, name in (
+            ("active_mtu", f"rdma.{device}.{hca_port}.active_mtu_bytes"),
+            ("max_mtu", f"rdma.{device}.{hca_port}.max_mtu_bytes"),
+        )
+    ]
+
+
+def _class(text: str) -> int:
+    """Return the traffic class (ToS) from `Global tclass=106`; an empty file means that none is forced."""
+    return int(text.rpartition("tclass=")[2]) if "tclass=" in text else 0
+
+
 FACTS = Group(
     "rdma",
     _facts,
@@ -53,7 +78,8 @@ FACTS = Group(
         *(f"{DEVICES}/*/{file}" for file in _DEVICE_FILES.values()),
         *(f"{DEVICES}/*/ports/*/{name}" for name in _PORT_FILES),
         f"{DEVICES}/*/ports/*/hw_counters/*",
+        f"{DEVICES}/*/tc/*/traffic_class",
         *GID_GLOBS,
     ),
-    commands=(("rdma", "-j", "link", "show"),),
+    commands=(("rdma", "-j", "link", "show"), ("ibv_devinfo",)),
 )

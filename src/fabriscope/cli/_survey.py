@@ -1,0 +1,42 @@
+"""Options of the commands that ask hosts what they are, and the asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fabriscope.cli import _usage
+
+if TYPE_CHECKING:
+    from fabriscope.running.survey import Survey
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def options(command: _Command) -> _Command:
+    """Add the argument PLAN and the options that say which hosts are asked."""
+    for add in (
+        click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches them, e.g. 'ssh -F my_config'."),
+        click.option("--lab", metavar="NAME", help="Hosts of a lab that stands; '' for the only one."),
+        click.option("--hosts", metavar="LIST", help="A host list such as node[1-4],head."),
+        click.argument("plan", required=False, type=_usage.PATH),
+    ):
+        command = add(command)
+    return command
+
+
+def asked(plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str | None) -> Survey:
+    """Return what the hosts said; raises UsageError where the options contradict each other."""
+    if plan is not None and (hosts is not None or lab is not None):
+        raise click.UsageError("give PLAN, or --hosts or --lab")
+    if lab is not None and ssh_words is not None:
+        raise click.UsageError("hosts of a lab need no --ssh")
+    from rich.console import Console
+
+    from fabriscope.running.survey import survey
+
+    with Console(stderr=True).status("asking hosts") as status:
+        return survey(plan=plan, hosts=hosts, lab=lab, ssh_words=ssh_words, notice=status.update)

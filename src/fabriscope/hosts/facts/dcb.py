@@ -1,0 +1,167 @@
+"""Priorities of each interface that has a device: flow control (PFC), shares (ETS), trust, DSCP map, DCBX, ECN of RoCE.
+
+`dcb` asks the kernel; what it does not tell (trust of Mellanox cards, cable length, rate limits) `mlnx_qos` adds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group
+from fabriscope.hosts.facts.link import hardware
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import Foreign
+from fabriscope.model.host import Fact
+
+_NET = "/sys/class/net"
+_TABLES = ("pfc", "ets", "app", "buffer", "dcbx")
+_TABLE_OF = {
+    "trust": "",
+    "pfc_priorities": "pfc",
+    "dscp_to_priority": "app",
+    "priority_to_tc": "ets",
+    "willing": "ets",
+    "dcbx": "dcbx",
+    "rate_limits": "",
+}
+"""Fact that is always told or missed to the table of `dcb` that has it; those without one `mlnx_qos` alone tells."""
+_DCBX_FLAGS = ("host", "lld_managed", "cee", "ieee", "static")
+
+
+def _facts(reading: Reading) -> list[Fact]:
+    facts = []
+    for name in hardware(reading):
+        known, problems = _of_kernel(reading, name)
+        text, problems[""] = reading.output(f"mlnx_qos -i {name}")
+        known = {**known, **_of_mlnx_qos(text)}
+        for one in (*_TABLE_OF, *(key for key in known if key not in _TABLE_OF)):
+            why = problems.get(_TABLE_OF.get(one, "")) or "not told"
+            facts.append(
+                Fact(f"dcb.{name}.{one}", known[one]) if one in known else Fact(f"dcb.{name}.{one}", None, why)
+            )
+        facts += _ecn(reading, name)
+    return facts
+
+
+def _of_kernel(reading: Reading, name: str) -> tuple[dict[str, str | int | bool], dict[str, str | None]]:
+    """Return what the tables of `dcb` say of an interface, and by table why one says nothing."""
+    known: dict[str, str | int | bool] = {}
+    problems: dict[str, str | None] = {}
+    for table in _TABLES:
+        text, problems[table] = reading.output(f"dcb -j {table} show dev {name}")
+        if not text.strip():
+            continue
+        try:
+            part = Foreign.json(text, f"dcb {table}")
+            part = part.items(most=1)[0] if isinstance(part.value, list) and part.value else part
+            known |= _TOLD[table](part)
+        except ParseError as error:
+            problems[table] = error.sentence()
+    return known, problems
+
+
+def _pfc(part: Foreign) -> dict[str, str | int | bool]:
+    flags = part.get("prio_pfc")
+    return {} if flags is None else {"pfc_priorities": listed(at for at, one in enumerate(flags.items()) if one.flag())}
+
+
+def _ets(part: Foreign) -> dict[str, str | int | bool]:
+    known: dict[str, str | int | bool] = {}
+    if (willing := part.get("willing")) is not None:
+        known["willing"] = willing.flag()
+    if (of_priority := part.get("prio_tc")) is not None:
+        known["priority_to_tc"] = paired(dict(enumerate(of_priority.wholes(most=7))))
+    for key, name in (("tc_tsa", "tc_algorithms"), ("tc_bw", "tc_shares_percent")):
+        if (values := part.get(key)) is not None:
+            known[name] = " ".join(str(one.value) for one in values.items())
+    return known
+
+
+def _app(part: Foreign) -> dict[str, str | int | bool]:
+    """Return the DSCP map; each of its entries is a list of DSCP and priority, and what else the program prints."""
+    table = part.get("dscp_prio")
+    if table is None:
+        return {}
+    pairs = [(entry.items()[0].whole(most=63), entry.items()[1].whole(most=7)) for entry in table.items()]
+    return {"dscp_to_priority": paired(dict(pairs))}
+
+
+def _buffer(part: Foreign) -> dict[str, str | int | bool]:
+    known: dict[str, str | int | bool] = {}
+    for key, name in (("prio_buffer", "priority_to_buffer"), ("buffer_size", "buffer_bytes")):
+        if (values := part.get(key)) is not None:
+            known[name] = " ".join(str(one) for one in values.wholes())
+    return known
+
+
+def _dcbx(part: Foreign) -> dict[str, str | int | bool]:
+    flags = [name for name in _DCBX_FLAGS if (one := part.get(name)) is not None and one.flag()]
+    return {"dcbx": " ".join(flags) or "off"}
+
+
+_TOLD = {"pfc": _pfc, "ets": _ets, "app": _app, "buffer": _buffer, "dcbx": _dcbx}
+
+
+def _of_mlnx_qos(text: str) -> dict[str, str | int | bool]:
+    """Return what `mlnx_qos` prints of an interface; a part that it does not print is absent."""
+    known: dict[str, str | int | bool] = {}
+    if match := re.search(r"^\s*Priority trust state: (\w+)", text, re.MULTILINE):
+        known["trust"] = match[1]
+    if match := re.search(r"^[ \t]*enabled((?:[ \t]+[01]){8})[ \t]*$", text, re.MULTILINE):
+        known["pfc_priorities"] = listed(at for at, flag in enumerate(match[1].split()) if flag == "1")
+    dscp = {int(one): int(prio) for prio, row in re.findall(r"prio:(\d) dscp:([\d,]+)", text)
+            for one in row.split(",") if one}  # fmt: skip
+    if dscp:
+        known["dscp_to_priority"] = paired(dscp)
+    tcs = re.findall(r"^tc: (\d) ratelimit: ([^,]+), tsa: (\w+)((?:.*\n\s+priority:.*)*)", text, re.MULTILINE)
+    if tcs:
+        of_priority = {int(one): int(tc) for tc, _, _, rows in tcs for one in re.findall(r"priority:\s+(\d)", rows)}
+        known["priority_to_tc"] = paired(of_priority)
+        known["rate_limits"] = (
+            ", ".join(f"tc {tc} {limit}" for tc, limit, _, _ in tcs if limit != "unlimited") or "none"
+        )
+    if match := re.search(r"^Cable len: (\d+)", text, re.MULTILINE):
+        known["cable_m"] = int(match[1])
+    return known
+
+
+def _ecn(reading: Reading, name: str) -> list[Fact]:
+    """Return for which priorities a Mellanox card slows down as ECN asks for; its driver alone has these files."""
+    folder = f"{_NET}/{name}/ecn"
+    facts = []
+    for role in ("roce_np", "roce_rp"):
+        files = {at: reading.files.get(f"{folder}/{role}/enable/{at}", "").strip() for at in range(8)}
+        known = any(files.values())
+        facts.append(
+            Fact(f"dcb.{name}.{role}_priorities", listed(at for at, flag in files.items() if flag == "1"))
+            if known
+            else Fact(f"dcb.{name}.{role}_priorities", None, f"{folder}/{role}/enable: not there")
+        )
+    return [*facts, reading.fact(f"dcb.{name}.cnp_dscp", f"{folder}/roce_np/cnp_dscp", int)]
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Return `3,4` of priorities; `none` of none."""
+    return ",".join(str(one) for one in numbers) or "none"
+
+
+def paired(pairs: dict[int, int]) -> str:
+    """Return `0:0 26:3` of a map."""
+    return " ".join(f"{key}:{value}" for key, value in sorted(pairs.items()))
+
+
+FACTS = Group(
+    "dcb",
+    _facts,
+    globs=(
+        *(f"{_NET}/*/ecn/{role}/enable/[0-7]" for role in ("roce_np", "roce_rp")),
+        f"{_NET}/*/ecn/roce_np/cnp_dscp",
+    ),
+    links=(f"{_NET}/*/device/driver",),
+    commands=(
+        *(("dcb", "-j", table, "show", "dev", "{hardware}") for table in _TABLES),
+        ("mlnx_qos", "-i", "{hardware}"),
+    ),
+)

@@ -1,0 +1,98 @@
+"""The link of each interface that has a device: what it negotiated, its forward error correction, and what it lost."""
+
+from __future__ import annotations
+
+import re
+
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group, key_values, looked_up
+from fabriscope.model.host import Fact
+
+_NET = "/sys/class/net"
+_COUNTERS = {
+    "rx_crc_error_count": "rx_crc_errors",
+    "rx_missed_count": "rx_missed_errors",
+    "rx_dropped_count": "rx_dropped",
+    "tx_dropped_count": "tx_dropped",
+}
+_MODE = re.compile(r"(\d+)base", re.IGNORECASE)
+
+
+def _facts(reading: Reading) -> list[Fact]:
+    facts = []
+    for name in hardware(reading):
+        head, folder = f"link.{name}", f"{_NET}/{name}"
+        facts += [reading.fact(f"{head}.change_count", f"{folder}/carrier_changes", int)]
+        facts += [reading.fact(f"{head}.{one}", f"{folder}/statistics/{file}", int) for one, file in _COUNTERS.items()]
+        facts += _negotiated(reading, name) + _fec(reading, name) + _rings(reading, name)
+    return facts
+
+
+def hardware(reading: Reading) -> list[str]:
+    """Return the interfaces behind which a device stands."""
+    names = reading.names_under(_NET)
+    return [name for name in names if f"{_NET}/{name}/device/driver" in reading.links]
+
+
+def _negotiated(reading: Reading, name: str) -> list[Fact]:
+    head = f"link.{name}"
+    text, problem = reading.output(f"ethtool {name}")
+    wanted = ("supported_bits_per_s", "advertised_bits_per_s", "autonegotiation", "is_detected", "medium")
+    if problem:
+        return [Fact(f"{head}.{one}", None, problem) for one in wanted]
+    pairs = key_values(text)
+    return [
+        _fastest(f"{head}.{wanted[0]}", text, "Supported link modes"),
+        _fastest(f"{head}.{wanted[1]}", text, "Advertised link modes"),
+        looked_up(f"{head}.{wanted[2]}", pairs, "Auto-negotiation", _is_on),
+        looked_up(f"{head}.{wanted[3]}", pairs, "Link detected", lambda word: {"yes": True, "no": False}[word]),
+        looked_up(f"{head}.{wanted[4]}", pairs, "Port"),
+    ]
+
+
+def _fastest(name: str, text: str, title: str) -> Fact:
+    """Return the fastest of the modes that a title and the indented lines after it list, in bits per second."""
+    match = re.search(rf"^[ \t]*{title}:(.*(?:\n[^:\n]*$)*)", text, re.MULTILINE)
+    speeds = [int(speed) for speed in _MODE.findall(match[1])] if match else []
+    return Fact(name, max(speeds) * 10**6) if speeds else Fact(name, None, f"{title!r} lists no mode")
+
+
+def _fec(reading: Reading, name: str) -> list[Fact]:
+    head = f"link.{name}"
+    text, problem = reading.output(f"ethtool --show-fec {name}")
+    if problem:
+        return [Fact(f"{head}.{one}", None, problem) for one in ("fec_configured", "fec_active")]
+    pairs = key_values(text)
+    configured = next((key for key in pairs if key.endswith("onfigured FEC encodings")), "Configured FEC encodings")
+    active = next((key for key in pairs if key.startswith("Active FEC encoding")), "Active FEC encoding")
+    return [
+        looked_up(f"{head}.fec_configured", pairs, configured, str.lower),
+        looked_up(f"{head}.fec_active", pairs, active, str.lower),
+    ]
+
+
+def _rings(reading: Reading, name: str) -> list[Fact]:
+    """Return how large the rings of frames could be."""
+    text, problem = reading.output(f"ethtool -g {name}")
+    pairs = key_values(text.partition("Current hardware settings")[0])
+    return [
+        Fact(f"link.{name}.{fact}", None, problem) if problem else looked_up(f"link.{name}.{fact}", pairs, key, int)
+        for key, fact in (("RX", "rx_ring_most_frames"), ("TX", "tx_ring_most_frames"))
+    ]
+
+
+def _is_on(text: str) -> bool:
+    return {"on": True, "off": False}[text]
+
+
+FACTS = Group(
+    "link",
+    _facts,
+    globs=(f"{_NET}/*/carrier_changes", *(f"{_NET}/*/statistics/{file}" for file in _COUNTERS.values())),
+    links=(f"{_NET}/*/device/driver",),
+    commands=(
+        ("ethtool", "{hardware}"),
+        ("ethtool", "--show-fec", "{hardware}"),
+        ("ethtool", "-g", "{interface}"),
+    ),
+)

@@ -1,0 +1,47 @@
+"""The slot of each interface's device: how wide and fast its link to the processor is, and could be; the IOMMU."""
+
+from __future__ import annotations
+
+from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._reading import Group
+from fabriscope.hosts.facts.link import hardware
+from fabriscope.model.host import Fact
+
+_NET = "/sys/class/net"
+_FILES = ("current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
+_IOMMU = "/sys/kernel/iommu_groups"
+
+
+def _facts(reading: Reading) -> list[Fact]:
+    facts = []
+    for name in hardware(reading):
+        head, folder = f"pcie.{name}", f"{_NET}/{name}/device"
+        if not any(f"{folder}/{file}" in reading.files for file in _FILES):
+            continue  # no card of a slot: a device of a hypervisor
+        address = reading.links.get(folder, "").rpartition("/")[2]
+        facts += [
+            Fact(f"{head}.address", address or None, None if address else f"{folder}: no link"),
+            reading.fact(f"{head}.transfers_per_s", f"{folder}/current_link_speed", _transfers_per_s),
+            reading.fact(f"{head}.lane_count", f"{folder}/current_link_width", int),
+            reading.fact(f"{head}.most_transfers_per_s", f"{folder}/max_link_speed", _transfers_per_s),
+            reading.fact(f"{head}.most_lane_count", f"{folder}/max_link_width", int),
+        ]
+    kinds = {text.strip() for path, text in reading.files.items() if path.startswith(_IOMMU)}
+    words = " ".join(sorted(kinds))
+    return [*facts, Fact("pcie.iommu", words or None, None if words else f"{_IOMMU} lists no group")]
+
+
+def _transfers_per_s(text: str) -> float:
+    """Return transfers per second and lane from `16.0 GT/s PCIe`."""
+    number, unit = text.split()[:2]
+    if unit != "GT/s":
+        raise ValueError("no GT/s")
+    return float(number) * 1e9
+
+
+FACTS = Group(
+    "pcie",
+    _facts,
+    globs=(*(f"{_NET}/*/device/{file}" for file in _FILES), f"{_IOMMU}/*/type"),
+    links=(f"{_NET}/*/device", f"{_NET}/*/device/driver"),
+)
