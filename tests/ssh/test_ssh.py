@@ -94,8 +94,9 @@ def left_on(one: Cluster, name: str) -> list[str]:
 
 
 def wait_until_clean(one: Cluster) -> None:
+    """Wait until no host has a program of ours, nor the head a guard: it removes the launch's folder after them."""
     deadline = time.monotonic() + 60
-    while any(left := {name: left_on(one, name) for name in one.names}.values()):
+    while any(left := {name: left_on(one, name) for name in (HEAD, *one.names)}.values()):
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
 
