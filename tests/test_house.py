@@ -34,6 +34,7 @@ ROOMS: Mapping[str, set[str]] = {
     "analysis": {"model"},
     "reports": {"model", "analysis", "registry"},
     "plan": {"model"},
+    "devices": {"model", "registry"},
     "audit": {"model", "registry"},
 }
 """Room to what it may import; the table of ARCHITECTURE.md says the same. `cli` may import everything."""

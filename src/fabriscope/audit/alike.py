@@ -11,11 +11,11 @@ from fabriscope.model.host import HostFacts
 
 Value = str | int | float | bool
 _VOLATILE = re.compile(
-    r"load\.|memory\.(available|swap_used)_bytes|memory\.copy|cpu\.clock(_now)?_hz|link\..*_count|rdma\..*\.counter\."
+    r"load\.|memory\.(available|swap_used)_bytes|memory\.copy|cpu\.clock(_now)?_hz|link\..*_count|port\..*_count|rdma\..*\.counter\."
 )
 """What is another number at every look."""
 _OWN = re.compile(
-    r"kernel\.host_name|.*\.(mac|ipv4|address|node_guid|chassis_mac|lid)$|.*\.gid\.\d+$|lldp\.|interrupt\.|numa\.[^.]*\.distances"
+    r"kernel\.host_name|.*\.(mac|ipv4|address|node_guid|chassis_mac|lid)$|.*\.gid\.\d+$|port\.|device\.host_name|lldp\.|interrupt\.|numa\.[^.]*\.distances"
 )
 """What names one host, or its place."""
 _KIND_OF_CARD = re.compile(r"(interface\..*\.driver|rdma\..*\.board_id)")
@@ -59,13 +59,15 @@ def is_own(fact: str) -> bool:
 
 
 def kinds(hosts: Mapping[str, HostFacts]) -> list[list[str]]:
-    """Return the hosts in groups of the same processor and the same network cards, the largest group first."""
+    """Return hosts in groups of one processor and the same cards, devices in those of one system; the largest first."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for name, known in hosts.items():
         cards = Counter(
             fact.value for fact in known.facts if fact.value is not None and _KIND_OF_CARD.fullmatch(fact.name)
         )
-        groups.setdefault((known.values.get("cpu.model"), *sorted(map(str, cards.items()))), []).append(name)
+        groups.setdefault(
+            (known.values.get("cpu.model"), known.values.get("device.system"), *sorted(map(str, cards.items()))), []
+        ).append(name)
     return sorted(groups.values(), key=len, reverse=True)
 
 

@@ -11,6 +11,7 @@ import click
 from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
+    from fabriscope.model.device import Device
     from fabriscope.running.survey import Survey
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -21,11 +22,25 @@ def options(command: _Command) -> _Command:
     for add in (
         click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches them, e.g. 'ssh -F my_config'."),
         click.option("--lab", metavar="NAME", help="Hosts of a lab that stands; '' for the only one."),
+        click.option(
+            "--devices",
+            "folder",
+            type=_usage.PATH,
+            metavar="FOLDER",
+            help="Saved outputs of switches, a folder for each.",
+        ),
         click.option("--hosts", metavar="LIST", help="A host list such as node[1-4],head."),
         click.argument("plan", required=False, type=_usage.PATH),
     ):
         command = add(command)
     return command
+
+
+def devices_of(folder: Path | None) -> dict[str, Device]:
+    """Return the devices of a folder; raises HostError."""
+    from fabriscope import devices
+
+    return devices.of_folder(folder) if folder is not None else {}
 
 
 def asked(plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str | None) -> Survey:

@@ -25,6 +25,7 @@ FORMATS = ("text", "markdown", "csv", "json")
 def inventory(
     plan: Path | None,
     hosts: str | None,
+    folder: Path | None,
     lab: str | None,
     ssh_words: str | None,
     against: Path | None,
@@ -46,9 +47,11 @@ def inventory(
     from fabriscope.model.errors import HostError, printable
 
     before = _inventory_text.earlier(against) if against is not None else None
+    devices = _survey.devices_of(folder)
     found = _survey.asked(plan, hosts, lab, ssh_words)
-    known = inventories.Inventory(found.hosts)
-    changed: list[Change] | None = None if before is None else inventories.changes(before, found.hosts)
+    every = {**found.hosts, **{name: one.known for name, one in devices.items()}}
+    known = inventories.Inventory(every)
+    changed: list[Change] | None = None if before is None else inventories.changes(before, every)
     if form == "text":
         shown = _inventory_text.as_text(known, changed, is_whole=is_whole)
     elif form == "markdown":
@@ -60,6 +63,9 @@ def inventory(
     click.echo(shown, nl=False)
     for name, why in found.problems.items():
         click.echo(printable(f"fabriscope: host {name}: {why}"), err=True)
+    for device in devices.values():
+        for why in device.problems:
+            click.echo(printable(f"fabriscope: device {device.name}: {why}"), err=True)
     if found.problems:
         raise click.exceptions.Exit(HostError.exit_code)
 

@@ -1,0 +1,108 @@
+"""Switches and other things without Python: a folder of their saved outputs becomes the same facts whatever the system.
+
+One file a system; the registry finds those that define `SYSTEM`. Pure functions of text; nothing is asked of a device.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fabriscope.devices.system import Output, System, Told
+from fabriscope.model import plain_files
+from fabriscope.model.device import Device
+from fabriscope.model.errors import HostError, ParseError
+from fabriscope.registry import discover
+
+__all__ = ["of_folder", "of_texts", "systems"]
+
+MOST_BYTES = 64 << 20
+_PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
+"""A line of a session in which a command was given: `leaf1# show interfaces | json`."""
+
+
+def systems() -> list[System]:
+    """Return what is known of every system."""
+    return list(discover("devices", "SYSTEM").plugins.values())
+
+
+def of_folder(folder: Path) -> dict[str, Device]:
+    """Return the devices of a folder by name: a folder in it for each, or one file (`leaf1.txt`).
+
+    Raises HostError where there is no such folder or nothing in it is a device's.
+    """
+    try:
+        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise HostError(f"it cannot be read: {plain_files.why(error)}", where=str(folder)) from error
+    found = {}
+    for entry in entries:
+        paths = sorted(path for path in entry.rglob("*") if path.is_file()) if entry.is_dir() else [entry]
+        device = of_texts(entry.name if entry.is_dir() else entry.stem, [(path.name, _text(path)) for path in paths])
+        found[device.name] = device
+    if not found:
+        fix = "save outputs as FOLDER/leaf1/show_interfaces.json; docs/inventory.md names the commands"
+        raise HostError("there is nothing in it", where=str(folder), fix=fix)
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return plain_files.read(path, MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def of_texts(name: str, texts: Sequence[tuple[str, str]]) -> Device:
+    """Return a device out of texts, each with the name of its file; what is not understood is among its problems."""
+    known, told = systems(), Told()
+    of_system: dict[str, int] = {}
+    problems = []
+    for file, text in texts:
+        for command, piece in _pieces(text):
+            claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
+            if len({system.name for system, _ in claims}) != 1:
+                what = "no known command's output" if not claims else "output that two systems have alike"
+                problems.append(f"{file}{f' ({command})' if command else ''}: {what}")
+                continue
+            for system, output in claims:
+                told.source = f"`{command or output.command}` in {file}"
+                try:
+                    output.read(piece, told)
+                except (ValueError, ParseError) as error:
+                    problems.append(f"{file} ({output.command}): {error}")
+                problems += [f"{file}: {remark}" for remark in told.remarks]
+                told.remarks.clear()
+                of_system[system.name] = of_system.get(system.name, 0) + 1
+    system_name = max(of_system, key=lambda one: of_system[one], default="unknown")
+    if len(of_system) > 1:
+        problems.append(f"its files are of several systems: {', '.join(sorted(of_system))}")
+    return told.device(name, system_name, problems)
+
+
+def _claims(output: Output, text: str) -> bool:
+    try:
+        return output.is_it(text)
+    except (ValueError, ParseError):
+        return False
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the outputs of a session, each with its command; of a text without prompts itself.
+
+    A last line without its end may be cut in a number: it is not read, unless the text is JSON, which shows a cut.
+    """
+    text = text.replace("\r\n", "\n")
+    prompts = list(_PROMPT.finditer(text))
+    for at, prompt in enumerate(prompts):
+        end = prompts[at + 1].start() if at + 1 < len(prompts) else len(text)
+        yield prompt[1].strip(), _whole_lines(text[prompt.end() + 1 : end])
+    if not prompts:
+        yield "", _whole_lines(text)
+
+
+def _whole_lines(text: str) -> str:
+    if text.rstrip().endswith(("}", "]")) and text.lstrip()[:1] in ("{", "["):
+        return text
+    return text[: text.rfind("\n") + 1]

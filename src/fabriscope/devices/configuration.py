@@ -1,0 +1,54 @@
+"""Running configurations that are made of lines and indentation, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Block:
+    """A line, and the lines that are indented below it."""
+
+    line: str
+    below: list[Block] = field(default_factory=list)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """Return the lines directly below."""
+        return [one.line for one in self.below]
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the lines without indentation, each with what stands below it; comments and empty lines are left out.
+
+    An interface that nothing follows may be cut, and what it lacks would be taken for a default: it is left out, unless
+    the text ends with `end` or a comment's sign, as a whole configuration of some systems does.
+    """
+    top: list[Block] = []
+    open_blocks: list[tuple[int, Block]] = []
+    for raw in text.splitlines():
+        line = raw.strip()
+        if not line or line.startswith(("!", "#")):
+            continue
+        depth = len(raw) - len(raw.lstrip())
+        while open_blocks and open_blocks[-1][0] >= depth:
+            open_blocks.pop()
+        block = Block(" ".join(line.split()))
+        (open_blocks[-1][1].below if open_blocks else top).append(block)
+        open_blocks.append((depth, block))
+    is_closed = text.rstrip().rpartition("\n")[2] in ("!", "end")
+    return top[:-1] if top and top[-1].line.startswith("interface ") and not is_closed else top
+
+
+def named(tree: Sequence[Block], head: str) -> Iterator[tuple[str, Block]]:
+    """Yield the blocks whose line begins with words, and what follows them."""
+    for one in tree:
+        if one.line.startswith(f"{head} "):
+            yield one.line[len(head) + 1 :].strip(), one
+
+
+def after(lines: Sequence[str], head: str) -> str | None:
+    """Return what follows words in the last line that begins with them: a later line overrules an earlier one."""
+    found = [line[len(head) :].strip() for line in lines if line == head or line.startswith(f"{head} ")]
+    return found[-1] if found else None

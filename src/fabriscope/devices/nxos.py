@@ -1,0 +1,190 @@
+"""Cisco NX-OS: interfaces, PFC, queues, LLDP neighbours, and the running configuration."""
+
+from __future__ import annotations
+
+import re
+
+from fabriscope.devices.configuration import Block, after, blocks, named
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
+
+_PFC_ROW = re.compile(r"(Ethernet\S+)\s+(Auto|On|Off)\s+(On|Off)\s+(?:\((\w+)\)\s+)?(\d+)\s+(\d+)\s*")
+_BUILT_IN = re.compile(r"c-\S*q\S*|class-default|class-fcoe|class-all-flood|class-ip-multicast")
+_STATUS = re.compile(r"(Ethernet\S+|port-channel\S+|mgmt0) is (up|down)\b")
+_CLASS = re.compile(r"class(?: type \S+)? (\S+)")
+
+
+def _interfaces(text: str, told: Told) -> None:
+    name = ""
+    for line in text.splitlines():
+        if match := _STATUS.match(line):
+            name = match[1]
+            told.port(name, "is_up", match[2] == "up")
+        elif line and not line.startswith(" "):
+            name = ""  # an interface that is no port
+        elif name and (match := re.match(r"\s+MTU (\d+) bytes, +BW (\d+) Kbit", line)):
+            told.port(name, "mtu_bytes", mtu(match[1]))
+            told.port(name, "speed_bits_per_s", whole(match[2]) * 1000)
+        elif name and (match := re.match(r"\s+Input flow-control is (\w+), output flow-control is (\w+)", line)):
+            told.port(name, "rx_pause", match[1] == "on")
+            told.port(name, "tx_pause", match[2] == "on")
+        elif name and (match := re.match(r"\s+\d+ runts +\d+ giants +(\d+) CRC", line)):
+            told.port(name, "rx_crc_error_count", whole(match[1]))
+
+
+def _flow_control(text: str, told: Told) -> None:
+    """Read the table; the number in brackets is a bit map of priorities, in hexadecimal: 8 is priority 3 alone."""
+    for line in text.splitlines():
+        if match := _PFC_ROW.fullmatch(line.strip()):
+            port = match[1]
+            told.port(port, "pfc_mode", match[2].lower())
+            told.port(port, "pfc_is_operating", match[3] == "On")
+            bits = int(match[4], 16) if match[4] else 0
+            if bits > 0xFF:
+                raise ValueError(f"the bit map {match[4]!r} has more than eight priorities")
+            if match[4]:
+                operating = ",".join(str(at) for at in range(8) if bits >> at & 1)
+                told.port(port, "pfc_operating_priorities", operating or "none")
+            told.port(port, "pfc_rx_count", whole(match[5]))
+            told.port(port, "pfc_tx_count", whole(match[6]))
+
+
+def _queuing(text: str, told: Told) -> None:
+    """Read the old form, whose classes have an MTU of their own beside the port's."""
+    name, size = "", ""
+    for line in text.splitlines():
+        if match := re.match(r"(Ethernet\S+) queuing information", line):
+            name, size = match[1], ""
+        elif match := re.search(r"HW MTU: \d+ \((\d+) configured\)", line):
+            size = match[1]
+        elif name and size and "drop-type: no-drop" in line:
+            told.port(name, "no_drop_mtu_bytes", mtu(size))
+            size = ""
+
+
+def _neighbours(text: str, told: Told) -> None:
+    for part in re.split(r"^Chassis id: ", text, flags=re.MULTILINE)[1:]:
+        pairs = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in part.splitlines())}
+        local, system = pairs.get("Local Port id"), pairs.get("System Name")
+        if local is None or "Time remaining" not in pairs:
+            continue  # cut: what follows the cut is not known
+        told.port(local, "neighbour_system", system)
+        told.port(local, "neighbour_port", pairs.get("Port id"))
+        told.port(local, "neighbour_port_description", pairs.get("Port Description"))
+
+
+def _configuration(text: str, told: Told) -> None:
+    tree = blocks(text)
+    if match := re.search(r"^!?\s*version (\d+\.\d+\(\S+)", text, re.MULTILINE):
+        told.tell("device.version", match[1])
+    system = [line for one in tree if one.line == "system qos" for line in one.lines]
+    used = _used(system)
+    ports = list(named(tree, "interface"))
+    for _, block in ports:
+        used |= _used(list(block.lines))
+    if ports:
+        told.tell("device.undefined_names", " ".join(_undefined(tree, used)) or "none")
+    else:
+        told.remarks.append(
+            "a part of a configuration, without interfaces: names that it does not define may stand elsewhere"
+        )
+    network = next((name for kind, name in _used(system) if kind == "network-qos"), None)
+    lossless = _network_classes(tree, network, told)
+    ecn, drops = _queues(tree, next((name for kind, name in _used(system) if kind == "queuing"), None))
+    for port, block in ports:
+        if re.match(r"(Ethernet|port-channel)", port):
+            _port(port, list(block.lines), lossless, told)
+            told.port(port, "ecn_queues", ecn)
+            told.port(port, "wred_without_ecn_queues", drops)
+
+
+def _undefined(tree: list[Block], used: set[tuple[str, str]]) -> list[str]:
+    """Return policies that are bound, and classes that policies use, that nothing defines."""
+    found = []
+    for kind in ("qos", "network-qos", "queuing"):
+        policies = dict(named(tree, f"policy-map type {kind}"))
+        found += sorted(name for of_kind, name in used if of_kind == kind and name not in policies)
+        classes = {name.split()[-1] for name, _ in named(tree, f"class-map type {kind}")}
+        wanted = {name for block in policies.values() for name in _classes(block)}
+        found += sorted(name for name in wanted - classes if not _BUILT_IN.fullmatch(name))
+    return found
+
+
+def _used(lines: list[str]) -> set[tuple[str, str]]:
+    """Return kind and name of the policies that lines bind."""
+    found = set()
+    for line in lines:
+        if match := re.fullmatch(r"service-policy type (\S+)(?: input| output)? (\S+)", line):
+            found.add((match[1], match[2]))
+    return found
+
+
+def _classes(block: Block) -> list[str]:
+    return [match[1] for line in block.lines if (match := _CLASS.fullmatch(line))]
+
+
+def _network_classes(tree: list[Block], policy: str | None, told: Told) -> str | None:
+    """Return the priorities that the bound network-qos policy pauses; tell the MTU of these classes."""
+    block = next((one for name, one in named(tree, "policy-map type network-qos") if name == policy), None)
+    if block is None:
+        return None
+    pausing = {
+        one.line: (cos, after(one.lines, "mtu")) for one in block.below if (cos := after(one.lines, "pause pfc-cos"))
+    }
+    sizes = [mtu(size) for _, size in pausing.values() if size]
+    told.tell("device.no_drop_mtu_bytes", min(sizes) if sizes else None)
+    return numbers_of(",".join(cos for cos, _ in pausing.values()))
+
+
+def _queues(tree: list[Block], policy: str | None) -> tuple[str | None, str | None]:
+    """Return the queues that mark (WRED with ecn), and those that WRED drops from."""
+    block = next((one for name, one in named(tree, "policy-map type queuing") if name == policy), None)
+    if block is None:
+        return None, None
+    marking: list[int] = []
+    dropping: list[int] = []
+    for one in block.below:
+        queue = re.search(r"-q(\d)$", one.line)
+        detect = after(one.lines, "random-detect")
+        if queue and detect is not None:
+            (marking if detect.split()[-1:] == ["ecn"] else dropping).append(small(queue[1], 7))
+    return ",".join(map(str, sorted(marking))) or "none", ",".join(map(str, sorted(dropping))) or "none"
+
+
+def _port(port: str, lines: list[str], lossless: str | None, told: Told) -> None:
+    told.port(port, "mtu_bytes", mtu(size) if (size := after(lines, "mtu")) else None)
+    mode = after(lines, "priority-flow-control mode")
+    told.port(port, "pfc_mode", mode.split()[0] if mode else "auto")
+    if mode:
+        told.port(port, "pfc_priorities", "none" if mode.split()[0] == "off" else lossless)
+    for word, fact in (("receive", "rx_pause"), ("send", "tx_pause")):
+        state = after(lines, f"flowcontrol {word}")
+        told.port(port, fact, state == "on" if state in ("on", "off") else None)
+    told.port(port, "is_enabled", "shutdown" not in lines)
+
+
+def _is_configuration(text: str) -> bool:
+    return bool(
+        re.search(
+            r"^(policy-map type (network-qos|queuing)|vdc \S+ id 1|boot nxos|feature \S+$|nxapi )", text, re.MULTILINE
+        )
+    ) and ("class type network-qos" in text or "feature " in text)
+
+
+def _is_interfaces(text: str) -> bool:
+    return bool(_STATUS.match(text.lstrip())) and "line protocol" not in text
+
+
+SYSTEM = System(
+    "nxos",
+    (
+        Output("show interface", _is_interfaces, _interfaces),
+        Output("show interface priority-flow-control", lambda text: "Oper(VL bmap)" in text, _flow_control),
+        Output("show queuing interface", lambda text: "queuing information" in text and "HW MTU" in text, _queuing),
+        Output(
+            "show lldp neighbors detail",
+            lambda text: "Local Port id:" in text and "Chassis id:" in text,
+            _neighbours,
+        ),
+        Output("show running-config", _is_configuration, _configuration),
+    ),
+)

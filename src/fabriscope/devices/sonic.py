@@ -1,0 +1,176 @@
+"""SONiC: the configuration database, nested or flat, and what `show` prints of PFC and interfaces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, paired, small, whole
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import Foreign
+
+_TABLES = (
+    "PORT",
+    "PORT_QOS_MAP",
+    "DSCP_TO_TC_MAP",
+    "QUEUE",
+    "WRED_PROFILE",
+    "BUFFER_PG",
+    "BUFFER_PROFILE",
+    "PFC_WD",
+    "DEVICE_METADATA",
+)
+_TABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
+_COUNTERS = re.compile(r"\s*(Ethernet\S+)((?:\s+[\d,]+){8})\s*")
+_DELL_ROW = re.compile(r"(Eth\S+)\s.*\s(up|down)\s+(\S+)\s+(on|off)\s+(\d+)\s+(\d+)\s+(\S+)\s*")
+Table = dict[str, dict[str, str]]
+
+
+def _database(text: str) -> dict[str, Table]:
+    """Return table to key to fields, whether keys are nested or flat (`PORT|Ethernet0`)."""
+    found: dict[str, Table] = {}
+    for name, one in Foreign.json(text, "config_db.json").members():
+        table, bar, key = name.partition("|")
+        rows = {key: one} if bar else dict(one.members()) if isinstance(one.value, dict) else {}
+        for row, fields in rows.items():
+            if isinstance(fields.value, dict):
+                texts = {field: value for field, value in fields.mapping().items() if isinstance(value, str)}
+                found.setdefault(table, {})[row] = texts
+    return found
+
+
+def _is_database(text: str) -> bool:
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        names = list(Foreign.json(text, "config_db.json").mapping())
+    except ParseError:
+        return any(f'"{name}' in text for name in _TABLES)
+    return bool(names) and all(_TABLE_NAME.fullmatch(name.partition("|")[0]) for name in names)
+
+
+def _configuration(text: str, told: Told) -> None:
+    tables = _database(text)
+    about = tables.get("DEVICE_METADATA", {}).get("localhost", {})
+    told.tell("device.model", about.get("hwsku"))
+    undefined: list[str] = []
+    for port, fields in tables.get("PORT", {}).items():
+        told.port(port, "mtu_bytes", mtu(fields["mtu"]) if "mtu" in fields else None)
+        told.port(port, "speed_bits_per_s", whole(fields["speed"], 10**7) * 10**6 if "speed" in fields else None)
+        told.port(port, "fec", {"none": "off"}.get(fields["fec"], fields["fec"]) if "fec" in fields else None)
+        told.port(port, "is_enabled", fields["admin_status"] == "up" if "admin_status" in fields else None)
+    for key, fields in tables.get("PORT_QOS_MAP", {}).items():
+        for port in _ports(key):
+            _quality(port, fields, tables.get("DSCP_TO_TC_MAP"), told, undefined)
+    _queues(tables, told, undefined)
+    _buffers(tables, told, undefined)
+    for port in tables.get("PFC_WD", {}):
+        told.port(port, "pfc_watchdog", True)
+    told.tell("device.undefined_names", " ".join(dict.fromkeys(undefined)) or "none")
+
+
+def _quality(port: str, fields: Mapping[str, str], maps: Table | None, told: Told, undefined: list[str]) -> None:
+    lossless = numbers_of(fields.get("pfc_enable", ""))
+    told.port(port, "pfc_mode", "off" if lossless == "none" else "on")
+    told.port(port, "pfc_priorities", lossless)
+    told.port(port, "pfc_watchdog_priorities", numbers_of(fields.get("pfcwd_sw_enable", "")))
+    name = _named(fields.get("dscp_to_tc_map", ""))
+    if not name:
+        return
+    told.port(port, "trust", "dscp")
+    if maps is not None and name not in maps:
+        undefined.append(name)
+    elif maps is not None:
+        told.port(port, "dscp_to_priority", paired({small(dscp): small(tc, 7) for dscp, tc in maps[name].items()}))
+
+
+def _queues(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> None:
+    """Tell for each port the queues that mark, and those whose WRED drops because it does not mark."""
+    profiles = tables.get("WRED_PROFILE")
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for key, fields in tables.get("QUEUE", {}).items():
+        ports, _, queues = key.rpartition("|")
+        name = _named(fields.get("wred_profile", ""))
+        for port in _ports(ports) if queues else ():
+            marking, dropping = found.setdefault(port, ([], []))
+            if name and profiles is not None and name not in profiles:
+                undefined.append(name)
+            elif name and profiles is not None:
+                # `ecn_none` and an absent field leave WRED, where it is on, to drop.
+                is_marking = profiles[name].get("ecn", "ecn_none") != "ecn_none"
+                drops = any(profiles[name].get(f"wred_{one}_enable") == "true" for one in ("green", "yellow", "red"))
+                (marking if is_marking else dropping if drops else []).append(queues)
+                if is_marking and "green_min_threshold" in profiles[name] and "green_max_threshold" in profiles[name]:
+                    limits = [whole(profiles[name][f"green_{one}_threshold"]) for one in ("min", "max")]
+                    for queue in numbers_of(queues).split(","):
+                        told.port(port, f"ecn_{queue}_bytes", f"{limits[0]} {limits[1]}")
+    for port, (marking, dropping) in found.items():
+        told.port(port, "ecn_queues", numbers_of(",".join(marking)))
+        told.port(port, "wred_without_ecn_queues", numbers_of(",".join(dropping)))
+
+
+def _buffers(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> None:
+    """Tell which priority groups of each port have a buffer of their own that is no lossy one."""
+    profiles = tables.get("BUFFER_PROFILE")
+    found: dict[str, list[str]] = {}
+    for key, fields in tables.get("BUFFER_PG", {}).items():
+        ports, _, groups = key.rpartition("|")
+        name = _named(fields.get("profile", ""))
+        if name and name != "NULL" and profiles is not None and name not in profiles:
+            undefined.append(name)
+        for port in _ports(ports) if groups else ():
+            if name and "lossy" not in name:
+                found.setdefault(port, []).append(groups)
+            else:
+                found.setdefault(port, [])
+    for port, lossless in found.items():
+        told.port(port, "lossless_buffer_priorities", numbers_of(",".join(lossless)))
+
+
+def _ports(key: str) -> list[str]:
+    """Return the ports of a key: `Ethernet1,Ethernet2`, or behind a chassis' names `host|asic|Ethernet1`."""
+    return [name for name in key.rpartition("|")[2].split(",") if name.startswith(("Ethernet", "PortChannel"))]
+
+
+def _named(reference: str) -> str:
+    """Return the name of a reference: `[WRED_PROFILE|ROCE]` in old files, `ROCE` in new ones."""
+    return reference.strip("[]").rpartition("|")[2]
+
+
+def _priorities(text: str, told: Told) -> None:
+    for line in text.splitlines():
+        if match := re.fullmatch(r"\s*(Ethernet\S+)\s+([\d,]+|N/A|none)\s*", line):
+            told.port(match[1], "pfc_priorities", numbers_of(match[2]))
+
+
+def _counters(text: str, told: Told) -> None:
+    direction = ""
+    for line in text.splitlines():
+        if head := re.match(r"\s*Port (Rx|Tx)\s", line):
+            direction = head[1].lower()
+        elif direction and (match := _COUNTERS.fullmatch(line)):
+            told.port(match[1], f"pfc_{direction}_count", sum(whole(one) for one in match[2].split()))
+
+
+def _interfaces(text: str, told: Told) -> None:
+    """Read Dell Enterprise SONiC's table: its description may hold anything, so a row is read from its end."""
+    for line in text.splitlines()[1:]:
+        if match := _DELL_ROW.fullmatch(line):
+            told.port(match[1], "is_up", match[2] == "up")
+            told.port(match[1], "speed_bits_per_s", whole(match[5], 10**7) * 10**6)
+            told.port(match[1], "mtu_bytes", mtu(match[6]))
+
+
+SYSTEM = System(
+    "sonic",
+    (
+        Output("sonic-cfggen -d --print-data", _is_database, _configuration),
+        Output("show pfc priority", lambda text: "Lossless priorities" in text, _priorities),
+        Output("show pfc counters", lambda text: "Port Rx" in text and "PFC0" in text, _counters),
+        Output(
+            "show interface status",
+            lambda text: bool(re.match(r"\s*Interface\s+Description\s+Oper\s", text)),
+            _interfaces,
+        ),
+    ),
+)
