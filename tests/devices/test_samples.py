@@ -62,7 +62,7 @@ EXPECTED: dict[str, tuple[str, int, dict[str, Value]]] = {
     "sonic/show_pfc_priority.txt": ("sonic", 5, {"port.Ethernet10.pfc_priorities": "3,4"}),
     "sonic/show_pfc_counters.txt": ("sonic", 4, {"port.Ethernet12.pfc_rx_count": 0}),
     "sonic/show_interface_status.dell-enterprise.txt": ("sonic", 4, {
-        "port.Ethernet1/3.is_up": False, "port.Ethernet1/3.mtu_bytes": 1500, "port.Ethernet1/1.speed_bits_per_s": 400 * 10**9,
+        "port.Ethernet1/3.is_up": False, "port.Ethernet1/1.speed_bits_per_s": 400 * 10**9,
     }),
 }  # fmt: skip
 

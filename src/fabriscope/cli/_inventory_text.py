@@ -51,6 +51,8 @@ def as_text(known: Inventory, changed: Sequence[Change] | None, *, is_whole: boo
         lines += [f"  kind {at}: {folded(group)}" for at, group in enumerate(known.kinds, start=1)]
     rows = [line for line in known.lines if is_whole or any(not _is_unknown(cell) for cell in line.cells)]
     width = max((len(line.fact.partition(".")[2]) for line in rows), default=0)
+    order = list(dict.fromkeys(line.fact.partition(".")[0] for line in rows))
+    rows.sort(key=lambda line: order.index(line.fact.partition(".")[0]))
     for group, of_group in groupby(rows, key=lambda line: line.fact.partition(".")[0]):
         lines += ["", group]
         for line in of_group:
@@ -77,13 +79,14 @@ def _text_rows(known: Inventory, line: Line, width: int) -> list[str]:
     """Return the most frequent value, and one row for each other value with its hosts."""
     by_value: dict[str, list[str]] = {}
     for host, cell in zip(known.hosts, line.cells, strict=True):
-        by_value.setdefault(cell or "not told", []).append(host)
+        if cell:
+            by_value.setdefault(cell, []).append(host)
     ordered = sorted(by_value.items(), key=lambda item: -len(item[1]))
     rows = []
     for at, (value, hosts) in enumerate(ordered):
         mark = "!" if set(hosts) & set(line.odd) else " "
         name = line.fact.partition(".")[2] if at == 0 else ""
-        where = f"  ({folded(hosts)})" if len(ordered) > 1 else ""
+        where = f"  ({folded(hosts)})" if len(hosts) < len(known.hosts) else ""
         rows.append(f"{mark} {name:{width}}  {_short(value)}{where}")
     return rows
 
