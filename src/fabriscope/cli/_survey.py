@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,3 +55,13 @@ def asked(plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str 
 
     with Console(stderr=True).status("asking hosts") as status:
         return survey(plan=plan, hosts=hosts, lab=lab, ssh_words=ssh_words, notice=status.update)
+
+
+def complain(found: Survey, devices: Mapping[str, Device]) -> None:
+    """Say which hosts could not be asked, and what of the devices' outputs was not understood."""
+    from fabriscope.model.errors import printable
+
+    said = [f"host {name}: {why}" for name, why in found.problems.items()]
+    said += [f"device {device.name}: {why}" for device in devices.values() for why in device.problems]
+    for sentence in said:
+        click.echo(printable(f"fabriscope: {sentence}"), err=True)

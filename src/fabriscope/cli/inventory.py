@@ -44,7 +44,7 @@ def inventory(
     """
     from fabriscope.audit import inventory as inventories
     from fabriscope.cli import _inventory_text
-    from fabriscope.model.errors import HostError, printable
+    from fabriscope.model.errors import HostError
 
     before = _inventory_text.earlier(against) if against is not None else None
     devices = _survey.devices_of(folder)
@@ -61,11 +61,7 @@ def inventory(
             _inventory_text.as_csv(known) if form == "csv" else _inventory_text.as_json(known, changed, found.problems)
         )
     click.echo(shown, nl=False)
-    for name, why in found.problems.items():
-        click.echo(printable(f"fabriscope: host {name}: {why}"), err=True)
-    for device in devices.values():
-        for why in device.problems:
-            click.echo(printable(f"fabriscope: device {device.name}: {why}"), err=True)
+    _survey.complain(found, devices)
     if found.problems:
         raise click.exceptions.Exit(HostError.exit_code)
 
