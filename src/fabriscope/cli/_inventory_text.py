@@ -42,6 +42,17 @@ def _facts(part: Foreign) -> Iterable[Fact]:
         yield Fact(name, value, None if why is None else why.text())
 
 
+def shown(
+    form: str, known: Inventory, changed: Sequence[Change] | None, problems: Mapping[str, str], *, is_whole: bool
+) -> str:
+    """Return an inventory in one of the forms that the command offers."""
+    if form == "markdown":
+        return as_markdown(known, changed)
+    if form == "csv":
+        return as_csv(known)
+    return as_json(known, changed, problems) if form == "json" else as_text(known, changed, is_whole=is_whole)
+
+
 def as_text(known: Inventory, changed: Sequence[Change] | None, *, is_whole: bool) -> str:
     """Return facts by group: the usual value, and below it the hosts that have another one."""
     if not known.hosts:

@@ -52,15 +52,7 @@ def inventory(
     every = {**found.hosts, **{name: one.known for name, one in devices.items()}}
     known = inventories.Inventory(every)
     changed: list[Change] | None = None if before is None else inventories.changes(before, every)
-    if form == "text":
-        shown = _inventory_text.as_text(known, changed, is_whole=is_whole)
-    elif form == "markdown":
-        shown = _inventory_text.as_markdown(known, changed)
-    else:
-        shown = (
-            _inventory_text.as_csv(known) if form == "csv" else _inventory_text.as_json(known, changed, found.problems)
-        )
-    click.echo(shown, nl=False)
+    click.echo(_inventory_text.shown(form, known, changed, found.problems, is_whole=is_whole), nl=False)
     _survey.complain(found, devices)
     if found.problems:
         raise click.exceptions.Exit(HostError.exit_code)
