@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import number, whole
+from fabriscope.model.foreign import number, shown, whole
 from fabriscope.readers._streams import streams
 from fabriscope.readers.terms import UNSTATED, Terms, printed_unit, unstated
 
@@ -174,7 +174,11 @@ class Draft:
                 yield line
 
     def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:
-        """Begin a table."""
+        """Begin a table. Raises ParseError where its head names a column twice: which of them counts?"""
+        heads = [column.head for column in columns]
+        twice = next((head for head in heads if heads.count(head) > 1), None)
+        if twice is not None:
+            raise ParseError(f"the head of a table names the column {shown(twice)} twice")
         self.tables.append(TableDraft(name, self.line, tuple(columns)))
         return self.tables[-1]
 
