@@ -150,7 +150,7 @@ def test_a_case_without_a_result_failed_and_the_others_did_not() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (b"      Throughput mb/sec: 4.65\n", b"", "0 lines tell throughput_mib_per_s"),
+        (b"      Throughput mb/sec: 4.65\n", b"", "the result of line 1 has no Throughput mb/sec"),
         (b"MBytes processed: 16\n", b"MBytes processed: 15\n", "15.0 MiB were moved, and 16777216 B asked for"),
         (b"fabriscope: task start_ns=66697538924812 end_ns=66699385331782\n", b"", "1 files were timed, and 2"),
         (b"run case=", b"run case=f00", "which was not asked for"),

@@ -20,6 +20,8 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.readers.base import Row
+from fabriscope.readers.dfsio import READER
 
 MIB = 1 << 20
 FOLDER = "/fabriscope-TestDFSIO"
@@ -31,13 +33,6 @@ SIGNALLED = 128
 _SERVES = "^fabriscope: namenode ready$"
 
 _RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
-_PRINTED = {
-    "throughput_mib_per_s": re.compile(r"^\s*Throughput mb/sec: ([0-9.]+)\s*$", re.MULTILINE),
-    "average_io_rate_mib_per_s": re.compile(r"^\s*Average IO rate mb/sec: ([0-9.]+)\s*$", re.MULTILINE),
-    "io_rate_deviation_mib_per_s": re.compile(r"^\s*IO rate std deviation: ([0-9.]+)\s*$", re.MULTILINE),
-    "total_mib": re.compile(r"^\s*Total MBytes processed: ([0-9.]+)\s*$", re.MULTILINE),
-    "job_s": re.compile(r"^\s*Test exec time sec: ([0-9.]+)\s*$", re.MULTILINE),
-}
 _TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
 
 
@@ -64,7 +59,8 @@ class TestDfsio:
         def daemon(host: str, role: str, settings: dict[str, str]) -> Command:
             words = ("HdfsNode", role)
             argv = java(context, host, "hadoop", int(told["heap"]), words, common | settings, told["data"])
-            return Command(argv, host, ready_pattern=_SERVES if role == "namenode" else None, is_server=True)
+            pattern = _SERVES if role == "namenode" else None
+            return Command(argv, host, ready_pattern=pattern, is_server=True, must_last=True)
 
         namenode = daemon(first, "namenode", _namenode_settings(context.data_address(first), tcp_port, told))
         datanodes = [
@@ -162,27 +158,41 @@ def _runs(text: str, cases: dict[str, Case]) -> Iterator[tuple[str, int, dict[st
     for case_id, run, said in _RUN.findall(text):
         if case_id not in cases:
             raise ParseError(f"a run of the case {case_id}, which was not asked for", where="testdfsio")
-        stated: dict[str, object] = {}
-        for name, pattern in _PRINTED.items():
-            found = pattern.findall(said)
-            if len(found) != 1:
-                raise ParseError(f"{len(found)} lines tell {name}, and there should be one", where="testdfsio")
-            stated[name] = float(found[0])
+        files = int(cases[case_id].parameter_map["files"])
+        sent_bytes = files * cases[case_id].message_size_bytes
+        printed = _printed(said)
+        total_bytes = printed.number("total_bytes")
+        if abs(total_bytes - sent_bytes) > 0.01 * sent_bytes:
+            raise ParseError(f"{total_bytes / MIB} MiB were moved, and {sent_bytes} B asked for", where="testdfsio")
         tasks = [(int(start), int(end)) for start, end in _TASK.findall(said)]
-        case = cases[case_id]
-        files = int(case.parameter_map["files"])
         if len(tasks) != files:
             raise ParseError(f"{len(tasks)} files were timed, and {files} were asked for", where="testdfsio")
-        sent_bytes = files * case.message_size_bytes
-        if abs(float(str(stated["total_mib"])) * MIB - sent_bytes) > 0.01 * sent_bytes:
-            raise ParseError(f"{stated['total_mib']} MiB were moved, and {sent_bytes} B asked for", where="testdfsio")
         span_ns = max(end for _, end in tasks) - min(start for start, _ in tasks)
         values = {
             "hdfs_bandwidth_bytes_per_s": sent_bytes * 1e9 / max(1, span_ns),
-            "dfsio_throughput_bytes_per_s": float(str(stated["throughput_mib_per_s"])) * MIB,
-            "dfsio_average_io_rate_bytes_per_s": float(str(stated["average_io_rate_mib_per_s"])) * MIB,
+            "dfsio_throughput_bytes_per_s": printed.number("bandwidth_bytes_per_s"),
+            "dfsio_average_io_rate_bytes_per_s": printed.number("bandwidth_bytes_per_s_mean"),
+        }
+        stated = {
+            "throughput_mib_per_s": printed.number("bandwidth_bytes_per_s") / MIB,
+            "average_io_rate_mib_per_s": printed.number("bandwidth_bytes_per_s_mean") / MIB,
+            "io_rate_deviation_mib_per_s": printed.number("bandwidth_bytes_per_s_deviation") / MIB,
+            "total_mib": total_bytes / MIB,
+            "job_s": printed.number("time_s"),
         }
         yield case_id, int(run), values, {**stated, "span_ns": span_ns}
+
+
+def _printed(said: str) -> Row:
+    """Return what TestDFSIO printed of one run; raises ParseError where it is no result, or not one."""
+    document = READER.read(said)
+    document.check("testdfsio")
+    if document.problems:
+        raise ParseError(document.problems[0].text, where="testdfsio")
+    rows = document.rows()
+    if len(rows) != 1:
+        raise ParseError(f"{len(rows)} results stand in one run", where="testdfsio")
+    return rows[0]
 
 
 ADAPTER = TestDfsio()

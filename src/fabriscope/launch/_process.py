@@ -90,9 +90,10 @@ class Process:
             os.killpg(self._popen.pid, signal.SIGKILL)
 
     def failed(self) -> bool:
-        """Return whether it ended by itself and badly; servers may end as they like."""
+        """Return whether it ended by itself and badly; servers may end as they like but those that must last."""
         by_itself = self.has_ended.is_set() and not self.was_stopped
-        return by_itself and not self.command.is_server and self._exit_status != 0
+        ended_badly = not self.command.is_server and self._exit_status != 0
+        return by_itself and (self.command.must_last or ended_badly)
 
     def ready_groups(self) -> Mapping[str, str] | None:
         """Return the named groups of the first line that matches ready_pattern, None while there is none."""

@@ -166,7 +166,8 @@ class _Launch:
         while True:
             has_ended = process.has_ended.is_set()  # asked first: its last line may be the one
             groups = process.ready_groups()
-            if groups is not None or has_ended or self._is_over() or time.monotonic() >= until_s:
+            is_vain = has_ended or self._lacks_one() or self._is_over() or time.monotonic() >= until_s
+            if groups is not None or is_vain:
                 return groups
             waited_s = time.monotonic() - began_s
             process.has_ended.wait(min(max(_READY_POLL_S, _READY_POLL_PART * waited_s), _CANCEL_POLL_S))
@@ -174,6 +175,10 @@ class _Launch:
     def _is_over(self) -> bool:
         self._overflow = self._overflow or next((text for one in self.processes if (text := one.overflow())), "")
         return bool(self._overflow) or self._cancel.is_set() or time.monotonic() >= self._deadline_s
+
+    def _lacks_one(self) -> bool:
+        """Return whether one without which the others wait in vain has ended."""
+        return any(process.command.must_last and process.failed() for process in self.processes)
 
     def check(self) -> None:
         """Raise LaunchError for a program that was ended because it wrote too much."""

@@ -23,6 +23,8 @@ class Command:
     it is ended by us: MPI libraries sometimes hang in MPI_Finalize. None: it is waited for."""
     is_server: bool = False
     """Ended by us once every command that is no server has ended; its exit status does not matter."""
+    must_last: bool = False
+    """Of a server without which the others wait in vain: once it has ended by itself they are ended too."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
     most_output_bytes: int = 64 << 20
