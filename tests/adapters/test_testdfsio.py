@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.adapters.testdfsio import MIB, TestDfsio
+from fabriscope.adapters.testdfsio import TestDfsio
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError
@@ -19,6 +19,7 @@ from fabriscope.plan.service_schema import HdfsSection
 
 SAID = (Path(__file__).parent / "data" / "testdfsio" / "three_operations.stdout").read_bytes()
 """Three operations, two files of 8 MiB each, a warm-up and two runs, two DataNodes, 100 Mb/s."""
+MIB = 1 << 20
 NAMES = ("a", "b", "c")
 HOSTS = {name: Host(name, addresses={"eth1": f"10.0.1.{place}"}) for place, name in enumerate(NAMES, 1)}
 FABRIC = Fabric("gige", dict.fromkeys(NAMES, "eth1"))

@@ -186,21 +186,6 @@ def test_a_server_that_ends_does_not_end_the_others() -> None:
     assert [outcome.exit_status for outcome in outcomes] == [1, 0]
 
 
-def test_the_others_are_ended_with_a_server_that_must_last_while_they_start_and_while_they_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(processes, "PEER_GRACE_S", 0.1)
-    for server in (sh("exit 0", is_server=True, must_last=True), sh("exit 1", is_server=True, must_last=True)):
-        assert [outcome.exit_status for outcome in run(server, sh("exec sleep 600"))] == [
-            server.argv[2] != "exit 0",
-            None,
-        ]
-        waiting = sh("exec sleep 600", is_server=True, ready_pattern="never")
-        assert [outcome.exit_status for outcome in run(server, waiting, sh("exit 0"))][1:] == [None]
-    lasting = sh("exec sleep 600", is_server=True, must_last=True)
-    assert [outcome.exit_status for outcome in run(lasting, sh("exit 0"))] == [None, 0]
-
-
 def test_a_program_that_hangs_after_its_last_line_is_ended_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -67,7 +67,7 @@ def test_a_library_that_is_missing_here_matters_where_the_hosts_are_this_machine
 def test_what_is_built_in_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _engine(tmp_path, monkeypatch, _listing({"name": "libfabric", "available": True}))
     words = run.vocabulary()
-    assert words.layers == {"mpi", "shm", "tcp", "hdfs", *layers_over("libfabric")}
+    assert words.layers == {"mpi", "shm", "tcp", "hdfs", "hbase", *layers_over("libfabric")}
     assert set(words.left_out) == {"verbs"}
 
 

@@ -25,7 +25,7 @@ MISTAKES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "mistak
 WORDS = Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "sockperf", "iperf3"}),
-    frozenset({"tcp", "mpi", "shm", "verbs", "hdfs", *layers_over("libfabric")}),
+    frozenset({"tcp", "mpi", "shm", "verbs", "hdfs", "hbase", *layers_over("libfabric")}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
     instrument_layers={"netpipe": frozenset({"tcp", "mpi"}), "iperf3": frozenset({"tcp"})},
 )

@@ -13,8 +13,11 @@ from fabriscope.running.services import needed_bytes
 from fabriscope.running.site import planned_fabrics
 
 MIB = 1 << 20
-WORDS = Vocabulary(frozenset(BENCHMARKS), frozenset({"engine"}), frozenset({"tcp", "hdfs"}), frozenset({"gige"}))
+WORDS = Vocabulary(
+    frozenset(BENCHMARKS), frozenset({"engine"}), frozenset({"tcp", "hdfs", "hbase"}), frozenset({"gige"})
+)
 HEAD = "name: x\nhosts: node[1-4]\nfabrics: {gige: {lab: gige}}\nfloor: false\nlaunches: 1\n"
+LOADED = "layers: [hbase]\nbenchmarks: {hbase_load: {sizes: [1000]}, hbase_a: {sizes: [1000]}}\n"
 WRITTEN = "layers: [hdfs]\nbenchmarks: {hdfs_write: {sizes: [8MiB, 64MiB]}}\n"
 
 
@@ -63,6 +66,18 @@ def test_time_and_memory_are_what_the_files_take(tmp_path: Path) -> None:
     assert needed_bytes(on_disk.cases)["node2"] == needs["node2"] - 2 * 64 * MIB
 
 
+def test_what_hbase_takes_follows_its_records_and_its_target_rate(tmp_path: Path) -> None:
+    few = scheduled(tmp_path, LOADED + "services: {hbase: {records: 1000, operations: 1000, runs: 1}}\n").launches[0]
+    many = scheduled(tmp_path, LOADED + "services: {hbase: {records: 1000000, operations: 1000, runs: 1}}\n").launches[
+        0
+    ]
+    assert needed_bytes(many.cases)["node1"] == needed_bytes(few.cases)["node1"]
+    assert needed_bytes(many.cases)["node2"] - needed_bytes(few.cases)["node2"] > 999_000 * 1000
+    slow = LOADED + "services: {hbase: {records: 1000, operations: 1000, runs: 1, target: 10}}\n"
+    fabrics = planned_fabrics(load(tmp_path / "plan.yaml", WORDS))
+    assert expected_ns(scheduled(tmp_path, slow).launches[0], fabrics) > expected_ns(few, fabrics) + 200 * 10**9
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -74,6 +89,11 @@ def test_time_and_memory_are_what_the_files_take(tmp_path: Path) -> None:
         (WRITTEN + "services: {hdfs: {copies: 4}}\n", "copies"),
         (WRITTEN + "services: {hdfs: {heap: 1KiB}}\n", "heap"),
         (WRITTEN + "services: {hdfs: {data: tape}}\n", "memory"),
+        ("layers: [hbase]\nbenchmarks: {hbase_get: {}}\n", "hbase_get needs the size of each record"),
+        ("layers: [hbase]\nbenchmarks: {hbase_get: {sizes: [1001]}}\n", "records of 1001 B cannot be 10 fields"),
+        ("layers: [hbase]\nbenchmarks: {ping_pong: {}}\n", "no benchmark of this plan is of the layer hbase"),
+        (LOADED + "services: {hbase: {replication: 4}}\n", "4 copies need 4 DataNodes, and there are 3"),
+        (LOADED + "services: {hbase: {error_share: 2}}\n", "error_share"),
         (WRITTEN + "placements: [intra]\n", "hdfs works only between hosts"),
     ],
 )

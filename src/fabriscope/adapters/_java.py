@@ -34,16 +34,17 @@ def java(
     words: Sequence[str],
     settings: Mapping[str, str],
     data: str = ON_DISK,
+    options: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the argv of one of our Java programs with an application's classes; raises LaunchError or ToolMissing.
 
     `words` are its class and what the class is told, before `settings`. Its folder, of which it is told by the
-    environment, is in memory (`IN_MEMORY`) or in the launch's temporary folder.
+    environment, is in memory (`IN_MEMORY`) or in the launch's temporary folder. `options` are further ones of Java.
     """
     program, classes = context.program("java"), context.programs.get(f"{app} classes")
     if classes is None:
         raise LaunchError(f"the classes of {app} are not known", fix=f"`fabriscope apps add {app}` fetches them")
-    options = _OPTIONS if context.hosts[host].is_remote else (*_FRUGAL, *_OPTIONS)
+    usual = _OPTIONS if context.hosts[host].is_remote else (*_FRUGAL, *_OPTIONS)
     told = [f"{name}={value}" for name, value in settings.items()]
     shell = ("/bin/sh", "-c", _IN_A_FOLDER, "sh", data, program)
-    return (*shell, f"-Xmx{heap_bytes >> 20}m", *options, "-cp", classes, *words, *told)
+    return (*shell, f"-Xmx{heap_bytes >> 20}m", *usual, *options, "-cp", classes, *words, *told)

@@ -9,12 +9,12 @@ the tasks' times. Ours beside it is all bytes over the time from the first file'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import first_tcp_port, text_of
 from fabriscope.adapters._java import java
+from fabriscope.adapters._services import MIB, Hdfs, what_failed
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -23,14 +23,10 @@ from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, Sampl
 from fabriscope.readers.base import Row
 from fabriscope.readers.dfsio import READER
 
-MIB = 1 << 20
 FOLDER = "/fabriscope-TestDFSIO"
 """In HDFS."""
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
-SIGNALLED = 128
-"""What a shell's exit status has beside the number of the signal that ended its program."""
-_SERVES = "^fabriscope: namenode ready$"
 
 _RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
 _TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
@@ -49,24 +45,13 @@ class TestDfsio:
         """Return the NameNode, the DataNodes, and the client, which waits until they serve."""
         told = launch.cases[0].parameter_map
         first, *others = launch.entry.hosts
-        tcp_port = first_tcp_port(launch, context)
-        common = {
-            "fs.defaultFS": f"hdfs://{context.data_address(first)}:{tcp_port}",
-            "dfs.replication": told["replication"],
+        hdfs = _hdfs_of(launch, context)
+        daemons = hdfs.daemons(
+            context, {"dfs.blocksize": told["block_size"], "dfs.namenode.handler.count": told["handlers"]}
+        )
+        client = {
+            **hdfs.common(context),
             "dfs.blocksize": told["block_size"],
-        }
-
-        def daemon(host: str, role: str, settings: dict[str, str]) -> Command:
-            words = ("HdfsNode", role)
-            argv = java(context, host, "hadoop", int(told["heap"]), words, common | settings, told["data"])
-            pattern = _SERVES if role == "namenode" else None
-            return Command(argv, host, ready_pattern=pattern, is_server=True, must_last=True)
-
-        namenode = daemon(first, "namenode", _namenode_settings(context.data_address(first), tcp_port, told))
-        datanodes = [
-            daemon(host, "datanode", _datanode_settings(context.data_address(host), tcp_port)) for host in others
-        ]
-        client = common | {
             "test.build.data": FOLDER,
             "mapreduce.framework.name": "local",
             "mapreduce.local.map.tasks.maximum": told["files"],
@@ -74,12 +59,12 @@ class TestDfsio:
         }
         words = ("DfsioRuns", str(len(others)), str(int(told["runs"]) + 1), *map(_word, launch.cases))
         argv = java(context, first, "hadoop", int(told["client_heap"]), words, client)
-        return (namenode, *datanodes, Command(argv, first, last_line="^fabriscope: done$"))
+        return (*daemons, Command(argv, first, last_line="^fabriscope: done$"))
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the runs' numbers; a daemon that ended by itself fails the launch, whatever the client saw."""
         started = len(launch.entry.hosts)
-        reason = _daemon_that_ended(outcomes[:started]) or _client_that_failed(outcomes, started)
+        reason = what_failed(("NameNode", *["DataNode"] * (started - 1)), outcomes, "TestDFSIO")
         if reason is not None:
             failed = tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases)
             return ParsedLaunch((), failed)
@@ -99,58 +84,15 @@ class TestDfsio:
         return ParsedLaunch(tuple(blocks), results, {"testdfsio": printed})
 
 
-def _namenode_settings(address: str, tcp_port: int, told: Mapping[str, str]) -> dict[str, str]:
-    return {
-        "dfs.namenode.rpc-address": f"{address}:{tcp_port}",
-        "dfs.namenode.http-address": "127.0.0.1:0",
-        "dfs.namenode.handler.count": told["handlers"],
-        "dfs.namenode.safemode.extension": "0",
-        "dfs.namenode.fs-limits.min-block-size": str(MIB),
-        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-    }
-
-
-def _datanode_settings(address: str, tcp_port: int) -> dict[str, str]:
-    return {
-        "dfs.datanode.address": f"{address}:{tcp_port + 1}",
-        "dfs.datanode.ipc.address": f"{address}:{tcp_port + 2}",
-        "dfs.datanode.http.address": "127.0.0.1:0",
-        "dfs.datanode.hostname": address,
-    }
+def _hdfs_of(launch: Launch, context: AdapterContext) -> Hdfs:
+    told = launch.cases[0].parameter_map
+    tcp_port, heap_bytes = first_tcp_port(launch, context), int(told["heap"])
+    return Hdfs(launch.entry.hosts, tcp_port, "hadoop", heap_bytes, told["data"], told["replication"])
 
 
 def _word(case: Case) -> str:
     operation = case.benchmark.removeprefix("hdfs_")
     return f"{case.case_id}:{operation}:{case.parameter_map['files']}:{case.message_size_bytes}"
-
-
-def _daemon_that_ended(daemons: Sequence[Outcome]) -> str | None:
-    """Return a sentence for the first of the servers that we did not end, None where there is none."""
-    for place, outcome in enumerate(daemons):
-        if outcome.exit_status is None:
-            continue
-        name = "NameNode" if place == 0 else "DataNode"
-        said = re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
-        how = said[-1] if said else _end_of_java(outcome)
-        return f"the {name} on {outcome.command.host} did not last: {how}"
-    return None
-
-
-def _end_of_java(outcome: Outcome) -> str:
-    """Return how it ended, and what it said last that is no warning."""
-    status = outcome.exit_status
-    if status is not None and status > SIGNALLED:  # the shell around Java tells its signal
-        return f"it was ended by signal {status - SIGNALLED}"
-    errors = b"".join(line for line in outcome.stderr.splitlines(keepends=True) if not line.startswith(b"WARN "))
-    return ending(replace(outcome, stdout=b"", stderr=errors), "it")
-
-
-def _client_that_failed(outcomes: Sequence[Outcome], place: int) -> str | None:
-    client = outcomes[place] if place < len(outcomes) else None
-    if client is not None and client.exit_status in (0, None) and not client.timed_out:
-        return None
-    said = re.findall(r"^fabriscope: (.*)$", text_of(client.stderr), re.MULTILINE) if client else []
-    return said[-1] if said else ending(client, "TestDFSIO", outcomes)
 
 
 def _runs(text: str, cases: dict[str, Case]) -> Iterator[tuple[str, int, dict[str, float], dict[str, object]]]:

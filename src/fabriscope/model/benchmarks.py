@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fabriscope.model.metric_services import latency_ids
+from fabriscope.model.ycsb_workloads import WORKLOADS
+
 PAIR, PAIRS, GROUP, STREAMS, SERVICE = "pair", "pairs", "group", "streams", "service"
 """Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once; all others to rank 0, which is
 alone on its host; a client, and a service on all other hosts."""
@@ -163,6 +166,15 @@ def _of_hdfs(operation: str) -> BenchmarkKind:
     )  # fmt: skip
 
 
+def _of_hbase(workload: str) -> BenchmarkKind:
+    """Return a workload of YCSB; its size is that of a record."""
+    latencies = (id_ for operation in WORKLOADS[workload].operations for id_ in latency_ids(operation))
+    return BenchmarkKind(
+        f"hbase_{workload}", f"HBase {workload.upper() if len(workload) == 1 else workload}", SERVICE, layer="hbase",
+        least_size=1, metrics=("ycsb_throughput_per_s", *latencies),
+    )  # fmt: skip
+
+
 BENCHMARKS: dict[str, BenchmarkKind] = {
     kind.name: kind
     for kind in (
@@ -192,6 +204,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         *_ONE_SIDED,
         *_RDMA,
         *(_of_hdfs(operation) for operation in ("write", "read", "append")),
+        *(_of_hbase(workload) for workload in WORKLOADS),
     )
 }  # fmt: skip
 

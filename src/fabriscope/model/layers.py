@@ -140,6 +140,10 @@ LAYERS = {
             "hdfs", "HDFS", "hdfs", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
             takes_rdma_port=False, instrument="testdfsio", start_ns=30_000_000_000,
         ),
+        Layer(
+            "hbase", "HBase", "hbase", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
+            takes_rdma_port=False, instrument="ycsb", start_ns=60_000_000_000,
+        ),
     )
 }  # fmt: skip
 """In the order in which reports show them."""

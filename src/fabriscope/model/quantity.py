@@ -80,6 +80,8 @@ class Operations(Enum):
 
     MEDIAN = "the median"
     ALL = "everything moved over all time"
+    P99 = "the 99th percentile"
+    P99_9 = "the 99.9th percentile"
     MEAN = "the mean"
     LEAST_MEAN = "the least of the means of three trials"
     OF_MEANS = "a share that is computed of means"
@@ -126,6 +128,8 @@ class Completion(Enum):
 
 
 _ENDS = {
+    (Operations.P99, Ranks.PAIR): "_p99",
+    (Operations.P99_9, Ranks.PAIR): "_p99_9",
     (Operations.LEAST_MEAN, Ranks.PAIR): "_least_mean",
     (Operations.MEAN, Ranks.LEAST): "_least_rank_mean",
     (Operations.MEAN, Ranks.MOST): "_most_rank_mean",

@@ -22,6 +22,8 @@ GUEST_START_NS = 4_000_000_000
 """About what a launch in guests takes longer: processes start slowly there, the readers of counters among them."""
 JOB_NS = 2_000_000_000
 """About what a job of map tasks takes beside moving data."""
+OPERATIONS_PER_S = 2000
+"""About how many operations of a service a second, on hosts that share few cores."""
 _BITS_PER_BYTE = 8
 _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
@@ -48,6 +50,10 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
 def _service_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long all runs of a case take: a job's start and end, and its files over the client's link."""
     told = case.parameter_map
+    if "operations" in told:
+        rate_per_s = int(told["target"]) or OPERATIONS_PER_S
+        loaded_ns = int(told["records"]) * 1e9 / OPERATIONS_PER_S
+        return round(loaded_ns + int(told["operations"]) * 1e9 / rate_per_s * (1 + int(told["runs"])))
     rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
     sent_bytes = int(told.get("files", "1")) * case.message_size_bytes * _WIRE_FACTOR
     sent_ns = sent_bytes * _BITS_PER_BYTE * 1e9 / rate if rate else 0

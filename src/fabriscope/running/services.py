@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriscope.adapters.ycsb import ZOOKEEPER_HEAP_BYTES
 from fabriscope.hosts import facts, java_apps
 from fabriscope.launch.site import Site
 from fabriscope.model.case import Case
@@ -13,6 +14,8 @@ from fabriscope.model.layers import layer_of
 from fabriscope.plan import Plan, Schedule
 from fabriscope.registry import discover
 
+STORED_PER_LOADED = 3
+"""About how much HBase keeps of a record's bytes, in a copy: names beside values, and the log beside the files."""
 JVM_BYTES = 96 << 20
 """About what a Java process has beside its heap: classes, compiled code, threads."""
 
@@ -52,7 +55,24 @@ def check_memory(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
 
 
 def needed_bytes(cases: tuple[Case, ...]) -> Mapping[str, int]:
-    """Return how much memory each host of a launch of HDFS needs at most."""
+    """Return how much memory each host of a launch needs at most, by its service."""
+    of_layer = {"hdfs": _of_hdfs, "hbase": _of_hbase}
+    return of_layer[cases[0].entry.layer](cases)
+
+
+def _of_hbase(cases: tuple[Case, ...]) -> Mapping[str, int]:
+    told = cases[0].parameter_map
+    first, *others = cases[0].entry.hosts
+    heaps = (told["hdfs_heap"], told["master_heap"], told["client_heap"])
+    needs = {first: sum(map(int, heaps)) + ZOOKEEPER_HEAP_BYTES + 4 * JVM_BYTES}
+    loaded = int(told["records"]) * sum({case.message_size_bytes for case in cases}) * STORED_PER_LOADED
+    kept = loaded * int(told["replication"]) if told["data"] == "memory" else 0
+    return needs | dict.fromkeys(
+        others, int(told["hdfs_heap"]) + int(told["heap"]) + 2 * JVM_BYTES + kept // len(others)
+    )
+
+
+def _of_hdfs(cases: tuple[Case, ...]) -> Mapping[str, int]:
     told = cases[0].parameter_map
     first, *others = cases[0].entry.hosts
     needs = {first: int(told["heap"]) + int(told["client_heap"]) + 2 * JVM_BYTES}

@@ -29,6 +29,10 @@ PACKAGES = {"java": "default-jdk-headless", "javac": "default-jdk-headless", "mv
 _HERE = Path(__file__).parent
 _RECORD = "app.json"
 _JARS = "jars"
+_WEB_PAGES = ("webapps/hdfs", "webapps/datanode")
+"""Folders without which NameNode and DataNode do not start; not every artifact of Hadoop has them."""
+_SHARED = "shared"
+"""The folder of what is ours around every one of them."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,9 @@ def classpath(name: str) -> str:
     Raises ToolMissing or LaunchError.
     """
     app = find(name)
-    sources = sorted((_HERE / name).iterdir())
-    digest = hashlib.sha256(b"".join(path.name.encode() + b"\0" + path.read_bytes() for path in sources)).hexdigest()
+    sources = sorted(path for folder in (_SHARED, name) for path in (_HERE / folder).iterdir())
+    told = [path.name.encode() + b"\0" + path.read_bytes() for path in sources]
+    digest = hashlib.sha256(b"".join([*told, *map(str.encode, _WEB_PAGES)])).hexdigest()
     classes = app.folder / f"classes-{digest[:16]}"
     with caches.locked(cache_folder() / "lock", FETCH_TIMEOUT_S, LaunchError):
         if not classes.is_dir():
@@ -151,6 +156,8 @@ def _compile(sources: Sequence[Path], app: JavaApp, classes: Path) -> None:
         for path in sources:
             if path.suffix != ".java":
                 shutil.copyfile(path, Path(scratch) / path.name)
+        for page in _WEB_PAGES:
+            (Path(scratch) / page).mkdir(parents=True)
         shutil.copytree(scratch, classes)
         for path in (classes, *classes.rglob("*")):
             path.chmod(0o700 if path.is_dir() else 0o600)

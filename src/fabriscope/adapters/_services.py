@@ -1,0 +1,108 @@
+"""What launches of Java services share: the daemons of an HDFS, and the sentence for one that did not last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fabriscope.adapters._foreign import ending, text_of
+from fabriscope.adapters._java import java
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.command import Command, Outcome
+
+MIB = 1 << 20
+SIGNALLED = 128
+"""What a shell's exit status has beside the number of the signal that ended its program."""
+HDFS_PORT_COUNT = 3
+"""TCP ports from a launch's first one on that an HDFS takes."""
+
+
+@dataclass(frozen=True)
+class Hdfs:
+    """An HDFS that a launch starts: its NameNode on the first host, a DataNode on every other one."""
+
+    hosts: Sequence[str]
+    tcp_port: int
+    """The NameNode's; its DataNodes have the next two."""
+    app: str
+    """The application whose classes it is started from."""
+    heap_bytes: int
+    data: str
+    """Where blocks lie: `memory` or `disk`."""
+    replication: str
+
+    def address(self, context: AdapterContext) -> str:
+        """Return where its NameNode listens."""
+        return f"hdfs://{context.data_address(self.hosts[0])}:{self.tcp_port}"
+
+    def common(self, context: AdapterContext) -> dict[str, str]:
+        """Return what daemons and clients are told."""
+        return {"fs.defaultFS": self.address(context), "dfs.replication": self.replication}
+
+    def daemons(self, context: AdapterContext, settings: Mapping[str, str]) -> tuple[Command, ...]:
+        """Return the NameNode, which is waited for, and the DataNodes."""
+        told = {**self.common(context), **settings}
+        return tuple(self._daemon(context, place, told) for place in range(len(self.hosts)))
+
+    def _daemon(self, context: AdapterContext, place: int, told: Mapping[str, str]) -> Command:
+        host = self.hosts[place]
+        role, own = ("datanode", _datanode_settings) if place else ("namenode", _namenode_settings)
+        settings = {**told, **own(context.data_address(host), self.tcp_port)}
+        argv = java(context, host, self.app, self.heap_bytes, ("HdfsNode", role), settings, self.data)
+        return daemon(argv, host, "" if place else role)
+
+
+def daemon(argv: tuple[str, ...], host: str, waited_for: str = "") -> Command:
+    """Return the command of a daemon of ours; one with a name is waited for until it says that it is ready."""
+    pattern = f"^fabriscope: {waited_for} ready$" if waited_for else None
+    return Command(argv, host, ready_pattern=pattern, is_server=True, must_last=True)
+
+
+def _namenode_settings(address: str, tcp_port: int) -> dict[str, str]:
+    return {
+        "dfs.namenode.rpc-address": f"{address}:{tcp_port}",
+        "dfs.namenode.http-address": "127.0.0.1:0",
+        "dfs.namenode.safemode.extension": "0",
+        "dfs.namenode.fs-limits.min-block-size": str(MIB),
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+    }
+
+
+def _datanode_settings(address: str, tcp_port: int) -> dict[str, str]:
+    return {
+        "dfs.datanode.address": f"{address}:{tcp_port + 1}",
+        "dfs.datanode.ipc.address": f"{address}:{tcp_port + 2}",
+        "dfs.datanode.http.address": "127.0.0.1:0",
+        "dfs.datanode.hostname": address,
+    }
+
+
+def what_failed(names: Sequence[str], outcomes: Sequence[Outcome], client: str) -> str | None:
+    """Return why a launch failed, None if it did not: daemons, called by their names, come first, the client last.
+
+    A daemon that ended by itself fails the launch, whatever the client saw.
+    """
+    for name, outcome in zip(names, outcomes, strict=False):
+        if outcome.exit_status is not None:
+            said = _said(outcome)
+            how = said[-1] if said else _end_of_java(outcome)
+            return f"the {name} on {outcome.command.host} did not last: {how}"
+    last = outcomes[len(names)] if len(names) < len(outcomes) else None
+    if last is not None and last.exit_status in (0, None) and not last.timed_out:
+        return None
+    said = _said(last) if last else []
+    return said[-1] if said else ending(last, client, outcomes)
+
+
+def _said(outcome: Outcome) -> list[str]:
+    return re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
+
+
+def _end_of_java(outcome: Outcome) -> str:
+    """Return how it ended, and what it said last that is no warning."""
+    status = outcome.exit_status
+    if status is not None and status > SIGNALLED:  # the shell around Java tells its signal
+        return f"it was ended by signal {status - SIGNALLED}"
+    errors = b"".join(line for line in outcome.stderr.splitlines(keepends=True) if not line.startswith(b"WARN "))
+    return ending(replace(outcome, stdout=b"", stderr=errors), "it")
