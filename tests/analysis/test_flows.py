@@ -49,3 +49,14 @@ def test_an_address_that_a_route_makes_local_stays_on_the_host() -> None:
     server = replace(ONE, local_address="10.0.0.9", local_port=6000, remote_address="10.0.0.1", remote_port=5000)
     flows = flows_of(watch((), (client, replace(server, received_bytes=900, cookie=2))))
     assert [(flow.is_loopback, flow.out_interface) for flow in flows] == [(True, "lo")] * 2
+
+
+def test_a_port_that_serves_both_hosts_alike_turns_nothing_back() -> None:
+    """As ranks of Open MPI in an alltoall: one that listens, another of its host, and one elsewhere, of one volume."""
+    afar = Connection("10.0.0.1", 1028, "10.0.0.2", 6000, 900, 900, role=RANK, cookie=1)
+    near = replace(ONE, remote_address="10.0.0.1", remote_port=1028, sent_bytes=900, received_bytes=900, cookie=2)
+    other = replace(near, local_port=1028, remote_port=5000, cookie=3)
+    flows = flows_of(watch((), (afar, near, other)))
+    assert [(flow.out_interface, flow.remote) for flow in flows] == [
+        ("eth0", ("10.0.0.2", 6000)), ("lo", ("10.0.0.1", 1028)), ("lo", ("10.0.0.1", 5000)),
+    ]  # fmt: skip

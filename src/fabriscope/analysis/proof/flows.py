@@ -158,7 +158,11 @@ def _turned_back(flows: list[Flow]) -> list[Flow]:
     that a rule gives a connection to names its other end truly; the one that made it names the host that it asked for.
     """
     ends = {(one.space, one.local, one.remote) for one in flows}
-    inside = {(one.space, one.remote): one for one in flows if one.is_loopback}
+    inside = {  # whose other end nobody has: else it is that one's, and no rule's
+        (one.space, one.remote): one
+        for one in flows
+        if one.is_loopback and (one.space, one.remote, one.local) not in ends
+    }
     found = []
     for one in flows:
         taken = None if one.is_loopback else inside.get((one.space, one.local))
