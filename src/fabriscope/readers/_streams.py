@@ -17,6 +17,8 @@ from functools import lru_cache
 _ESCAPE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9])")
 _JUMP = re.compile("(?<=[0-9.])\x1b\\[[0-?]*[ -/]*[@-JL-ln-~](?=[0-9.])")
 """What moves or clears, between digits: they are of two numbers."""
+_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+"""No program prints these; `\\d` and int() take them for digits."""
 _TIME_STAMP = re.compile(
     r"^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?=.*\S)", re.MULTILINE
 )
@@ -37,6 +39,7 @@ _NETPIPE_ROW = re.compile(r"^ {0,9}\d{1,9}: {1,20}\d{1,15} {1,9}(?:bytes|[KMG]?B
 def streams(text: str) -> tuple[tuple[str, str], ...]:
     """Return the text of each rank under its number; of a log that tells none apart, the whole under an empty one."""
     text = _ESCAPE.sub("", _JUMP.sub(" ", text)) if "\x1b" in text else text
+    text = text if text.isascii() else _FOREIGN_DIGIT.sub("\ufffd", text)
     if text.count("\n") and len(_TIME_STAMP.findall(text)) * 2 > text.count("\n"):
         text = _TIME_STAMP.sub("", text)
     for tag, least in zip(_TAGS, _LEAST_SHARE, strict=True):
