@@ -7,7 +7,8 @@ import json
 import pytest
 
 from fabriscope import devices
-from fabriscope.devices.system import numbers_of, port_name
+from fabriscope.devices.system import numbers_of
+from fabriscope.model.device import port_name
 
 EOS = """! device: leaf1 (DCS-7060CX-32S, EOS-4.26.1F)
 hostname leaf1

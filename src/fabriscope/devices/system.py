@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabriscope.model.device import PORT, Device
+from fabriscope.model.device import PORT, Device, port_name
 from fabriscope.model.host import Fact, HostFacts
 
 Value = str | int | bool
-_SHORT = re.compile(r"(?:eth|ethernet|et) ?(\d[\d/:.]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -66,12 +65,6 @@ class Told:
             facts.append(Fact(one, None, why) if why else Fact(one, value))
         said = [f"{one}: {why}" for one, why in self.conflicts.items()]
         return Device(name, system, HostFacts(tuple(facts)), dict(self.sources), (*problems, *said))
-
-
-def port_name(text: str) -> str:
-    """Return a port's name in one spelling: `Ethernet1/1` for `Eth1/1`, `Et1/1`, `ethernet 1/1` and `Ethernet 1/1`."""
-    match = _SHORT.fullmatch(text.strip())
-    return f"Ethernet{match[1]}" if match else text.strip()
 
 
 def numbers_of(text: str) -> str:

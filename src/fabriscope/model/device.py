@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,15 @@ from fabriscope.model.host import HostFacts
 
 PORT = "port"
 """The first part of the name of a port's facts: `port.Ethernet1/1.mtu_bytes`."""
+
+
+_SHORT = re.compile(r"(?:eth|ethernet|et) ?(\d[\d/:.]*)", re.IGNORECASE)
+
+
+def port_name(text: str) -> str:
+    """Return a port's name in one spelling: `Ethernet1/1` for `Eth1/1`, `Et1/1`, `ethernet 1/1` and `Ethernet 1/1`."""
+    match = _SHORT.fullmatch(text.strip())
+    return f"Ethernet{match[1]}" if match else text.strip()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 from fabriscope.hosts.access import Reading
 from fabriscope.hosts.facts._reading import Group, key_values, looked_up
-from fabriscope.hosts.rdma import DEVICES, GID_GLOBS, gids, link_netdevs
+from fabriscope.hosts.rdma import DEVICES, GID_GLOBS, Gid, gids, link_netdevs
 from fabriscope.model.host import Fact
 
 _DEVICE_FILES = {
@@ -38,7 +38,11 @@ def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
     facts.append(reading.fact(f"{head}.traffic_class", f"{DEVICES}/{device}/tc/{hca_port}/traffic_class", _class))
     netdev = link_netdevs(reading).get((device, int(hca_port)))
     facts.append(Fact(f"{head}.interface", netdev, None if netdev else "`rdma link` names none"))
-    for one in gids(reading, device, int(hca_port)):
+    table = gids(reading, device, int(hca_port))
+    if table and reading.files.get(f"{folder}/link_layer", "").strip() == "Ethernet":
+        facts.append(Fact(f"{head}.gid_kinds", ", ".join(sorted({_kind(one) for one in table}))))
+        facts += [Fact(f"{head}.gid_kind.{one.index}", _kind(one)) for one in table]
+    for one in table:
         words = " ".join(part for part in (one.gid, one.type, one.address, one.interface) if part)
         facts.append(Fact(f"{head}.gid.{one.index}", words))
     counters = [path for path in reading.files if path.startswith(f"{folder}/hw_counters/")]
@@ -48,6 +52,12 @@ def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
         if not path.endswith("/lifespan")
     ]
     return facts
+
+
+def _kind(gid: Gid) -> str:
+    """Return what an index of the table stands for, whatever its address: `RoCE v2 IPv4`."""
+    family = "IPv4" if gid.address else "link-local" if gid.is_link_local else "IPv6"
+    return f"{gid.type or 'unknown type'} {family}"
 
 
 def _mtus(reading: Reading, device: str, hca_port: str) -> list[Fact]:

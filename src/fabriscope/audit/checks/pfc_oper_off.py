@@ -1,0 +1,23 @@
+"""PFC that is configured operates."""
+
+from __future__ import annotations
+
+from fabriscope.audit import commands
+from fabriscope.audit.check import Check, Place, Wrong, each_port
+
+
+def _judge(place: Place) -> Wrong | None:
+    if place.of_port("pfc_is_operating") is True or place.of_port("pfc_mode") == "off":
+        return None
+    seen = [place.port_witness("pfc_mode"), place.port_witness("pfc_is_operating")]
+    return Wrong(f"PFC is {place.of_port('pfc_mode')}, and does not operate", commands.pfc_mode(place), seen)
+
+
+CHECK = Check(
+    "pfc-oper-off",
+    "error",
+    "PFC that is configured operates",
+    why="PFC waits for a peer that speaks DCBX, and frames are lost meanwhile",
+    source="Azure LLDP-DCBX guide; Onyx manual",
+    look=each_port("pfc_is_operating", _judge),
+)

@@ -1,0 +1,25 @@
+"""Every name that a switch's configuration uses is defined."""
+
+from __future__ import annotations
+
+from fabriscope.audit.check import Check, Place, Wrong, each_device
+from fabriscope.model.audit import Witness
+
+
+def _judge(place: Place) -> Wrong | None:
+    names = place.text("device.undefined_names")
+    if names == "none":
+        return None
+    told = place.switch.sources.get("device.undefined_names", "")
+    seen = [Witness(place.host, "undefined_names", names, told)]
+    return Wrong(f"used and not defined: {names}", "define the name, or bind the one that was meant", seen)
+
+
+CHECK = Check(
+    "policy-dangling",
+    "error",
+    "every name that a switch's configuration uses is defined",
+    why="a policy that does not exist does nothing, without a word",
+    source="AzureStack network switch configuration samples",
+    look=each_device("device.undefined_names", _judge),
+)

@@ -1,0 +1,29 @@
+"""A lossless priority has a traffic class of its own."""
+
+from __future__ import annotations
+
+from fabriscope.audit.check import Check, Place, Wrong, each, pairs, priorities
+
+
+def _judge(place: Place) -> Wrong | None:
+    lossless = priorities(place.text("dcb.{0}.pfc_priorities"))
+    of_priority = pairs(place.text("dcb.{0}.priority_to_tc"))
+    lossy = of_priority.keys() - lossless
+    shared = {one: sorted(other for other in lossy if of_priority[other] == of_priority.get(one)) for one in lossless}
+    if len(lossless) > 2 or not any(shared.values()):
+        return None
+    seen = [place.witness("dcb.{0}.priority_to_tc", "dcb ets show dev {0}"),
+            place.witness("dcb.{0}.pfc_priorities", "dcb pfc show dev {0}")]  # fmt: skip
+    one, others = next((one, others) for one, others in shared.items() if others)
+    what = f"priority {one} shares its traffic class with {', '.join(map(str, others))}"
+    return Wrong(what, f"dcb ets set dev {{0}} prio-tc {one}:TC, of a class that no other has", seen)
+
+
+CHECK = Check(
+    "tc-of-priority",
+    "warning",
+    "a lossless priority has a traffic class of its own",
+    why="best effort is held up with the lossless class, or that shares its buffer",
+    source="Mellanox/mlnx-tools mlnx_qos",
+    look=each(r"dcb\.([^.]+)\.pfc_priorities", _judge),
+)
