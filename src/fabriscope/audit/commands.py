@@ -5,7 +5,7 @@ From the vendors' guides; nothing of it is sent to a switch.
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Place
+from fabriscope.audit.place import Place
 
 _ONYX_LIMITS = "minimum-absolute 150 maximum-absolute 1500"
 _ELSEWHERE = "as the switch's manual has it"

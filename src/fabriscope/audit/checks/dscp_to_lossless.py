@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, Place, Wrong, each, pairs, priorities
+from fabriscope.audit.check import Check, each
+from fabriscope.audit.place import Place, Wrong, pairs, priorities
 
 
 def _judge(place: Place) -> Wrong | None:

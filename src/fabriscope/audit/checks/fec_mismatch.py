@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, Place, Wrong, each_cable
+from fabriscope.audit.check import Check, each_cable
+from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fabriscope.audit import commands
-from fabriscope.audit.check import Check, Place, Wrong, each_port, priorities
+from fabriscope.audit.check import Check, each_port
+from fabriscope.audit.place import Place, Wrong, priorities
 
 
 def _judge(place: Place) -> Wrong | None:

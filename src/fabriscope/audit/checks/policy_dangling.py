@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, Place, Wrong, each_device
+from fabriscope.audit.check import Check, each_device
+from fabriscope.audit.place import Place, Wrong
 from fabriscope.model.audit import Witness
 
 

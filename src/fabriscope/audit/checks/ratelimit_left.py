@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, Place, Wrong, each
+from fabriscope.audit.check import Check, each
+from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:

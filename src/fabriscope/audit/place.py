@@ -1,0 +1,98 @@
+"""One place where a check looks, and what it says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fabriscope.audit.alike import Value
+from fabriscope.audit.inventory import value_text
+from fabriscope.model.audit import Witness
+from fabriscope.model.device import Device
+from fabriscope.model.host import HostFacts
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What a check found at one place."""
+
+    what: str
+    remedy: str
+    witnesses: Sequence[Witness]
+
+
+class NotSeen(Exception):
+    """A fact that a check needs is unknown; the text says why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a check looks: `{0}`, `{1}` in a fact's name stand for the parts of the place's own name."""
+
+    host: str
+    known: HostFacts
+    parts: tuple[str, ...]
+    reasons: Callable[[str], str | None]
+    device: Device | None = None
+    port: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return `node15 eth0`."""
+        return " ".join((self.host, *self.parts[:1]))
+
+    def get(self, fact: str) -> Value | None:
+        """Return a fact's value, None for unknown."""
+        return self.known.values.get(fact.format(*self.parts))
+
+    def value(self, fact: str) -> Value:
+        """Return a fact's value; raises NotSeen."""
+        value = self.get(fact)
+        if value is None:
+            name = fact.format(*self.parts)
+            raise NotSeen(self.reasons(name) or f"{name} is not told")
+        return value
+
+    def number(self, fact: str) -> float:
+        """Return a number; raises NotSeen."""
+        value = self.value(fact)
+        return value if isinstance(value, int | float) else 0
+
+    def text(self, fact: str) -> str:
+        """Return a value as text; raises NotSeen."""
+        return value_text(self.value(fact))
+
+    def witness(self, fact: str, told_by: str) -> Witness:
+        """Return a fact as evidence, with the command that tells it."""
+        name = fact.format(*self.parts)
+        return Witness(self.name, name.rpartition(".")[2], value_text(self.get(fact)), told_by.format(*self.parts))
+
+    @property
+    def switch(self) -> Device:
+        """Return the device; raises NotSeen where the place has none."""
+        if self.device is None:
+            raise NotSeen("no saved outputs of its switch are at hand")
+        return self.device
+
+    def of_port(self, fact: str) -> Value:
+        """Return a fact of the device's port; raises NotSeen."""
+        value = self.switch.known.values.get(f"port.{self.port}.{fact}")
+        if value is None:
+            raise NotSeen(f"no saved output of {self.switch.name} tells {fact} of {self.port}")
+        return value
+
+    def port_witness(self, fact: str) -> Witness:
+        """Return a fact of the device's port as evidence, with the output that tells it."""
+        value = self.switch.known.values.get(f"port.{self.port}.{fact}")
+        return Witness(f"{self.switch.name} {self.port}", fact, value_text(value), self.switch.source(self.port, fact))
+
+
+def priorities(text: str) -> set[int]:
+    """Return the priorities of a list as facts have it: `3,4`, `none`."""
+    return {int(one) for one in text.split(",") if one.isdecimal()}
+
+
+def pairs(text: str) -> dict[int, int]:
+    """Return a map as facts have it: `0:0 26:3`."""
+    split = (one.partition(":") for one in text.split())
+    return {int(key): int(value) for key, _, value in split if key.isdecimal() and value.isdecimal()}
