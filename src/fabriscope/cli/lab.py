@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from fabriscope.cli import _usage
 from fabriscope.cli._lab_kernel import kernel
+from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
 
 if TYPE_CHECKING:
-    from fabriscope.lab.state import LabState
+    pass
 
 DEFAULT_HOSTS = "node[1-2]"
 DEFAULT_FABRIC = "gige"
@@ -98,14 +98,14 @@ def status(as_json: bool, counters: bool) -> None:
     records = list(lab.recorded(_warn))
     standing = [record for record in records if not record.is_left_over and record.is_complete]
     left_overs = [record.name for record in records if record.is_left_over]
-    labs = [_described(record, with_counters=counters) for record in standing]
+    labs = [described(record, with_counters=counters) for record in standing]
     if as_json:
         click.echo(json.dumps({"labs": labs, "left_overs": left_overs}, indent=1))
         return
     if not labs:
         click.echo("no lab stands")
     for one in labs:
-        _show(one)
+        show(one)
     if left_overs:
         click.echo(
             f"left behind by processes that died: {', '.join(left_overs)}; `fabriscope lab down --all` removes it"
@@ -266,58 +266,3 @@ def presets(as_json: bool) -> None:
 
 def _warn(sentence: str) -> None:
     click.echo(f"fabriscope: {sentence}", err=True)
-
-
-def _described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
-    from fabriscope import lab
-
-    details, built = record.details, lab.find(record.name)
-    described: dict[str, Any] = {
-        "name": record.name,
-        "broken": built.broken_parts(),
-        "since_unix_s": details.get("since_unix_s"),
-        "owner_pid": record.owner.pid if record.owner else None,
-        "remote_shell": details["remote_shell"],
-        "hosts": {host["name"]: host["addresses"] for host in details["hosts"]},
-        "fabrics": details["fabrics"],
-    }
-    if with_counters:
-        described["ports"] = [] if "switch" in described["broken"] else built.counters().get("ports", [])
-    return described
-
-
-def _show(one: dict[str, Any]) -> None:
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["since_unix_s"]))
-    owner = f"process {one['owner_pid']}" if one["owner_pid"] else "`lab up`"
-    click.secho(one["name"], bold=True, nl=False)
-    if one["broken"]:
-        click.secho("  broken", fg="red", nl=False)
-    click.echo(f"  since {since}, of {owner}; stand-in for ssh: {one['remote_shell']}")
-    for part, how in one["broken"].items():
-        who = part if part in ("keeper", "switch") else f"host {part}"
-        click.echo(f"  {who}: {how} -- `fabriscope lab down {one['name']}`, then build it again")
-    for name, fabric in one["fabrics"].items():
-        click.echo(f"  {fabric['interface']}  {name} ({fabric['attachment']}): {numbers_of(fabric['switch'])}")
-    for name, addresses in one["hosts"].items():
-        click.echo(f"  {name}  " + "  ".join(f"{interface} {address}" for interface, address in addresses.items()))
-    for port in one.get("ports", []):
-        up, down = port["up"], port["down"]
-        mean_us = port["lateness_sum_ns"] / max(down["frames"], 1) / 1000
-        click.echo(
-            f"  {port['fabric']} {port['host']}: {up['frames']} frames ({up['bytes']} B) sent,"
-            f" {down['frames']} ({down['bytes']} B) received, {port['dropped_frames']} dropped,"
-            f" queue at most {port['maximum_queue_bytes']} B, handed over {mean_us:.1f} µs late on average"
-            f"{_faults_seen(port)}"
-        )
-
-
-def _faults_seen(port: dict[str, Any]) -> str:
-    """Return what was done to frames on purpose; empty where nothing was."""
-    said = {
-        "lost_frames": f"{port['lost_frames']} lost on purpose",
-        "reordered_frames": f"{port['reordered_frames']} held back",
-        "link_down_frames": f"{port['link_down_frames']} lost while the link was down",
-        "pauses": f"its host paused {port['pauses']} times, {port['paused_ns'] / 1e6:.1f} ms in all",
-        "is_down": "the link is down",
-    }
-    return "".join(f", {words}" for key, words in said.items() if port[key])
