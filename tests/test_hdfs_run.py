@@ -27,6 +27,7 @@ def test_testdfsio_writes_over_the_fabric_and_its_numbers_are_in_the_store(tmp_p
         **example,
         "hosts": "node[1-3]",
         "fabrics": {"gige": example["fabrics"]["gige"]},
+        "layers": ["hdfs"],
         "benchmarks": {"hdfs_write": {"sizes": [FILE_BYTES]}},
         "services": {"hdfs": {**example["services"]["hdfs"], "replication": 2, "runs": 1}},
         "launches": 1,

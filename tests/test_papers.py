@@ -24,7 +24,7 @@ from fabriscope.running import run as runs
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 DEBIAN_MPICH = "/usr/bin/mpiexec.mpich"
-PLANS = ("e325-netpipe", "softroce-osu")
+PLANS = ("e325-netpipe", "fdr-40gige", "softroce-osu")
 
 
 def _paper(path: Path) -> PaperSection:

@@ -19,7 +19,7 @@ PLANS = sorted(path for path in PAPERS.glob("*.yaml") if not path.name.endswith(
 EVERYTHING = Vocabulary(
     frozenset(BENCHMARKS),
     frozenset({"engine", "netpipe", "iperf3", "sockperf", "qperf", "imb", "perftest"}),
-    frozenset({"tcp", "mpi", "shm", "verbs", "libfabric-tcp", "null"}),
+    frozenset({"tcp", "mpi", "shm", "verbs", "hdfs", "hbase", "libfabric-tcp", "null"}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
 )
 
