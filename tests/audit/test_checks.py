@@ -168,7 +168,7 @@ def test_variables_that_differ() -> None:
     other = scene({"environment.UCX_TLS": "ud"}, odd=1)
     hosts = {**built.hosts, "node1": other.hosts["node1"]}
     (finding,) = auditing.audit(type(built)(hosts), only=["env-differs"]).findings
-    assert finding.what == "the variable is rc, and ud on another host"
+    assert finding.what == "the variable UCX_TLS is rc, and ud on another host"
 
 
 def test_equal_hosts_are_one_finding() -> None:

@@ -19,6 +19,7 @@ from fabriscope.audit.scene import Cable, Scene
 from fabriscope.model.audit import Finding, Severity, Unseen, Witness
 from fabriscope.model.host import HostFacts
 
+_OF_PARTS = ("interface", "link", "dcb", "rdma", "pcie", "ip", "lldp", "interrupt")
 _NOT_OFFERED = re.compile(r"not supported|is not told|no mode|lists no|does not announce", re.IGNORECASE)
 """Reasons that say that there is nothing to be set."""
 
@@ -75,19 +76,28 @@ def agree(
         if len(known) < 2:
             yield None if known else _NOTHING
             return
-        usual, command, path = known[0], told_by.format(*parts), parts[0] if parts else "host"
+        usual, command, path = known[0], told_by.format(*parts), part_of(name) or "host"
+        # Of a pattern with several facts the one that differs is named.
+        subject = f"{what} {parts[-1]}" if parts and name.endswith(f".{parts[-1]}") else what
         for odd in known[1:]:
-            seen = [_seen(one, name, parts, command) for one in (odd, usual)]
-            text = f"{what} is {value_text(odd.value)}, and {value_text(usual.value)} on {_others(len(usual.hosts))}"
+            seen = [_seen(one, name, command) for one in (odd, usual)]
+            text = f"{subject} is {value_text(odd.value)}, and {value_text(usual.value)} on {_others(len(usual.hosts))}"
             fix = remedy.format(*parts, usual=value_text(usual.value))
             yield Finding(check.name, check.severity, path, tuple(odd.hosts), text, tuple(seen), fix)
 
     return look
 
 
-def _seen(one: Shared, name: str, parts: Sequence[str], command: str) -> Witness:
+def part_of(name: str) -> str:
+    """Return the interface, or the RDMA device, that a fact is of; nothing for one of the whole host."""
+    group, _, rest = name.partition(".")
+    return rest.partition(".")[0] if group in _OF_PARTS else ""
+
+
+def _seen(one: Shared, name: str, command: str) -> Witness:
     """Return a fact of the first of the hosts that share it as evidence."""
-    return Witness(" ".join((one.hosts[0], *parts[:1])), name.rpartition(".")[2], value_text(one.value), command)
+    where = " ".join(filter(None, (one.hosts[0], part_of(name))))
+    return Witness(where, name.rpartition(".")[2], value_text(one.value), command)
 
 
 def _others(count: int) -> str:

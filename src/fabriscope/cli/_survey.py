@@ -18,7 +18,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def options(command: _Command) -> _Command:
-    """Add the argument PLAN and the options that say which hosts are asked."""
+    """Add the argument PLAN, or RUN, and the options that say which hosts are asked."""
     for add in (
         click.option("--ssh", "ssh_words", metavar="WORDS", help="The ssh that reaches them, e.g. 'ssh -F my_config'."),
         click.option("--lab", metavar="NAME", help="Hosts of a lab that stands; '' for the only one."),
@@ -30,7 +30,7 @@ def options(command: _Command) -> _Command:
             help="Saved outputs of switches, a folder for each.",
         ),
         click.option("--hosts", metavar="LIST", help="A host list such as node[1-4],head."),
-        click.argument("plan", required=False, type=_usage.PATH),
+        click.argument("plan", metavar="[PLAN|RUN]", required=False, type=_usage.PATH),
     ):
         command = add(command)
     return command

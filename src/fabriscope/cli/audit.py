@@ -45,11 +45,13 @@ def audit(
     """Say what is wrong with the hosts of PLAN, of a list or of a lab, and with the switches between them.
 
     Each finding has the facts that disagree, the commands that told them, why it matters and the remedy. Nothing is
-    changed. Exit codes: 0 nothing is wrong, 3 findings, 4 none, but something could not be seen.
+    changed. Of a RUN what its hosts said then is judged. Exit codes: 0 nothing is wrong, 3 findings, 4 none, but
+    something could not be seen.
 
     \b
     fabriscope audit plan.yaml
     fabriscope audit --hosts 'node[1-16]' --devices switches/
+    fabriscope audit runs/monday
     fabriscope audit plan.yaml --accept accepted.yaml --format sarif > audit.sarif
     """
     from fabriscope.audit import auditing

@@ -41,6 +41,7 @@ def inventory(
     fabriscope inventory plan.yaml
     fabriscope inventory --hosts 'node[1-16]' --format markdown > hosts.md
     fabriscope inventory plan.yaml --against runs/last-week
+    fabriscope inventory runs/monday
     """
     from fabriscope.audit import inventory as inventories
     from fabriscope.cli import _inventory_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _lab_break, _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
@@ -37,6 +37,7 @@ def COMMAND() -> None:  # noqa: N802 - the registry's constant
 
 
 COMMAND.add_command(kernel)
+COMMAND.add_command(_lab_break.command)
 
 
 @COMMAND.command(name="up")

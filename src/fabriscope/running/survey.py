@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabriscope import store
 from fabriscope.hosts import facts
 from fabriscope.launch import ssh
 from fabriscope.model.errors import HostError
@@ -36,10 +37,13 @@ class Survey:
 def survey(*, plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str | None, notice: Notice) -> Survey:
     """Ask the hosts of a plan, of a list, or of a standing lab (an empty name: the only one); else this machine.
 
-    Raises PlanError for a plan that is wrong, HostError for a list that is none, LabError for a lab that is not there.
+    Of a run's folder in place of a plan nobody is asked: what its hosts said then is stored there. Raises StoreError,
+    PlanError for a plan that is wrong, HostError for a list that is none, LabError for a lab that is not there.
     """
     if lab is not None:
         return _of_lab(lab, unfolded(hosts) if hosts else ())
+    if plan is not None and plan.is_dir():
+        return Survey(store.open_run(plan).read().manifest.hosts)
     read = _plan(plan) if plan is not None else None
     names = unfolded(hosts) if hosts else read.hosts if read is not None else (HERE.name,)
     words = real_site.ssh_of(read) if read is not None else ssh.chosen()

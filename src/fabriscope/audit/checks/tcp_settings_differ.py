@@ -13,7 +13,7 @@ CHECK = Check(
     look=agree(
         r"tcp\.(receive_buffer_bytes_max|send_buffer_bytes_max|core_rmem_max_bytes|core_wmem_max_bytes|timestamps|sack|window_scaling|ecn|core_busy_poll_us|core_netdev_max_backlog|core_default_qdisc)",
         "the setting",
-        told_by="sysctl -a | grep net",
+        told_by="sysctl -a | grep -e tcp -e core",
         remedy="set {0} as on the others, {usual}",
     ),
 )

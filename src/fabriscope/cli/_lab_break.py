@@ -1,0 +1,126 @@
+"""`fabriscope lab break`: something that is wrong on purpose, by a name that people know it by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabriscope.cli import _usage
+
+if TYPE_CHECKING:
+    from fabriscope.lab import Lab
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong."""
+
+    does: str
+    seen_by: str
+    """The audit's check that finds it, or how it shows."""
+    setting: tuple[str, str, str] | None = None
+    """Of a host: what it is in words, its file with `{interface}`, and the value that it gets."""
+    switch: tuple[tuple[str, Any], ...] = ()
+    """Of the switch: fields of what is wrong with a link."""
+
+
+_SYSCTL = "/proc/sys/net/ipv4"
+FAULTS = {
+    "mtu": Fault(
+        "the host's interface has an MTU of 1400",
+        "mtu-hosts-agree",
+        ("the MTU of {interface}", "/sys/class/net/{interface}/mtu", "1400"),
+    ),
+    "buffers": Fault(
+        "TCP's receive buffer ends at 64 KiB",
+        "tcp-settings-differ",
+        ("TCP's receive buffer", f"{_SYSCTL}/tcp_rmem", "4096\t16384\t65536"),
+    ),
+    "sack": Fault(
+        "TCP repeats all that follows a loss",
+        "tcp-settings-differ",
+        ("TCP's selective acknowledgements", f"{_SYSCTL}/tcp_sack", "0"),
+    ),
+    "arp": Fault(
+        "the host answers for addresses of the interface alone",
+        "arp-differs",
+        ("arp_ignore of {interface}", f"{_SYSCTL}/conf/{{interface}}/arp_ignore", "1"),
+    ),
+    "loss": Fault(
+        "the link loses one frame in a hundred",
+        "numbers, and retransmissions",
+        switch=(("loss_share", 0.01),),
+    ),
+    "pause": Fault(
+        "a full output pauses its senders",
+        "incast, and pauses in `lab status --counters`",
+        switch=(("on_full", "pause"),),
+    ),
+    "cable": Fault("the link is down", "nothing passes", switch=(("is_down", True),)),
+    "flaps": Fault(
+        "the link is down for 50 ms of each second",
+        "numbers, and retransmissions",
+        switch=(("flap_period_ns", 10**9), ("flap_down_ns", 50_000_000)),
+    ),
+}
+
+
+def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:
+    if is_list:
+        width = max(map(len, FAULTS))
+        for name, fault in FAULTS.items():
+            click.echo(f"{name:{width}}  {fault.does}; seen by {fault.seen_by}")
+        ctx.exit()
+
+
+@click.command(name="break")
+@click.argument("fault", type=click.Choice(list(FAULTS)), metavar="FAULT")
+@click.option("--lab", "lab_name", metavar="NAME", help="The lab; needed where several stand.")
+@click.option("--host", "host_name", metavar="HOST", help="The host that it befalls.  [default: the last]")
+@click.option("--fabric", metavar="FABRIC", help="Its link to this fabric.  [default: the first]")
+@click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=_listed, help="List the faults.")
+def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str | None) -> None:
+    """Break one thing of a lab that stands, so that `fabriscope audit` and measurements can be tried on it.
+
+    How it is mended is said at the end.
+
+    \b
+    fabriscope lab break mtu --host node3
+    fabriscope audit --lab ''
+    fabriscope restore --list
+    """
+    from fabriscope import lab
+
+    built = lab.find(lab_name)
+    fabrics = built.state.details["fabrics"]
+    fabric = fabric or next(iter(fabrics))
+    if fabric not in fabrics:
+        raise click.UsageError(f"--fabric: there is no fabric {fabric!r}; fabrics: {', '.join(fabrics)}")
+    chosen = FAULTS[fault]
+    host = built.check_host(host_name or built.hosts[-1].name)
+    if chosen.setting is not None:
+        mend = _set(built, host.name, chosen.setting, str(fabrics[fabric]["interface"]))
+    else:
+        with _usage.checked():
+            built.change(fabric, dict(chosen.switch), () if fault == "pause" else (host.name,))
+        mend = f"fabriscope lab set {fabric} --clear --up --on-full drop --lab {built.name}"
+    click.echo(f"{host.name}: {chosen.does}")
+    click.echo(f"  seen by  {chosen.seen_by}")
+    click.echo(f"  mend     {mend}")
+
+
+def _set(built: Lab, host_name: str, setting: tuple[str, str, str], interface: str) -> str:
+    """Change a setting of a host, through the journal, and return the command that puts it back."""
+    from fabriscope.hosts.access import changes, journal
+    from fabriscope.hosts.access.journal import Change
+
+    what, path, new = setting
+    change = Change.of_file(what.format(interface=interface), path.format(interface=interface), new)
+    host = built.check_host(host_name)
+    with changes.changed(host, change) as standing:
+        standing.keep()
+    damaged: list[str] = []
+    names = [one.name for one in journal.entries(damaged.append) if one.change == change and one.host.name == host.name]
+    return f"fabriscope restore {' '.join(names)}" if names else "nothing: it was so before"
