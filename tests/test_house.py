@@ -47,6 +47,7 @@ ANALYSIS = (
 )
 """What is in analysis; each may import model and those before it."""
 RUNNING = (
+    "applications",
     *("evaluation", "effort", "sharing", "sharpen", "casualties", "copy_rates", "launch_counters", "rdma_ports"),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *("program_place", "site", "prove", "run", "survey", "log_values", "importing"),

@@ -191,12 +191,7 @@ CASES = [
         REFUTED,
         "shared memory",
     ),
-    Case(
-        "one kernel, TCP all the same",
-        scene(tcp(100 * MB), shares, one_kernel=True),
-        sends(TCP, 100 * MB),
-        PROVED,
-    ),
+    Case("one kernel, TCP all the same", scene(tcp(100 * MB), shares, one_kernel=True), sends(TCP, 100 * MB), PROVED),
     Case("nothing anywhere", scene(wire_up), sends(TCP, 100 * MB), UNDECIDED, "", "nowhere"),
     Case("TCP with an RDMA port that stands still", scene(tcp(100 * MB), idle_soft), sends(TCP, 100 * MB), PROVED),
     Case(

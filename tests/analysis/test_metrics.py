@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from fabriscope.analysis.comparing.comparisons import sign_of
-from fabriscope.model.benchmarks import BENCHMARKS, SERVICE, STREAMS
+from fabriscope.model.benchmark_kind import APPLICATION, SERVICE, STREAMS
+from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import METRICS, metric_of, metric_value
 from fabriscope.model.quantity import Operations, Quantity, Ranks, Timing, quantity_of
 
+LATER = (STREAMS, SERVICE, APPLICATION)
+"""Patterns of what no operation of our engine times."""
 IDS = (Path(__file__).parent / "data" / "metric_ids.txt").read_text().split()
 """What run folders, tables and documents of any version may hold: none is ever renamed."""
 
@@ -76,7 +79,7 @@ def test_an_axis_names_what_is_counted(metric_id: str, title: str) -> None:
 
 @pytest.mark.parametrize(
     "metric_id",
-    sorted({name for kind in BENCHMARKS.values() if kind.pattern not in (STREAMS, SERVICE) for name in kind.metrics}),
+    sorted({name for kind in BENCHMARKS.values() if kind.pattern not in LATER for name in kind.metrics}),
 )
 def test_what_the_engine_times_becomes_a_metric(metric_id: str) -> None:
     assert metric_value(metric_id, 1000.0, 64, 16) > 0

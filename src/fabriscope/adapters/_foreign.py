@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case, SocketOptions
@@ -12,6 +13,7 @@ from fabriscope.model.command import Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
+from fabriscope.model.mpi import MpiStack
 from fabriscope.readers.base import plain
 
 TCP_PORT_COUNT = 100
@@ -115,6 +117,12 @@ def text_of(data: bytes) -> str:
 def first_tcp_port(launch: Launch, context: AdapterContext) -> int:
     """Return the first of the TCP_PORT_COUNT ports that are this launch's own."""
     return context.tcp_port + launch.launch_id % LAUNCH_COUNT * TCP_PORT_COUNT
+
+
+def library_path(stack: MpiStack | None) -> Mapping[str, str]:
+    """Return where a program finds this MPI's library, if it comes apart from the MPI that it is run with."""
+    prefix = PurePosixPath(stack.mpirun).parent.parent if stack is not None else PurePosixPath("/usr")
+    return {} if str(prefix) in ("/usr", "/") else {"LD_LIBRARY_PATH": str(prefix / "lib")}
 
 
 def has_crashed(outcome: Outcome) -> bool:

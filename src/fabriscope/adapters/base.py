@@ -34,6 +34,8 @@ class AdapterContext:
     """Absolute path of fabriscope-engine."""
     mpi_engine: str | None = None
     """Absolute path of the engine that was compiled with `mpi`."""
+    npb: str | None = None
+    """Absolute path of the NAS kernels that were compiled with `mpi`."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Absolute path of every other program by its name (`iperf3`, `IMB-MPI1` ...)."""
     token: str = ""

@@ -19,11 +19,10 @@ flush has completed them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import ClassVar
 
 from fabriscope.adapters import _imb_tests as tests
-from fabriscope.adapters._foreign import Readings, SocketSupport, check_time, ending, text_of
+from fabriscope.adapters._foreign import Readings, SocketSupport, check_time, ending, library_path, text_of
 from fabriscope.adapters._imb_tests import MPI1, NBC, PROGRAMS, RMA, Test, test_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
@@ -31,7 +30,6 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
-from fabriscope.model.mpi import MpiStack
 from fabriscope.readers.base import Row, Table
 from fabriscope.readers.imb import LAST_LINE, READER
 
@@ -67,7 +65,7 @@ class ImbAdapter:
             Command(
                 (context.program(program), *_options(program, group, seconds), *words),
                 launch.entry.hosts[0],
-                env=_env(context.mpi),
+                env=library_path(context.mpi),
                 rank_hosts=launch.entry.hosts,
                 ready_pattern=LAST_LINE,
                 last_line=LAST_LINE,
@@ -218,12 +216,6 @@ def _exponent(case: Case) -> int | None:
     """Return of what power of two the case's size is, None if it is of none."""
     size = tests.size_of(case)
     return size.bit_length() - 1 if size > 0 and size & (size - 1) == 0 else None
-
-
-def _env(stack: MpiStack | None) -> Mapping[str, str]:
-    """Return where the program finds this MPI's library: IMB comes apart from the MPI that it is run with."""
-    prefix = PurePosixPath(stack.mpirun).parent.parent if stack is not None else PurePosixPath("/usr")
-    return {} if str(prefix) in ("/usr", "/") else {"LD_LIBRARY_PATH": str(prefix / "lib")}
 
 
 def _read(outcome: Outcome, program: str, cases: Sequence[Case], readings: Readings) -> None:

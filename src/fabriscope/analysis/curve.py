@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from fabriscope.model.benchmarks import SERVICE, kind_of
+from fabriscope.model.benchmark_kind import SERVICE
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
 

@@ -8,7 +8,8 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.words import size_text, time_text, value_text
-from fabriscope.model.benchmarks import BENCHMARKS, PAIRS, SERVICE, kind_of
+from fabriscope.model.benchmark_kind import PAIRS, SERVICE
+from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 

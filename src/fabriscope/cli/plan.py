@@ -28,12 +28,12 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.running import run, site
+    from fabriscope.running import applications, run, site
 
     checked = plans.load(plan, run.vocabulary())
     fabrics = site.planned_fabrics(checked)
     cores = site.cores_per_host()
-    schedule = plans.expand(checked, fabrics, cores)
+    schedule = plans.expand(checked, fabrics, cores, applications.memory_per_host(checked, {}))
     run.check_specs(checked, schedule)
     expected = plans.expected_by_launch(schedule.launches, fabrics, checked.guests)
     is_adaptive = checked.section.until == "decided"

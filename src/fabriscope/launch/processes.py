@@ -53,12 +53,12 @@ def run_commands(
 ) -> list[Outcome]:
     """Return the outcomes of all watchers and then of the commands that were started, in order.
 
-    They start one after the other, each once the one before it is ready. Then we wait until all that are no
-    servers have ended, one has failed and the others' grace is over, `timeout_s` (for all together) has passed,
-    or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended before that.
-    `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole launch: they
-    start all at once, before the first command, and are ended after the last one. One that is not ready in time is
-    killed, and keeps nobody from starting.
+    They start one after the other, each once the one before it is ready, or has ended if that one `is_alone`. Then we
+    wait until all that are no servers have ended, one has failed and the others' grace is over, `timeout_s` (for all
+    together) has passed, or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended
+    before that. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole
+    launch: they start all at once, before the first command, and are ended after the last one. One that is not ready
+    in time is killed, and keeps nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -142,12 +142,24 @@ class _Launch:
         words: dict[str, str] = {}
         for command in commands:
             process = self._add(self.processes, _with_words(command, words), str(len(self.processes)))
+            if command.is_alone:
+                self._wait_alone(process)
+                if self._is_over():
+                    return
             if command.ready_pattern is None:
                 continue
             groups = self._ready_groups(process)
             if groups is None:
                 return
             words.update(groups)
+
+    def _wait_alone(self, process: Process) -> None:
+        """Return once a process has ended, or was ended as it was over its limit or had said its last line."""
+        until_s = time.monotonic() + (process.command.limit_s or math.inf)
+        while not process.has_ended.wait(_CANCEL_POLL_S) and not self._is_over():
+            process.timed_out = time.monotonic() >= until_s
+            if process.timed_out or process.said_all_s() > LAST_LINE_GRACE_S:
+                self._end([process])
 
     def _add(self, processes: list[Process], command: Command, number: str, *, is_watcher: bool = False) -> Process:
         host = self._hosts.get(command.host) or (HERE if command.host == HERE.name else None)
@@ -190,7 +202,7 @@ class _Launch:
         while self._running() and not self._is_over():
             self._changed.wait(min(_CANCEL_POLL_S, max(self._deadline_s - time.monotonic(), 0)))
             self._changed.clear()
-            if any(process.failed() for process in self.processes):
+            if any(process.failed() for process in self.processes if not process.command.is_alone):
                 self._wait_for_ends(self._running(), min(PEER_GRACE_S, self._deadline_s - time.monotonic()))
                 break
             self._end([process for process in self._running() if process.said_all_s() > LAST_LINE_GRACE_S])

@@ -35,6 +35,10 @@ class Site(Protocol):
         """Return the engine that was compiled with each MPI library."""
 
     @property
+    def npb(self) -> Mapping[str, str]:
+        """Return the NAS kernels that were compiled with each MPI library, where the plan runs any."""
+
+    @property
     def programs(self) -> Mapping[str, str]:
         """Return the other benchmark programs that were found: name to absolute path."""
 

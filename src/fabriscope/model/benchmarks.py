@@ -7,26 +7,20 @@ is one between two ranks with a size and a window, whose metric is `operation_ti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from fabriscope.model.application_benchmarks import APPLICATIONS
+from fabriscope.model.benchmark_kind import DATATYPE_BYTES, GROUP, PAIRS, SERVICE, STREAMS, BenchmarkKind
 from fabriscope.model.metric_services import latency_ids
 from fabriscope.model.ycsb_workloads import WORKLOADS
 
-PAIR, PAIRS, GROUP, STREAMS, SERVICE = "pair", "pairs", "group", "streams", "service"
-"""Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once; all others to rank 0, which is
-alone on its host; a client, and a service on all other hosts."""
-
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
-MOVES = (
-    "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-)  # fmt: skip
+MOVES = ("bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv")
 COLLECTIVES = ("barrier", *MOVES[:5], "reduce", "allreduce", "reduce_scatter", *MOVES[5:])
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 
 LEAST_FILE_BYTES = 1 << 20
 """Of what is written to a file system and read from it: with less, starting is what would be timed."""
-DATATYPE_BYTES = {"byte": 1, "int32": 4, "int64": 8, "float": 4, "double": 8}
 BITWISE = ("band", "bor")
 FLOATING = ("float", "double")
 ONE_SIDED_REDUCTIONS = ("replace", "no_op")
@@ -48,43 +42,6 @@ DEFAULTS = {
 
 TOLD_BY_METRIC = ("timing", "compute", "far_check")
 """Parameters whose values have metrics of their own: no label has to tell them apart."""
-
-
-@dataclass(frozen=True)
-class BenchmarkKind:
-    """One benchmark."""
-
-    name: str
-    title: str
-    """How a sentence calls it: `ping-pong`, `allreduce`."""
-    pattern: str = PAIR
-    parameters: tuple[str, ...] = ()
-    """Names of the case's parameters that it takes, in the order of labels."""
-    metrics: tuple[str, ...] = ("operation_time_ns",)
-    """The metrics that its operations are turned into, the one that is compared first."""
-    has_window: bool = False
-    window: int | None = None
-    """Messages in flight unless a plan says; None: as a plan has it for all benchmarks."""
-    has_size: bool = True
-    """Without a size (barrier) there is one case, of 0 bytes."""
-    least_size: int = 0
-    """Below it there is nothing to time: MPI returns at once from a collective of 0 bytes."""
-    is_of_one_element: bool = False
-    """Its only size is that of an element."""
-    datatype: str = "byte"
-    """Its element type unless a case names one."""
-    is_reduction: bool = False
-    needs_mpi: bool = False
-    layer: str = ""
-    """Of a service: the only layer that it is of."""
-    needs_verbs: bool = False
-    """One rank works on the other's memory by RDMA."""
-    unchecked_metrics: tuple[str, ...] = ()
-    """With `far_check=0`: until the origin was told that its operation is complete, wherever the data are by then."""
-
-    def element_bytes(self, parameters: Mapping[str, str]) -> int:
-        """Return the size of one element: messages are whole elements."""
-        return DATATYPE_BYTES[parameters.get("datatype", self.datatype)]
 
 
 def _collective(name: str) -> Iterable[BenchmarkKind]:
@@ -205,6 +162,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
         *_RDMA,
         *(_of_hdfs(operation) for operation in ("write", "read", "append")),
         *(_of_hbase(workload) for workload in WORKLOADS),
+        *APPLICATIONS,
     )
 }  # fmt: skip
 

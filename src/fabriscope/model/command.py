@@ -25,6 +25,10 @@ class Command:
     """Ended by us once every command that is no server has ended; its exit status does not matter."""
     must_last: bool = False
     """Of a server without which the others wait in vain: once it has ended by itself they are ended too."""
+    is_alone: bool = False
+    """The next command starts once this one has ended, however it ended: what becomes of it is nobody else's end."""
+    limit_s: float | None = None
+    """One that is alone and takes longer is ended by us."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
     most_output_bytes: int = 64 << 20

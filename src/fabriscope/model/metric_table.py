@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fabriscope.model.application_metrics import APPLICATION_METRICS
 from fabriscope.model.metric import (
     BOTH_WAYS,
     LOCAL,
@@ -132,18 +133,14 @@ _OF_PROGRAMS = (
         "operation_time", "Time per operation",
         "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
     ),
-    time_metric(
-        "floor", "Floor", "time per operation that does nothing (benchmark empty): what recording itself costs"
-    ),
+    time_metric("floor", "Floor", "time of an operation that does nothing (benchmark empty): what recording costs"),
 )  # fmt: skip
 
 # Operations of all ranks at once: each is defined once for every timing.
 _OF_GROUPS = tuple(
     replace(metric, quantity=replace(metric.quantity, ranks=Ranks.SPAN, timing=Timing.COMMON_CLOCK))
     for metric in (
-    time_metric(
-        "collective_latency", "Collective latency", "from the first rank's start to the last rank's end"
-    ),
+    time_metric("collective_latency", "Collective latency", "from the first rank's start to the last rank's end"),
     time_metric(
         "sendrecv_time", "Sendrecv time",
         "every rank sends to the next and receives from the one before: from the first rank's start to the last "
@@ -297,6 +294,5 @@ _ALL = [
     *_MEANS,
     *_OVERLAPS,
     *OF_STREAMS,
-    *SERVICE_METRICS,
 ]
-METRICS = {metric.metric_id: metric for metric in _ALL}
+METRICS = {metric.metric_id: metric for metric in (*_ALL, *SERVICE_METRICS, *APPLICATION_METRICS)}

@@ -1,6 +1,7 @@
 """Plans: reading, checking, expanding."""
 
 from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of
+from fabriscope.plan.applications import instruments
 from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
@@ -20,6 +21,7 @@ __all__ = [
     "expected_by_launch",
     "expected_ns",
     "hosts_to_come",
+    "instruments",
     "load",
     "most_added_ns",
     "refuse_others",

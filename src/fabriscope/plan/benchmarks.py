@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriscope.model.benchmarks import BenchmarkKind, choices_of, kind_of
+from fabriscope.model.benchmark_kind import BenchmarkKind
+from fabriscope.model.benchmarks import choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import Layout
@@ -50,7 +51,7 @@ def _too_many(plan: PlanSection) -> Iterator[Contradiction]:
         if count > MAX_CASES:
             what = f"the sweeps of {name} are up to {count} cases, and {MAX_CASES} are the most"
             yield ("benchmarks", name), what, "sweep fewer values"
-    if (total := sum(counts.values())) > MAX_CASES >= max(counts.values()):
+    if (total := sum(counts.values())) > MAX_CASES >= max(counts.values(), default=0):
         yield (
             ("benchmarks",),
             f"all benchmarks together are up to {total} cases, and {MAX_CASES} are the most",

@@ -7,14 +7,8 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from fabriscope.model.benchmarks import (
-    PAIRS,
-    TOLD_BY_METRIC,
-    BenchmarkKind,
-    is_possible,
-    kind_of,
-    parameter_label,
-)
+from fabriscope.model.benchmark_kind import PAIRS, BenchmarkKind
+from fabriscope.model.benchmarks import TOLD_BY_METRIC, is_possible, kind_of, parameter_label
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of

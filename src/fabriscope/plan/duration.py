@@ -6,7 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from fabriscope.model.benchmarks import DEFAULTS, STREAMS, kind_of
+from fabriscope.model.applications import HPL, INSTRUMENTS, KERNELS, hpl_operations, nas_problem
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
@@ -24,6 +26,12 @@ JOB_NS = 2_000_000_000
 """About what a job of map tasks takes beside moving data."""
 OPERATIONS_PER_S = 2000
 """About how many operations of a service a second, on hosts that share few cores."""
+HPL_PER_RANK = 4e9
+"""About how many operations a second HPL does on a core."""
+HPL_BYTES = 8.0
+"""About how many bytes two hosts send each other for each element of the matrix."""
+HPCC_BYTES = 1.5e9
+"""About what hpcc sends beside HPL, whatever the order."""
 _BITS_PER_BYTE = 8
 _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
@@ -43,6 +51,9 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
     entry = launch.entry
     if layer_of(entry.layer).start_ns:
         return layer_of(entry.layer).start_ns + sum(_service_ns(case, fabrics) for case in launch.cases)
+    if entry.instrument in INSTRUMENTS:
+        of_runs = (_application_ns(case, fabrics) for case in launch.cases)
+        return start_ns(entry.layer, len(entry.hosts)) * len(launch.cases) + sum(of_runs)
     slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
 
@@ -58,6 +69,26 @@ def _service_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     sent_bytes = int(told.get("files", "1")) * case.message_size_bytes * _WIRE_FACTOR
     sent_ns = sent_bytes * _BITS_PER_BYTE * 1e9 / rate if rate else 0
     return round((JOB_NS + sent_ns) * (1 + int(told.get("runs", "1"))))
+
+
+def _application_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long a run of an application takes: computing, and what it sends over the slowest wire.
+
+    No more than its time limit, in which case it may not end.
+    """
+    told, ranks = case.parameter_map, len(case.entry.hosts)
+    if case.entry.instrument == HPL:
+        operations, sent_bytes = hpl_operations(int(told["n"])), HPL_BYTES * int(told["n"]) ** 2
+        sent_bytes += 0 if "xhpl" in told.get("program", "") else HPCC_BYTES
+        computing_s = operations / (ranks * HPL_PER_RANK)
+    else:
+        name, problem_class = nas_problem(case.benchmark)
+        operations = KERNELS[name].operations(problem_class) * int(told.get("repeats", "1"))
+        computing_s = operations / (ranks * KERNELS[name].per_rank * 1e6)
+        sent_bytes = operations * KERNELS[name].sent_bytes
+    rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
+    sending_s = sent_bytes * _WIRE_FACTOR * _BITS_PER_BYTE / rate if rate else 0.0
+    return round(min(computing_s + sending_s, float(told["time_limit_s"])) * 1e9)
 
 
 def expected_by_launch(

@@ -7,16 +7,18 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.model.benchmarks import PAIRS, STREAMS, kind_of
+from fabriscope.model.applications import INSTRUMENTS
+from fabriscope.model.benchmark_kind import APPLICATION, PAIRS, STREAMS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
+from fabriscope.plan import applications
 from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
-from fabriscope.plan.ranks import layouts
+from fabriscope.plan.ranks import layouts, patterns
 from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.streams import stream_layouts, streams_refuse
 
@@ -46,13 +48,17 @@ class Schedule:
         return {case.case_id: case for of_entry in of_entries.values() for case in of_entry}
 
 
-def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) -> Schedule:
+def expand(
+    plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None, memory_bytes: int | None = None
+) -> Schedule:
     """Return the schedule: every block launches every entry once, in its own seeded random order.
 
-    `cores` is how many cores a host has: what `half` and `all` count. Raises PlanError where a plan needs it and it
-    is not known, and for a plan that leaves nothing to measure, or more than a run can be.
+    `cores` is how many cores a host has: what `half` and `all` count; `memory_bytes` is its memory, of which HPL may
+    take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
+    nothing to measure, or more than a run can be.
     """
-    entries = _bounded(plan, _measured(plan, fabrics, cores))
+    entries = _bounded(plan, _measured(plan, fabrics, cores, memory_bytes))
+    _refuse_unusable(plan, entries, cores)
     if not entries:
         raise PlanError("nothing of this plan can be measured", where=plan.where(), fix="see docs/plan.md")
     twinned = _twinned(plan, list(entries))
@@ -63,7 +69,7 @@ def expand(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None) 
     if plan.section.until == "decided":
         blocks = min(blocks, TYPICAL_BLOCKS)
     launch_budget_ns = plan.section.budget // (len(entries) * blocks)
-    if plan.section.floor and "engine" in plan.section.instruments:
+    if plan.section.floor and plan.section.benchmarks and "engine" in plan.section.instruments:
         floor = Entry("null", None, "intra", (plan.hosts[0], plan.hosts[0]))
         entries[floor] = (Case(floor, "empty", 0), Case(floor, "ping_pong", 1))
     _refuse_mixed_up(plan, entries)
@@ -116,26 +122,46 @@ def _refuse_mixed_up(plan: Plan, entries: Iterable[Entry]) -> None:
         names.add(entry.entry_id)
 
 
-def _measured(plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[tuple[Entry, tuple[Case, ...]]]:
+def _refuse_unusable(plan: Plan, entries: Mapping[Entry, tuple[Case, ...]], cores: int | None) -> None:
+    """Raise PlanError for an application that none of the plan's numbers of ranks is for."""
+    measured = [case for of_entry in entries.values() for case in of_entry]
+    counts = {
+        layout.rank_count
+        for placement in plan.section.placements
+        for layout in layouts(
+            plan.section, APPLICATION, placement, len(plan.hosts) if placement == "inter" else 1, cores
+        )
+    }
+    for place, what, fix in applications.unusable(plan.section, measured, counts):
+        raise PlanError(what, where=plan.where(*place), fix=fix)
+
+
+def _measured(
+    plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None, memory_bytes: int | None
+) -> Iterator[tuple[Entry, tuple[Case, ...]]]:
     """Yield every entry but the floor with its cases, which may be none."""
     section = plan.section
     for placement, layer, instrument in _ways(section):
         if placement not in layer_of(layer).placements or layer not in plan.instrument_layers.get(instrument, {layer}):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
-        for layout, patterns in _layouts(plan, placement, len(hosts), cores).items():
-            if streams_refuse(patterns, layout, layer):
+        for layout, of_layout in _layouts(plan, placement, len(hosts), cores).items():
+            if streams_refuse(of_layout, layout, layer):
                 continue
             for fabric, stack in carriers(section, placement, layer):
                 entry = Entry(layer, fabric, placement, layout, stack, instrument)
-                yield entry, tuple(cases(section.benchmarks, entry, patterns, fabrics, section.services))
+                if instrument not in INSTRUMENTS:
+                    yield entry, tuple(cases(section.benchmarks, entry, of_layout, fabrics, section.services))
+                elif APPLICATION in of_layout:
+                    yield entry, tuple(applications.cases(section, entry, memory_bytes))
 
 
 def _ways(section: PlanSection) -> Iterator[tuple[str, str, str]]:
-    """Yield every placement, layer and instrument; a service has an instrument of its own."""
+    """Yield every placement, layer and instrument; services and applications have instruments of their own."""
     for placement, layer in itertools.product(section.placements, section.layers):
         own = layer_of(layer).instrument
-        for instrument in (own,) if own else section.instruments:
+        of_mpi = applications.instruments(section) if layer == "mpi" else ()
+        for instrument in (own,) if own else (*section.instruments, *of_mpi):
             yield placement, layer, instrument
 
 
@@ -159,7 +185,7 @@ def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
 def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> dict[tuple[str, ...], frozenset[str]]:
     """Return the hosts of the ranks of every layout, and the patterns of the benchmarks that run there."""
     found: dict[tuple[str, ...], set[str]] = {}
-    for pattern in dict.fromkeys(kind_of(name).pattern for name in plan.section.benchmarks):
+    for pattern in patterns(plan.section):
         if pattern == STREAMS:
             for rank_hosts in stream_layouts(plan.section, plan.hosts) if placement == "inter" else ():
                 found.setdefault(rank_hosts, set()).add(pattern)
@@ -173,4 +199,4 @@ def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> 
             raise _too_large(plan, f"more than {MAX_RANK_CASES} ranks in all layouts together")
         for layout in of_pattern:
             found.setdefault(layout.hosts(plan.hosts), set()).add(pattern)
-    return {hosts: frozenset(patterns) for hosts, patterns in found.items()}
+    return {hosts: frozenset(of_layout) for hosts, of_layout in found.items()}

@@ -9,10 +9,23 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from fabriscope.model.benchmark_kind import APPLICATION
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
-from fabriscope.plan import fabrics, guests, mistakes, paper_names, ranks, schema, selections, services, streams
+from fabriscope.plan import (
+    applications,
+    fabrics,
+    guests,
+    mistakes,
+    paper_names,
+    ranks,
+    schema,
+    selections,
+    services,
+    streams,
+)
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.paper import PaperSection
@@ -221,6 +234,7 @@ def _contradictions(
     yield from streams.contradictions(plan, hosts)
     yield from benchmark_contradictions(plan)
     yield from services.contradictions(plan, hosts)
+    yield from applications.contradictions(plan)
 
 
 def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
@@ -237,7 +251,8 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     for name in plan.benchmarks:
         if name not in words.benchmarks:
-            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", nearest(name, words.benchmarks)
+            swept = {one for one in words.benchmarks if kind_of(one).pattern != APPLICATION}
+            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", nearest(name, swept)
     yield from _unknown_layers(plan, words)
     for index, name in enumerate(plan.instruments):
         if name not in words.instruments:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan import benchmark_sections, place_schema, schema, values
+from fabriscope.plan import application_schema, benchmark_sections, place_schema, schema, values
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 _WANTED = {
@@ -96,6 +96,9 @@ def _known_keys(place: Place) -> frozenset[str]:
         "verbs": benchmark_sections.VerbsSection,
         "lab": schema.LabFabricSection,
         "many_to_one": benchmark_sections.ManyToOneSection,
+        "applications": application_schema.ApplicationsSection,
+        "npb": application_schema.NpbSection,
+        "hpl": application_schema.HplSection,
     }
     named: dict[Any, type[BaseModel]] = {
         "benchmarks": benchmark_sections.BenchmarkSection,

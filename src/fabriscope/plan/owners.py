@@ -40,8 +40,10 @@ def _us() -> set[int]:
 
 
 def _names_programs(plan: Plan) -> bool:
-    """Return whether the plan chooses what is executed: another ssh, an MPI library by its place, its variables."""
-    stacks = plan.section.mpi
+    """Return whether the plan chooses what is executed: another ssh, an MPI library by its place, applications."""
+    stacks, of_plan = plan.section.mpi, plan.section.applications
+    if (of_plan.npb and of_plan.npb.reference) or (of_plan.hpl and of_plan.hpl.program):
+        return True
     return plan.section.ssh != SshSection() or any(
         one.path or one.env or "/" in f"{one.name}{one.library or ''}" for one in stacks
     )

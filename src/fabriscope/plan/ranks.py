@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriscope.model.benchmarks import GROUP, PAIR, PAIRS, SERVICE, kind_of
+from fabriscope.model.benchmark_kind import APPLICATION, GROUP, PAIR, PAIRS, SERVICE
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import PlanError
 from fabriscope.model.ranks import BLOCK, Layout
 from fabriscope.plan.schema import PlanSection
@@ -15,8 +16,14 @@ MAX_ALL_RANKS = 65_536
 Contradiction = tuple[tuple[str | int, ...], str, str]
 
 
+def patterns(section: PlanSection) -> tuple[str, ...]:
+    """Return the patterns of what a plan measures, in its order."""
+    of_applications = [APPLICATION] if section.applications.npb or section.applications.hpl else []
+    return tuple(dict.fromkeys([*(kind_of(name).pattern for name in section.benchmarks), *of_applications]))
+
+
 def layouts(section: PlanSection, pattern: str, placement: str, host_count: int, cores: int | None) -> list[Layout]:
-    """Return the layouts for benchmarks of a pattern: pairs in `pairs`, groups in `ranks`, all others two ranks.
+    """Return the layouts for benchmarks of a pattern: pairs in `pairs`, groups and applications in `ranks`, others two.
 
     `cores` is the number of cores of a host, where it is known. Raises PlanError if it is needed and is not.
     """
@@ -90,19 +97,19 @@ def _cores(wanted: int | str, cores: int | None, ranks_per_core: int = 1) -> int
 
 def contradictions(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for ranks that no benchmark of the plan can have."""
-    patterns = {kind_of(name).pattern for name in section.benchmarks}
+    known = set(patterns(section))
     given = section.model_fields_set
-    for key, pattern, who in (
-        ("ranks", GROUP, "collectives and incast"),
-        ("ranks_per_host", GROUP, "collectives and incast"),
-        ("pairs", PAIRS, "multi_pair_latency and message_rate"),
+    for key, of_key, who in (
+        ("ranks", {GROUP, APPLICATION}, "collectives, incast and applications"),
+        ("ranks_per_host", {GROUP, APPLICATION}, "collectives, incast and applications"),
+        ("pairs", {PAIRS}, "multi_pair_latency and message_rate"),
     ):
-        if key in given and pattern not in patterns:
+        if key in given and not of_key & known:
             yield (key,), f"{key} is for {who}, and the plan measures none", f"add such a benchmark, or remove {key}"
     yield from _too_many(section)
-    if "arrangement" in given and not patterns & {GROUP, PAIRS}:
+    if "arrangement" in given and not known & {GROUP, PAIRS, APPLICATION}:
         yield ("arrangement",), "two ranks have only one arrangement", "remove it, or add a collective"
-    if GROUP in patterns and "inter" in section.placements and len(hosts) > 1:
+    if known & {GROUP, APPLICATION} and "inter" in section.placements and len(hosts) > 1:
         yield from _counts_that_do_not_fit(section, len(hosts))
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from fabriscope.model.lab import LEAST_CPU_SHARE
+from fabriscope.plan.application_schema import ApplicationsSection
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToOneSection
 from fabriscope.plan.names import (
     InterfaceName,
@@ -190,7 +191,8 @@ class PlanSection(Section):
     )
     ranks: RankCounts = Field(
         (2,),
-        description="how many ranks collectives and incast have: a count, a list, or all (ranks_per_host on each)",
+        description="how many ranks collectives, incast and applications have: a count, a list,"
+        " or all (ranks_per_host on each)",
     )
     ranks_per_host: CoreCounts = Field(
         (), description="ranks of these on each host: a count, a list, half or all of its cores; as few as fit"
@@ -207,7 +209,12 @@ class PlanSection(Section):
     instruments: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
-    benchmarks: dict[str, BenchmarkSection] = Field(description="benchmark name to its sweep", min_length=1)
+    benchmarks: dict[str, BenchmarkSection] = Field(
+        {}, description="benchmark name to its sweep; wanted unless applications are named", min_length=1
+    )
+    applications: ApplicationsSection = Field(
+        ApplicationsSection(), description="programs over MPI that solve a problem: npb, hpl; docs/applications.md"
+    )
     services: ServicesSection = Field(ServicesSection(), description="how services are started; docs/bigdata.md")
     launches: int = Field(
         5,

@@ -8,6 +8,7 @@ from dataclasses import fields
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.errors import shown
+from fabriscope.plan import applications
 from fabriscope.plan.benchmark_sections import VerbsSection
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.place_schema import StandInSection
@@ -42,8 +43,8 @@ def unmeasured(plan: PlanSection) -> Iterator[str]:
         "layer": plan.layers,
         "mpi": [stack.name for stack in plan.mpi],
         "placement": plan.placements,
-        "instrument": plan.instruments,
-        "benchmark": plan.benchmarks,
+        "instrument": (*plan.instruments, *applications.instruments(plan)),
+        "benchmark": (*plan.benchmarks, *applications.benchmarks(plan)),
     }
     for name, one in (plan.paper.here if plan.paper else {}).items():
         for key, known in named.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriscope.model.benchmarks import SERVICE, kind_of
+from fabriscope.model.benchmark_kind import SERVICE
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.layers import layer_of
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import PlanSection

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriscope.model.benchmarks import STREAMS, kind_of
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import HostError
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of

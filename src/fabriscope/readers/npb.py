@@ -9,6 +9,7 @@
      Verification    =               SUCCESSFUL
 
 A run whose verification failed prints its rate all the same. What an operation is depends on the benchmark.
+fabriscope's own kernels write JSON Lines (docs/npb.md), which become rows of the same table.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from collections.abc import Mapping
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import exactly, span
+from fabriscope.readers import _npb_lines
 from fabriscope.readers._labels import Block
+from fabriscope.readers._npb_lines import VERIFIED as VERIFIED
 from fabriscope.readers.base import Column, Draft, Reader
 
 _EACH = "operations that each process or thread did in a second"
@@ -37,12 +40,24 @@ _COLUMNS = (
     Column("Operation type", "operation_type", "operations", "", "what is counted", kind="word"),
     Column("Verification", "verification", "verification", "", "whether the result is the known one", kind="word"),
 )
+_OUR_COLUMNS = (
+    *_COLUMNS,
+    Column(
+        "communication", "communication_percent", "communication", "percent",
+        "mean over the ranks of the share of their time that is communication",
+    ),
+    Column("failed check", "failed_check", "failed check", "", "the first that failed", kind="word"),
+)  # fmt: skip
 _BY_HEAD = {column.head: column for column in _COLUMNS}
 _LABELS = _BY_HEAD | {
     "Active procs": _BY_HEAD["Active processes"],
     "Total procs": _BY_HEAD["Total processes"],
     "Verfication": _BY_HEAD["Verification"],
 }
+_LINE = '{"type":"'
+_KERNEL = re.compile(r'"kernel":"(\w{2})"')
+LONGEST_LINE = 4 << 20
+"""Of our own kernels, which tell of each rank."""
 _TOLERANCE = 0.001
 _NEEDED = ("Time in seconds", "Mop/s total")
 _BEGIN = re.compile(
@@ -58,8 +73,10 @@ _NAMED = re.compile(r"(?:^|[\s/])(bt|cg|ep|ft|is|lu|mg|sp|ua|dc|dt)[ .]([SWA-F])
 def _fill(draft: Draft) -> None:
     block: Block | None = None
     begun = 0
-    for line in draft.lines():
-        if _BEGIN.fullmatch(line):
+    for line in draft.lines(LONGEST_LINE):
+        if line.startswith(_LINE):
+            _take_line(draft, line)
+        elif _BEGIN.fullmatch(line):
             _end(draft, block)
             block = None
             if begun:
@@ -82,6 +99,15 @@ def _fill(draft: Draft) -> None:
     _end(draft, block)
     if begun:
         draft.problem(f"the run of line {begun} has no result", "cut")
+
+
+def _take_line(draft: Draft, line: str) -> None:
+    """Read a line of our own kernels."""
+    row = _npb_lines.take(draft, line)
+    if row is not None:
+        name = _KERNEL.search(line)
+        draft.table(name[1].upper() if name else "NPB", _OUR_COLUMNS)
+        draft.row(row)
 
 
 def _begin(draft: Draft, name: str) -> Block:
@@ -128,6 +154,7 @@ def _check(words: Mapping[str, str]) -> None:
 
 
 _SIGNATURE = re.compile(
+    r'^\{"type":"(?:start|result|error)",.{0,40}"kernel":"|'
     r"^[ \t]{0,40}NAS Parallel (?:Benchmark|Multi-Zone)|^[ \t]{0,40}\w[\w-]{0,20} Benchmark Completed"
     r"|\bTime in seconds =.{0,300}\bMop/s total =", re.MULTILINE,
 )  # fmt: skip

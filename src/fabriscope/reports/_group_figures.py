@@ -11,7 +11,8 @@ from fabriscope.analysis.frames import PlannedCase
 from fabriscope.analysis.group_words import name_of
 from fabriscope.analysis.values.trust import GradedEstimate
 from fabriscope.analysis.words import size_text
-from fabriscope.model.benchmarks import PAIR, PAIRS, kind_of
+from fabriscope.model.benchmark_kind import PAIR, PAIRS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 
 MOST_LAYOUTS = 3

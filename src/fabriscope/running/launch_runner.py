@@ -152,6 +152,8 @@ class LaunchRunner:
     def _run_commands(self, launch: Launch, timeout_s: float) -> list[Outcome]:
         """Run the launch's commands while its hosts are watched; return their outcomes, which are kept as they are."""
         commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
+        limits_s = [command.limit_s for command in commands if command.limit_s is not None]
+        timeout_s = max(timeout_s, sum(limits_s) + SETTLE_NS / 1e9)
         wants_counters = self._plan.section.counters
         watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
         outcomes = processes.run_commands(
@@ -191,6 +193,7 @@ class LaunchRunner:
             mpi=site.mpi[entry.mpi] if entry.mpi else None,
             engine=site.engine,
             mpi_engine=site.mpi_engines.get(entry.mpi or ""),
+            npb=site.npb.get(entry.mpi or ""),
             programs=site.programs,
             token=secrets.token_hex(16),
             case_timeout_ns=self._plan.section.case_timeout,

@@ -47,6 +47,7 @@ class Parts:
     slurm: slurm.Slurm | None = None
     facts: Mapping[str, list[Fact]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
+    npb: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,14 @@ def _furnished(
     """Return the site with the hosts that are reached over ssh; some of them absent if it `may_lack` hosts."""
     engine = _engine(Path(site.engine))
     mpi_engines = {name: _mpi_engine(site.mpi[name], Path(path)) for name, path in site.mpi_engines.items()}
+    npb = {name: _npb(site.mpi[name], Path(path)) for name, path in site.npb.items()}
     wrappers = [Program(_MPI_SSH)] if site.mpi else []
     asked = {name: ((stack.mpirun, "--version"), stack.env) for name, stack in site.mpi.items()}
     opened.look(
-        far, programs=[engine, *mpi_engines.values(), *wrappers], wanted=sorted(site.wanted_programs), asked=asked
+        far,
+        programs=[engine, *mpi_engines.values(), *npb.values(), *wrappers],
+        wanted=sorted(site.wanted_programs),
+        asked=asked,
     )
     if not (may_lack and opened.seen):
         opened.check()
@@ -141,7 +146,7 @@ def _furnished(
     notice(f"what {len(far)} hosts need")
     has_near = bool(site.hosts)
     paths = {program: opened.place(program, is_needed_here=has_near) for program in (engine, *wrappers)}
-    for name, program in mpi_engines.items():
+    for name, program in (*mpi_engines.items(), *npb.items()):
         paths[program] = opened.place(program, other_mpi=others[name], is_needed_here=has_near)
         _check_homes(paths[program], opened)
     return dataclasses.replace(
@@ -151,6 +156,7 @@ def _furnished(
         facts={**site.facts, **{name: seen.facts for name, seen in opened.seen.items()}},
         engine=paths[engine],
         mpi_engines={name: paths[program] for name, program in mpi_engines.items()},
+        npb={name: paths[program] for name, program in npb.items()},
         programs=_programs(site, opened),
         remote_shell=paths[wrappers[0]] if wrappers else None,
         fleet=opened,
@@ -165,6 +171,10 @@ def _engine(path: Path) -> Program:
 def _mpi_engine(stack: MpiStack, path: Path) -> Program:
     words = engine_binary.compile_words(engine_binary.engine_source(), with_mpi=True)
     return Program(path, ("{program}", "--list"), tuple(stack.env.items()), tuple(words), (stack.mpicxx or "mpicxx",))
+
+
+def _npb(stack: MpiStack, path: Path) -> Program:
+    return Program(path, ("{program}", "--list"), tuple(stack.env.items()))
 
 
 def _other_version(stack: MpiStack, opened: Fleet) -> str:

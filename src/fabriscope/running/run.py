@@ -26,7 +26,7 @@ from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
-from fabriscope.running import copy_rates, launch_counters, resumption, services
+from fabriscope.running import applications, copy_rates, launch_counters, resumption, services
 from fabriscope.running import site as sites
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
@@ -142,9 +142,11 @@ def _has_failed(record: LaunchRecord) -> bool:
 
 def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     hosts = site.hosts.values() if plan.counts_cores else ()
-    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts))
+    memory_bytes = applications.memory_per_host(plan, site.facts)
+    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts), memory_bytes)
     check_specs(plan, schedule)
     services.check_memory(schedule, site, in_lab=plan.uses_lab)
+    applications.check(schedule, site, in_lab=plan.uses_lab)
     return schedule
 
 

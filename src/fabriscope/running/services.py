@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriscope import plan as plans
 from fabriscope.adapters.ycsb import ZOOKEEPER_HEAP_BYTES
 from fabriscope.hosts import facts, java_apps
 from fabriscope.launch.site import Site
@@ -21,9 +22,10 @@ JVM_BYTES = 96 << 20
 
 
 def instruments(plan: Plan) -> list[str]:
-    """Return the instruments of a plan: those that it names, and those of the services that it measures."""
+    """Return the instruments of a plan: those that it names, and those of its services and applications."""
     own = [layer_of(layer).instrument for layer in plan.section.layers]
-    return list(dict.fromkeys([*plan.section.instruments, *filter(None, own)]))
+    of_plan = (*plan.section.instruments, *plans.instruments(plan.section))
+    return list(dict.fromkeys([*of_plan, *filter(None, own)]))
 
 
 def classes(plan: Plan) -> dict[str, str]:

@@ -21,7 +21,7 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
-from fabriscope.running import rdma_ports, real_site, services
+from fabriscope.running import applications, rdma_ports, real_site, services
 from fabriscope.running.real_site import Notice, Parts, RealSite
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ def prepare(
     for name, stack in stacks.items():
         notice(f"the engine for {name} (compiled once, then kept)")
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
+    npb = applications.kernels(plan, stacks, notice, cancel)
     if not plan.uses_lab:
-        bare = RealSite({}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted)
+        bare = RealSite(
+            {}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted, npb=npb
+        )
         with real_site.prepare(plan, bare, notice, known) as site:
             yield site
         return
@@ -88,7 +91,8 @@ def prepare(
     try:
         hosts = {host.name: host for host in built.hosts}
         fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
-        yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, str(built.remote_shell), lab=built)
+        shell = str(built.remote_shell)
+        yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, shell, npb=npb, lab=built)
     finally:
         built.down()
 

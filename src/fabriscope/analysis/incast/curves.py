@@ -14,7 +14,8 @@ from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
 from fabriscope.analysis.values.estimates import Centre, Estimate
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
-from fabriscope.model.benchmarks import STREAMS, kind_of
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.run_data import RunData
 
 INCAST_SCHEMA = {

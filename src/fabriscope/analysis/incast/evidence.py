@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriscope.model.benchmarks import STREAMS, kind_of
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.counters import RANK
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData

@@ -12,7 +12,8 @@ from fabriscope.analysis.frames import group_accounts
 from fabriscope.analysis.rows import frame_of, parts, rows_of
 from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
 from fabriscope.analysis.values.stopping import rules_of
-from fabriscope.model.benchmarks import PAIR, kind_of
+from fabriscope.model.benchmark_kind import PAIR
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 

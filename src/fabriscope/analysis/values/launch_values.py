@@ -22,7 +22,8 @@ from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
-from fabriscope.model.benchmarks import STREAMS, kind_of
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.measurement import OPERATION, PARTIAL
 from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of

@@ -1,0 +1,106 @@
+"""What the adapters of the NAS Parallel Benchmarks share: one job for each case, and what its output says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from fabriscope.adapters._foreign import check_time, ending, text_of
+from fabriscope.model.applications import nas_problem
+from fabriscope.model.case import Case
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ParseError
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
+from fabriscope.readers.base import Row, Table
+from fabriscope.readers.npb import READER, VERIFIED
+
+
+def jobs(
+    launch: Launch, argv: Callable[[Case], tuple[str, ...]], env: Mapping[str, str], last_line: Callable[[Case], str]
+) -> tuple[Command, ...]:
+    """Return an MPI job for each case of a launch, one after the other, none of which is another one's end."""
+    return tuple(
+        Command(
+            argv(case),
+            launch.entry.hosts[0],
+            env=env,
+            rank_hosts=launch.entry.hosts,
+            is_alone=True,
+            limit_s=float(case.parameter_map["time_limit_s"]),
+            last_line=last_line(case),
+        )
+        for case in launch.cases
+    )
+
+
+def parsed(launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
+    """Return the runs' numbers; a run whose verification failed has none, and its case has failed."""
+    blocks: list[SampleBlock] = []
+    results: list[CaseResult] = []
+    details: dict[str, object] = {}
+    for place, case in enumerate(launch.cases):
+        outcome = outcomes[place] if place < len(outcomes) else None
+        reason = None
+        try:
+            rows = _rows(case, outcome) if outcome is not None else []
+            reason = _reason(case, outcome, rows, outcomes)
+        except ParseError as error:
+            reason = str(error)
+        if reason is not None:
+            results.append(CaseResult(case.case_id, "failed", reason))
+            continue
+        results.append(CaseResult(case.case_id, "ok"))
+        for burst, row in enumerate(rows):
+            blocks += [SampleBlock(case.case_id, (value,), name, burst=burst) for name, value in _values(row).items()]
+    return ParsedLaunch(tuple(blocks), tuple(results), details)
+
+
+def _rows(case: Case, outcome: Outcome) -> list[Row]:
+    """Return the results of the case's problem; raises ParseError where they are of another one."""
+    kernel, problem_class = nas_problem(case.benchmark)
+    document = READER.read(text_of(outcome.stdout))
+    document.check(kernel)
+    tables = [table for table in document.tables if table.rows]
+    for table in tables:
+        for row in table.rows:
+            _check(case, table, row, kernel, problem_class)
+    rows = [row for table in tables for row in table.rows]
+    check_time(sum(row.number("time_s") for row in rows), outcome, kernel)
+    return rows
+
+
+def _check(case: Case, table: Table, row: Row, kernel: str, problem_class: str) -> None:
+    where, ranks = f"{kernel}, line {row.line}", len(case.entry.hosts)
+    if (table.name.lower(), row.values.get("problem_class")) != (kernel, problem_class):
+        what = f"it is {table.name} of class {row.values.get('problem_class')}"
+        raise ParseError(f"{what}, and {kernel.upper()} of class {problem_class} was asked for", where=where)
+    if row.number("process_count") != ranks:
+        what = f"{row.number('process_count'):.0f} ranks took part, and {ranks} were asked for"
+        raise ParseError(what, where=where, fix="build the program with the MPI library that starts it")
+
+
+def _reason(case: Case, outcome: Outcome | None, rows: Sequence[Row], started: Sequence[Outcome]) -> str | None:
+    """Return why a case has no number; None where all its runs were verified."""
+    program = "fabriscope-npb" if "repeats" in case.parameter_map else "the reference"
+    if outcome is None or outcome.timed_out:
+        limit_s = case.parameter_map["time_limit_s"]
+        return f"it was ended at its time limit, {limit_s} s" if outcome else ending(None, program, started)
+    wrong = next((row for row in rows if row.values.get("verification") != VERIFIED), None)
+    if wrong is not None:
+        return f"its verification failed: {wrong.values.get('verification_words', wrong.values.get('verification'))}"
+    said = READER.read(text_of(outcome.stdout)).problem("said")
+    if said is not None:
+        return said.text
+    wanted = int(case.parameter_map.get("repeats", "1"))
+    if outcome.exit_status not in (0, None) or not rows:
+        return ending(outcome, program, started)
+    return None if len(rows) == wanted else f"it has {len(rows)} results, and {wanted} were asked for"
+
+
+def _values(row: Row) -> Mapping[str, float]:
+    """Return what a verified result says, by metric id; a time that is printed as 0.00 is not known."""
+    values = {"nas_rate_op_per_s": row.number("operation_rate_per_s")}
+    if row.number("time_s") > 0:
+        values["time_to_solution_ns"] = row.number("time_s") * 1e9
+    if "communication_percent" in row.values:
+        values["computing_percent"] = 100 - row.number("communication_percent")
+    return values

@@ -1,0 +1,71 @@
+"""The JSON Lines of our own NAS kernels (docs/npb.md), as rows of the same table as the reference's results."""
+
+from __future__ import annotations
+
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import Foreign
+from fabriscope.readers.base import Draft, Value
+
+VERIFIED, WRONG = "SUCCESSFUL", "UNSUCCESSFUL"
+"""As the reference prints them."""
+_TOLERANCE = 1e-3
+
+
+def take(draft: Draft, line: str) -> dict[str, Value] | None:
+    """Return what a line says, by the heads of the columns in their printed units; None for one without a result.
+
+    Raises ParseError where it is no line of the kernels, or contradicts itself.
+    """
+    told = Foreign.json(line, where="")
+    kind = told.at("type").text()
+    if kind == "start":
+        draft.version = draft.version or told.at("program_version").text()
+    elif kind == "error":
+        draft.problem(told.at("reason").text(), "said")
+    return _result(told, draft) if kind == "result" else None
+
+
+def _result(told: Foreign, draft: Draft) -> dict[str, Value]:
+    time_ns, mops = told.at("time_ns").whole(least=1), told.at("mops").number(least=0)
+    operations = told.at("operation_count").number(least=0)
+    if abs(mops * time_ns - operations * 1e3) > _TOLERANCE * operations * 1e3:
+        raise ParseError(f"{operations:g} operations in {time_ns} ns are not {mops:g} Mop/s")
+    failed = [check for check in told.at("checks").items() if not check.at("passed").flag()]
+    is_verified = told.at("verified").flag()
+    if is_verified is bool(failed):
+        raise ParseError(f"verified is {str(is_verified).lower()}, and {len(failed)} checks have not passed")
+    row: dict[str, Value] = {
+        "Class": told.at("class").text(),
+        "Size": "x".join(str(one.whole()) for one in told.at("size").items()),
+        "Iterations": told.at("iteration_count").whole(),
+        "Time in seconds": time_ns / 1e9,
+        "Total processes": told.at("rank_count").whole(least=1),
+        "Mop/s total": mops,
+        "Operation type": told.at("operation").text(),
+        "Verification": VERIFIED if is_verified else WRONG,
+        "communication": _communication_percent(told.at("phases")),
+    }
+    if failed:
+        row["failed check"] = _words(failed[0])
+        name = told.at("kernel").text().upper()
+        draft.problem(f"the verification of {name} was {WRONG}: {row['failed check']}", "said")
+    return row
+
+
+def _words(check: Foreign) -> str:
+    computed = check.at("computed")
+    value = "no number" if computed.value is None else f"{computed.number():.13g}"
+    return f"{check.at('name').text()} is {value} and should be {check.at('expected').number():.13g}"
+
+
+def _communication_percent(phases: Foreign) -> float:
+    """Return the mean over the ranks of the share of their time that is communication."""
+    whole: list[int] = []
+    shared: list[int] = []
+    for phase in phases.items():
+        times = [one.whole() for one in phase.at("ns").items()]
+        whole = [a + b for a, b in zip(whole or [0] * len(times), times, strict=True)]
+        is_shared = phase.at("kind").text() == "communication"
+        shared = [a + b * is_shared for a, b in zip(shared or [0] * len(times), times, strict=True)]
+    shares = [100 * part / all_ns for part, all_ns in zip(shared, whole, strict=True) if all_ns]
+    return sum(shares) / len(shares) if shares else 0.0
