@@ -13,6 +13,7 @@ from fabriscope.analysis.comparing.control import CONTROL, Control, control_of
 from fabriscope.analysis.comparing.decisions import state_of
 from fabriscope.analysis.comparing.findings import Finding, findings, refuted_findings, refuted_sentences
 from fabriscope.analysis.comparing.ranges import Range, ranges, ranges_frame
+from fabriscope.analysis.comparing.reconciled import Reconciled, reconciled
 from fabriscope.analysis.curve import IN_TRUTH, Curve
 from fabriscope.analysis.frames import (
     LAUNCH_SCHEMA,
@@ -139,6 +140,11 @@ class Results:
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each of `compared`."""
         return comparisons_frame(self.compared)
+
+    @cached_property
+    def reconciled(self) -> list[Reconciled]:
+        """Return what several programs state of one thing at one size, and what is left under one definition."""
+        return reconciled(self.run, self._sound_values, self.rules)
 
     @cached_property
     def control(self) -> Control | None:

@@ -16,9 +16,11 @@ _PATH = click.Path(exists=True, path_type=Path)
 @click.option(
     "-o", "--output", required=True, metavar="RUN", type=click.Path(path_type=Path), help="the new run folder"
 )
-@click.option("--label", "label", metavar="NAME=VALUE,...", help="what the logs do not say, of all of them")
+@click.option(
+    "--label", "told", metavar="NAME=VALUE,...", multiple=True, help="what the logs do not say, of all of them"
+)
 @click.option("--labels", "labels_file", metavar="FILE", type=_PATH, help="YAML: patterns of file names to labels")
-def import_logs(logs: tuple[Path, ...], output: Path, label: str | None, labels_file: Path | None) -> None:
+def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], labels_file: Path | None) -> None:
     """Make a run folder of LOGs and folders of logs: show, report, compare and verify work on it.
 
     Labels that have a meaning: fabric, layer, mpi, placement (inter, intra), hosts (a+b), window. Any other one tells
@@ -32,7 +34,7 @@ def import_logs(logs: tuple[Path, ...], output: Path, label: str | None, labels_
     """
     from fabriscope.running import importing
 
-    labels = importing.parse_labels(label) if label else {}
+    labels = importing.parse_labels(",".join(told)) if told else {}
     done = importing.run(logs, output, labels, labels_file)
     for sentence in done.left_out[:MOST_NAMED]:
         click.echo(f"fabriscope: left out: {sentence}", err=True)

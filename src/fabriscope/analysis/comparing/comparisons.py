@@ -136,7 +136,12 @@ def curves_of(values: pl.DataFrame) -> Curves:
         pl.col("value") > 0,
         pl.col("layer") != "null",
     )
-    inside_blocks = sound.group_by(*IDENTITY, "metric_id", "message_size_bytes", "block", maintain_order=True).agg(
+    return points_of(sound)
+
+
+def points_of(values: pl.DataFrame) -> Curves:
+    """Return the points of every curve and metric of launch values, of which there may be several in a block."""
+    inside_blocks = values.group_by(*IDENTITY, "metric_id", "message_size_bytes", "block", maintain_order=True).agg(
         pl.col("value").log().mean().exp()
     )
     curves: Curves = {}

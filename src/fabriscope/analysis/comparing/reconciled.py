@@ -1,0 +1,143 @@
+"""What several programs state of one thing, and how much of their difference is left under one definition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from fabriscope.analysis.comparing.comparisons import Curves, Key, points_of
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.numbers.intervals import log_ratio
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.estimates import Centre
+from fabriscope.analysis.values.restated import ENGINE, restated, restatements
+from fabriscope.analysis.values.stopping import Rules
+from fabriscope.model.metrics import metric_of
+from fabriscope.model.quantity import Completion, Timing
+from fabriscope.model.run_data import RunData
+
+_SAME = "the same definition"
+_WAYS = ("stream_", "sent_")
+_DERIVED = ("ping_pong_bandwidth", "overlap")
+"""Computed of numbers that are reconciled themselves, or no speed."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What one program states, beside ours by its definition."""
+
+    instrument: str
+    metric_id: str
+    printed: Centre
+    """As it is printed, in the metric's unit, over launches."""
+    ours: float | None
+    """Ours by the same definition; None where it cannot be computed."""
+    excess: Centre | None
+    """The printed number over ours, from the blocks that both were measured in."""
+    how: str
+    """How ours was taken, or why it cannot be."""
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """All statements on one thing at one size."""
+
+    curve: Curve
+    """Whose, as if ours had measured it."""
+    what: str
+    """`latency`, `bandwidth` ..."""
+    message_size_bytes: int
+    statements: tuple[Statement, ...]
+
+    @property
+    def spread_before(self) -> float:
+        """Return how many times the largest printed number is the least."""
+        return _spread([one.printed.value for one in self.statements if one.printed.value])
+
+    @property
+    def spread_after(self) -> float | None:
+        """Return how many times the largest is the least, each over ours by its own definition; None for none."""
+        told = [one.excess.value for one in self.statements if one.excess is not None and one.excess.value]
+        return _spread([1.0, *told]) if len(told) > 1 else None
+
+    @property
+    def left_over(self) -> list[Statement]:
+        """Return the statements of others whose interval leaves out 1: the definition does not explain those."""
+        return [
+            one
+            for one in self.statements
+            if one.instrument != ENGINE and one.excess is not None and one.excess.low and one.excess.high
+            and not one.excess.low <= 1 <= one.excess.high
+        ]  # fmt: skip
+
+
+def _spread(values: list[float]) -> float:
+    return max(values) / min(values)
+
+
+def reconciled(run: RunData, values: pl.DataFrame, rules: Rules) -> list[Reconciled]:
+    """Return every thing of which two programs or more state something, by curve and size.
+
+    `values` are launch values. A number and ours by its definition are set against each other inside blocks.
+    """
+    sound = values.filter(pl.col("layer") != "null", ~pl.col("impossible"), pl.col("value") > 0)
+    ours = points_of(restated(run, sound))
+    how = {one.metric_id: one.how for one in restatements(sound)}
+    printed = {key: points for key, points in points_of(sound).items() if _thing(key) not in _DERIVED}
+    found = []
+    for group in parts(printed, lambda key: (_link(key), _thing(key))):
+        for size in sorted({size for key in group for size in printed[key]}):
+            keys = [key for key in group if size in printed[key]]
+            if len({key.curve.instrument for key in keys}) > 1:
+                told = [_statement(key, size, printed, ours, how, rules) for key in keys]
+                found.append(Reconciled(_link(group[0]), _thing(group[0]), size, tuple(told)))
+    return found
+
+
+def _link(key: Key) -> Curve:
+    return replace(key.curve, instrument=ENGINE)
+
+
+def _thing(key: Key) -> str:
+    """Return what is stated, whichever program's way: a stream's bandwidth is a bandwidth too."""
+    what = metric_of(key.metric_id).quantity.what
+    return next((what.removeprefix(way) for way in _WAYS if what.startswith(way)), what)
+
+
+def _statement(key: Key, size: int, printed: Curves, ours: Curves, how: Mapping[str, str], rules: Rules) -> Statement:
+    by_us = replace(key, curve=_link(key))
+    same = printed.get(by_us, {}).get(size)
+    like = same or ours.get(by_us, {}).get(size)
+    theirs = printed[key][size]
+    blocks = sorted(theirs.keys() & like.keys()) if like else []
+    name, centre = key.curve.instrument, _centre(list(theirs.values()), rules)
+    if name == ENGINE:
+        return Statement(name, key.metric_id, centre, centre.value, Centre(1.0, None, None), _SAME)
+    if like is None or not blocks:
+        return Statement(name, key.metric_id, centre, None, None, _why_not(key, like))
+    excess = _centre([theirs[block] / like[block] for block in blocks], rules)
+    words = _SAME if same else how[key.metric_id]
+    return Statement(name, key.metric_id, centre, _centre(list(like.values()), rules).value, excess, words)
+
+
+def _centre(values: Sequence[float], rules: Rules) -> Centre:
+    """Return the geometric mean with its interval over launches or blocks."""
+    told = log_ratio(np.log(values), method=rules.method)
+    ends = [math.exp(end) if math.isfinite(end) else None for end in (told.low, told.high)]
+    return Centre(math.exp(told.centre), *ends)
+
+
+def _why_not(key: Key, like: Mapping[int, float] | None) -> str:
+    """Return why there is nothing of ours beside a number."""
+    if like is not None:
+        return "they share no block of launches"
+    quantity = metric_of(key.metric_id).quantity
+    if quantity.completion is Completion.LOCAL:
+        return "it counts what its own system took, whether it arrived or not; ours counts what arrived"
+    if quantity.timing not in (Timing.OWN_CLOCK, Timing.COMMON_CLOCK):
+        return f"it is timed another way: a case of ours with `timing: {quantity.timing.value}` can stand beside it"
+    return "our engine measured nothing here from which it could be computed"

@@ -1,0 +1,94 @@
+"""What several programs state of one thing, each beside ours by its own definition."""
+
+from __future__ import annotations
+
+from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, value_text
+from fabriscope.model.metrics import metric_of
+from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
+
+_NOTE = (
+    "Printed over ours: what a program prints, over what our samples of the same blocks come to by that program’s "
+    "definition, with its 95 % interval. Where the interval leaves out 1, definitions do not explain the difference: "
+    "what is left is the programs’ own (their system calls, buffers, wake-ups)."
+)
+
+
+def _build(results: Results) -> list[Section]:
+    links = parts(results.reconciled, lambda one: (one.curve, one.what))
+    if not links:
+        return []
+    blocks: list[Block] = []
+    brief: list[Block] = []
+    for sizes in links:
+        blocks += [_lead(sizes), _table(sizes)]
+        brief += [Heading(_where(sizes[0])), _short(sizes), _lead(sizes)]
+    note = Paragraph(_NOTE, is_note=True)
+    return [Section("reconcile", "Programs by one definition", [*blocks, note], "By one definition", [*brief, note])]
+
+
+def _lead(sizes: list[Reconciled]) -> Paragraph:
+    """Return in one sentence how far the programs are apart, before and after."""
+    before = max(one.spread_before for one in sizes)
+    after = max((one.spread_after for one in sizes if one.spread_after is not None), default=None)
+    text = f"{_where(sizes[0])}: as printed, the programs differ by up to {before:.2f} times"
+    if after is not None:
+        text += f"; each over ours by its own definition, by up to {after:.2f} times"
+    left = dict.fromkeys(said.instrument for one in sizes for said in one.left_over)
+    return Paragraph(f"{text}. Not explained by definitions: {', '.join(left)}." if left else f"{text}.")
+
+
+def _where(one: Reconciled) -> str:
+    what = one.what.replace("_", " ")
+    return f"{what.capitalize()}, {one.curve.label()}"
+
+
+def _table(sizes: list[Reconciled]) -> Table:
+    numbers = ("size", "printed", "ours, alike", "printed over ours")
+    size, *rest = (Column(name, "number") for name in numbers)
+    columns = [size, Column("program", "name"), *rest, Column("how ours was taken")]
+    told = [(one.message_size_bytes, said) for one in sizes for said in one.statements]
+    return Table(columns, [_row(*row) for row in told], [size_bytes for size_bytes, _ in told])
+
+
+def _row(size_bytes: int, said: Statement) -> Row:
+    def text(value: float) -> str:
+        return value_text(value, said.metric_id)
+
+    printed = said.printed
+    return [
+        size_text(size_bytes),
+        Cell(said.instrument, metric_of(said.metric_id).title),
+        Cell(value_text(printed.value, said.metric_id), interval_text(printed.low, printed.high, text)),
+        UNKNOWN if said.ours is None else text(said.ours),
+        _excess(said),
+        said.how,
+    ]
+
+
+def _excess(said: Statement) -> Cell:
+    excess = said.excess
+    if excess is None or excess.value is None:
+        return Cell(UNKNOWN)
+    return Cell(f"{excess.value:.3f}", interval_text(excess.low, excess.high, "{:.3f}".format))
+
+
+def _short(sizes: list[Reconciled]) -> Table:
+    """Return what fits into a terminal."""
+    columns = [Column("size", "number"), Column("program"), Column("printed", "number"), Column("over ours", "number")]
+    rows: list[Row] = [
+        [
+            size_text(one.message_size_bytes),
+            f"{said.instrument}, {metric_of(said.metric_id).title.lower()}",
+            value_text(said.printed.value, said.metric_id),
+            _excess(said),
+        ]
+        for one in sizes
+        for said in one.statements
+    ]
+    return Table(columns, rows)
+
+
+SECTION = Sections("reconcile", 55, _build)

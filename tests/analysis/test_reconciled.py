@@ -1,0 +1,103 @@
+"""Numbers of several programs, each beside ours by its own definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from tests.analysis.small_run import TCP, Bursts, run_of
+
+from fabriscope.analysis.comparing.reconciled import Reconciled
+from fabriscope.analysis.results import results_of
+from fabriscope.model.case import Case
+from fabriscope.model.run_data import RunData
+from fabriscope.reports.sections.reconcile import SECTION
+
+OURS = Case(TCP, "ping_pong", 64)
+WINDOWS = Case(TCP, "bandwidth", 1000, window_size=10)
+LAUNCHES: list[Bursts] = [[[20_000.0] * 9 + [200_000.0], [22_000.0] * 10, [21_000.0] * 10]] * 3
+"""Round trips: their median is 21 us, the mean 27 us, the means of the thirds 38, 22 and 21 us."""
+
+
+def by(instrument: str, case: Case) -> Case:
+    return replace(case, entry=replace(case.entry, instrument=instrument))
+
+
+def told(measured: dict[Case, list[Bursts]], quantities: dict[str, str]) -> RunData:
+    """Return a run whose other instruments state their numbers under these metric ids."""
+    run = run_of(measured)
+    instrument = {case.case_id: case.entry.instrument for case in measured}
+    names = {case_id: quantities.get(name, "operation_ns") for case_id, name in instrument.items()}
+    return replace(run, samples=run.samples.with_columns(pl.col("case_id").replace_strict(names).alias("quantity")))
+
+
+def only(run: RunData) -> Reconciled:
+    (one,) = results_of(run).reconciled
+    return one
+
+
+@pytest.mark.parametrize(
+    ("metric_id", "printed_ns", "excess"),
+    [
+        ("latency_ns_least_mean", 10_500.0, 1.0),  # NetPIPE: the least of three means
+        ("latency_ns_mean", 13_600.0, 13_600 / (27_000 / 2)),  # qperf, IMB
+        ("latency_ns", 21_000.0, 2.0),  # sockperf's median
+    ],
+)
+def test_a_latency_is_set_over_ours_by_the_same_statistic(metric_id: str, printed_ns: float, excess: float) -> None:
+    other = by("netpipe", OURS)
+    one = only(told({OURS: LAUNCHES, other: [[[printed_ns]]] * 3}, {"netpipe": metric_id}))
+    ours, theirs = one.statements
+    assert (one.what, one.message_size_bytes, ours.instrument) == ("latency", 64, "engine")
+    assert theirs.excess is not None
+    assert theirs.excess.value == pytest.approx(excess, rel=1e-9)
+    assert one.spread_after == pytest.approx(max(excess, 1 / excess))
+    assert one.spread_before == pytest.approx(max(printed_ns / 10_500, 10_500 / printed_ns))
+
+
+def test_two_bursts_have_no_least_of_three_means() -> None:
+    short: list[Bursts] = [[[20_000.0] * 5] * 2] * 3
+    run = told({OURS: short, by("netpipe", OURS): [[[10_000.0]]] * 3}, {"netpipe": "latency_ns_least_mean"})
+    _, theirs = only(run).statements
+    assert theirs.excess is None
+    assert theirs.how == "our engine measured nothing here from which it could be computed"
+    assert only(run).spread_after is None
+
+
+def test_a_stream_is_set_over_our_windows_without_their_answers() -> None:
+    """10 messages of 1000 B in 100 us, of which a round trip of 20 us is the answer's: 125 MB/s."""
+    windows: list[Bursts] = [[[100_000.0] * 10] * 3] * 3
+    latency: list[Bursts] = [[[20_000.0] * 10] * 3] * 3
+    stream = by("iperf3", WINDOWS)
+    measured = {WINDOWS: windows, OURS: latency, stream: [[[130e6]]] * 3}
+    (one,) = results_of(told(measured, {"iperf3": "stream_bandwidth_bytes_per_s"})).reconciled
+    assert one.what == "bandwidth"
+    _, theirs = one.statements
+    assert theirs.ours == pytest.approx(125e6)
+    assert theirs.excess is not None
+    assert theirs.excess.value == pytest.approx(1.04)
+    assert [said.instrument for said in one.left_over] == ["iperf3"]
+
+
+def test_what_the_sender_took_has_nothing_of_ours_beside_it() -> None:
+    windows: list[Bursts] = [[[100_000.0] * 10] * 3] * 3
+    run = told({WINDOWS: windows, by("sockperf", WINDOWS): [[[1e9]]] * 3}, {"sockperf": "sent_bandwidth_bytes_per_s"})
+    _, theirs = only(run).statements
+    assert (theirs.ours, theirs.excess) == (None, None)
+    assert theirs.how.startswith("it counts what its own system took")
+    (section,) = SECTION.build(results_of(run))
+    assert section.title == "Programs by one definition"
+
+
+def test_programs_that_share_no_block_are_not_set_against_each_other() -> None:
+    run = told({OURS: LAUNCHES, by("sockperf", OURS): [[[11_000.0]]] * 3}, {"sockperf": "latency_ns"})
+    samples = run.samples.filter((pl.col("quantity") == "operation_ns") == (pl.col("block") == 1))
+    _, theirs = only(replace(run, samples=samples)).statements
+    assert theirs.how == "they share no block of launches"
+
+
+def test_a_run_of_one_program_has_nothing_to_reconcile() -> None:
+    run = run_of({OURS: LAUNCHES})
+    assert results_of(run).reconciled == []
+    assert SECTION.build(results_of(run)) == []

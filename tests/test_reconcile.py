@@ -1,0 +1,53 @@
+"""`fabriscope reconcile` on folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fabriscope.cli import fabriscope
+
+LATENCY = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n8                       {value:.2f}\n"
+
+
+def netpipe(seconds: float) -> str:
+    """Return what NetPIPE keeps in a file: size, 2^20 bits per second, and half of the round trip."""
+    return "".join(f"{size:8d} {8 * size / 2**20 / seconds:.6f} {seconds:.9f}\n" for size in (1, 8, 64))
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(fabriscope, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    for number in range(3):
+        (tmp_path / "logs" / f"osu{number}.log").write_text(LATENCY.format(value=2 + number / 100))
+    return tmp_path / "logs"
+
+
+def test_printed_numbers_of_two_programs_stand_side_by_side(tmp_path: Path, logs: Path) -> None:
+    for number in range(3):
+        (logs / f"{number}.np").write_text(netpipe((4 + number / 100) * 1e-6))
+    words = ("--label", "mpi=m", "--label", "layer=mpi", "--label", "fabric=f")
+    assert command("import", logs, "-o", tmp_path / "run", *words).exit_code == 0
+    done = command("reconcile", tmp_path / "run", "--json")
+    assert done.exit_code == 0, done.output
+    (one,) = json.loads(done.output)
+    assert (one["what"], one["fabric"], one["message_size_bytes"], one["spread_after"]) == ("latency", "f", 8, None)
+    printed = {said["instrument"]: said["printed"]["value"] for said in one["statements"]}
+    assert printed == {"osu": pytest.approx(2010, rel=1e-3), "netpipe": pytest.approx(4010, rel=1e-3)}
+    assert one["spread_before"] == pytest.approx(2, rel=0.01)
+    shown = command("reconcile", tmp_path / "run").output
+    assert "as printed, the programs differ by up to 2.00 times" in " ".join(shown.split())
+
+
+def test_a_run_of_one_program_is_told_so(tmp_path: Path, logs: Path) -> None:
+    assert command("import", logs, "-o", tmp_path / "run").exit_code == 0
+    done = command("reconcile", tmp_path / "run")
+    assert done.exit_code == 2
+    assert done.output == f"fabriscope: no two programs of {tmp_path / 'run'} state one thing at one size\n"
