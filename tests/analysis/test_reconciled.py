@@ -70,7 +70,7 @@ def test_a_stream_is_set_over_our_windows_without_their_answers() -> None:
     windows: list[Bursts] = [[[100_000.0] * 10] * 3] * 3
     latency: list[Bursts] = [[[20_000.0] * 10] * 3] * 3
     stream = by("iperf3", WINDOWS)
-    measured = {WINDOWS: windows, OURS: latency, stream: [[[130e6]]] * 3}
+    measured: dict[Case, list[Bursts]] = {WINDOWS: windows, OURS: latency, stream: [[[130e6]]] * 3}
     (one,) = results_of(told(measured, {"iperf3": "stream_bandwidth_bytes_per_s"})).reconciled
     assert one.what == "bandwidth"
     _, theirs = one.statements
