@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,7 +87,8 @@ def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float
         return None
     distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre))
     confidence = 1 - min(error_rate, 1 - CONFIDENCE)
-    for count in range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1):
-        if half_width(count, result.spread, result.method, confidence) < distance:
-            return count
-    return None
+    counts = range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1)
+    place = bisect_left(
+        counts, True, key=lambda count: half_width(count, result.spread, result.method, confidence) < distance
+    )
+    return counts[place] if place < len(counts) else None

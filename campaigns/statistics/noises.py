@@ -1,0 +1,169 @@
+"""Noises that launches have, and made-up launch values under them: the truth behind each is known.
+
+Every noise gives the logarithms of times, (runs, blocks, entries, sizes). The launches of a block follow each other in
+a random order, as in a run; what a machine keeps from one launch to the next is kept in that order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
+
+Floats = NDArray[np.float64]
+Shape = tuple[int, int, int, int]
+Generator = np.random.Generator
+LARGE = (200_000, 1, 2, 1)
+"""Launches from which the truth is taken."""
+BASE_NS = 20_000.0
+OWN = 0.02
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A noise, and what is special about it."""
+
+    name: str
+    logs: Callable[[Generator, Shape], Floats]
+    step: float = 0.0
+    """The step of the clock, as a share of the time; the truth is what a clock without steps would have shown."""
+
+
+def _normal(noise: Generator, shape: Shape, spread: float = OWN, shared: float = 0.5) -> Floats:
+    """Return normal noise; a share of its variance is common to the sizes of a launch."""
+    of_launch = noise.normal(0, spread * math.sqrt(shared), (*shape[:3], 1))
+    return np.asarray(of_launch + noise.normal(0, spread * math.sqrt(1 - shared), shape))
+
+
+def _modes(noise: Generator, shape: Shape, share: float, factor: float, spread: float = OWN) -> Floats:
+    is_slow = noise.random((*shape[:3], 1)) < share
+    return _normal(noise, shape, spread) + math.log(factor) * is_slow
+
+
+def _in_random_order(noise: Generator, in_time: Floats, shape: Shape) -> Floats:
+    """Return what the launches of each run had in the order of time, (runs, launches), by block and entry."""
+    runs, blocks, entries, _ = shape
+    order = np.argsort(noise.random((runs, blocks, entries)), axis=2)
+    return np.take_along_axis(in_time.reshape(runs, blocks, entries), order, axis=2)[..., None]
+
+
+def _persistent(noise: Generator, shape: Shape, kept: float) -> Floats:
+    """Return a state of the machine, 10 %, that every launch finds as the one before left it, AR(1)."""
+    runs, blocks, entries, _ = shape
+    steps = noise.normal(0, 0.1 * math.sqrt(1 - kept**2), (runs, blocks * entries))
+    steps[:, 0] = noise.normal(0, 0.1, runs)
+    state = lfilter([1.0], [1.0, -kept], steps, axis=1)
+    return np.asarray(_in_random_order(noise, state, shape) + _normal(noise, shape))
+
+
+def _heavy_side(noise: Generator, shape: Shape) -> Floats:
+    """Return a second entry whose launches have a tail that falls as Student's with two degrees of freedom does."""
+    logs = _normal(noise, shape)
+    logs[:, :, 1::2] += 0.05 * np.abs(noise.standard_t(2, (*logs[:, :, 1::2].shape[:3], 1)))
+    return logs
+
+
+def _slow_side(noise: Generator, shape: Shape) -> Floats:
+    """Return a second entry of whose launches one in ten takes twice the time."""
+    logs = _normal(noise, shape)
+    logs[:, :, 1::2] += math.log(2) * (noise.random((*logs[:, :, 1::2].shape[:3], 1)) < 0.1)
+    return logs
+
+
+def _levels(noise: Generator, shape: Shape) -> Floats:
+    return _normal(noise, shape, 0.01) + 0.03 * noise.integers(0, 5, (*shape[:3], 1))
+
+
+def _carry_over(noise: Generator, shape: Shape) -> Floats:
+    """Return launches that leave two fifths of their luck to the next one."""
+    runs, blocks, entries, _ = shape
+    own = noise.normal(0, 0.1, (runs, blocks * entries))
+    own[:, 1:] += 0.4 * own[:, :-1]
+    return np.asarray(_in_random_order(noise, own, shape) + _normal(noise, shape))
+
+
+def _drift(noise: Generator, shape: Shape) -> Floats:
+    drifts = noise.normal(0, 0.1, (shape[0], 1)) * np.linspace(-0.5, 0.5, shape[1] * shape[2])
+    return np.asarray(_in_random_order(noise, drifts, shape) + _normal(noise, shape))
+
+
+def _coarse(noise: Generator, shape: Shape) -> Floats:
+    """Return times of 2 % of noise on a clock that shows whole steps of about 5 %, of each run's own phase."""
+    steps = 20 * np.exp(noise.uniform(0, 0.05, (shape[0], 1, 1, 1)) + _normal(noise, shape))
+    return np.asarray(np.log(np.rint(steps) / 20))
+
+
+NOISES = {
+    noise.name: noise
+    for noise in (
+        Noise("lognormal 10 %", lambda noise, shape: _normal(noise, shape, 0.1)),
+        Noise("sizes alike", lambda noise, shape: _normal(noise, shape, 0.1, 0.9)),
+        Noise("two modes", lambda noise, shape: _modes(noise, shape, 0.3, 1.12)),
+        Noise("one in ten twice", lambda noise, shape: _modes(noise, shape, 0.1, 2.0)),
+        Noise("five levels", _levels),
+        Noise("kept, AR .8", lambda noise, shape: _persistent(noise, shape, 0.8)),
+        Noise("kept, AR .95", lambda noise, shape: _persistent(noise, shape, 0.95)),
+        Noise("carry-over", _carry_over),
+        Noise("drift", _drift),
+        Noise("one side slow launches", _slow_side),
+        Noise("one side heavy-tailed", _heavy_side),
+        Noise("clock of 5 %", _coarse, 0.05),
+    )
+}
+EQUAL_SIDES = tuple(name for name in NOISES if not name.startswith("one side"))
+
+
+@cache
+def true_logs(name: str) -> tuple[Floats, float, float]:
+    """Return of each entry the median of the logarithm, and of the ratio the median and the pseudo-median.
+
+    The pseudo-median is the median of the mean of two (Hodges and Lehmann 1963), of blocks that share nothing else.
+    """
+    noise = NOISES[name]
+    if noise.step:  # without steps, the noise is symmetric
+        return np.zeros(LARGE[2]), 0.0, 0.0
+    logs = noise.logs(np.random.default_rng(0), LARGE)[:, 0, :, 0]
+    ratio = logs[:, 1] - logs[:, 0]
+    half = len(ratio) // 2
+    of_two = (ratio[:half] + ratio[half:]) / 2
+    return np.median(logs, axis=0), float(np.median(ratio)), float(np.median(of_two))
+
+
+def values_of(logs: Floats, sizes: tuple[int, ...], entries: tuple[tuple[str, str, str], ...]) -> pl.DataFrame:
+    """Return launch values, VALUE_SCHEMA, in which every made-up run has a series of its own, "0", "1" and so on.
+
+    `entries` are each a fabric, a benchmark and the twin's mark.
+    """
+    runs, blocks, _, _ = logs.shape
+    run, block, entry, size = (grid.ravel() for grid in np.meshgrid(*map(np.arange, logs.shape), indexing="ij"))
+    names = {
+        "series": pl.Series(map(str, range(runs))).gather(run),
+        **{
+            name: pl.Series([one[place] for one in entries]).gather(entry)
+            for place, name in enumerate(("fabric", "benchmark", "twin"))
+        },
+        "case_id": pl.Series(map(str, range(logs.size // blocks))).gather(
+            (run * len(entries) + entry) * len(sizes) + size
+        ),
+    }
+    numbers = {
+        "launch_id": block * len(entries) + entry + 1,
+        "block": block + 1,
+        "message_size_bytes": np.array(sizes)[size],
+        "value": BASE_NS * np.exp(logs.ravel()),
+    }
+    fixed = {
+        "entry_id": "", "placement": "inter", "layer": "tcp", "mpi": None, "instrument": "engine", "ranks": "",
+        "rank_count": 2, "window_size": 1, "socket": "", "metric_id": "latency_ns", "limit": None,
+        "impossible": False, "sample_count": 100, "burst_count": 10, "round": 0,
+    }  # fmt: skip
+    frame = pl.DataFrame({**names, **numbers}).with_columns(pl.lit(value).alias(name) for name, value in fixed.items())
+    return frame.select(pl.col(name).cast(kind) for name, kind in VALUE_SCHEMA.items())
