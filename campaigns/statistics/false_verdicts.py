@@ -15,9 +15,9 @@ import numpy as np
 from campaigns.statistics.asked import asked
 from numpy.typing import NDArray
 
-from fabriscope.analysis.comparing.comparisons import verdict
+from fabriscope.analysis.comparing.judging import verdict
 from fabriscope.analysis.numbers.evidence import ANYTIME
-from fabriscope.analysis.numbers.intervals import false_discovery, log_ratio
+from fabriscope.analysis.numbers.intervals import family_wise, log_ratio
 from fabriscope.analysis.values.stopping import ON_THE_WAY, Rules
 
 BLOCKS = 30
@@ -39,8 +39,8 @@ def log_ratios(noise: np.random.Generator, sizes: int, spread: float) -> NDArray
 def is_false(logs: NDArray[np.float64], rules: Rules) -> bool:
     """Return whether a look at these blocks tells a difference."""
     results = [log_ratio(column, rules.margin, rules.method) for column in logs.T]
-    different = false_discovery([one.p_different for one in results])
-    equivalent = false_discovery([one.p_equivalent for one in results])
+    different = family_wise([one.p_different for one in results])
+    equivalent = family_wise([one.p_equivalent for one in results])
     told = {
         verdict(one.centre, float(p_different), float(p_equivalent), rules.error_rate)
         for one, p_different, p_equivalent in zip(results, different, equivalent, strict=True)

@@ -19,10 +19,11 @@ import polars as pl
 from campaigns.statistics.noises import BASE_NS, EQUAL_SIDES, NOISES, Floats, Generator, Noise, true_logs, values_of
 
 from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, Compared, by_pair
-from fabriscope.analysis.comparing.comparisons import KINDS, Family, compared, families
+from fabriscope.analysis.comparing.comparisons import KINDS, compared, families
 from fabriscope.analysis.comparing.conditions import MET, answers, parse
 from fabriscope.analysis.comparing.control import CONTROL, control_of
 from fabriscope.analysis.comparing.crossovers import crossovers
+from fabriscope.analysis.comparing.judging import Family
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.curve import AGAIN
 from fabriscope.analysis.numbers.evidence import ANYTIME
@@ -105,8 +106,8 @@ def gate_fails(noise: Noise, generator: Generator, runs: int, blocks: int) -> fl
 
 def gate_is_met(gate: list[Family]) -> bool:
     """Return whether a gate over these pairs fails."""
-    condition = parse("different")
-    return any(MET in answers(condition, one, one.rows(FIXED), FIXED) for one in gate)
+    told = answers([parse("different")], [(one, one.rows(FIXED)) for one in gate], FIXED)
+    return any(MET in of_pair for one in told for of_pair in one.values())
 
 
 def in_part(noise: Noise, generator: Generator, runs: int, blocks: int) -> tuple[float, float]:

@@ -18,8 +18,8 @@ from campaigns.statistics.asked import asked
 from numpy.typing import NDArray
 
 from fabriscope.analysis.comparing.compared import UNDECIDED, Compared, CurvePair
-from fabriscope.analysis.comparing.comparisons import Family, Spot
 from fabriscope.analysis.comparing.crossovers import MOST_TOLD, Crossover, crossovers
+from fabriscope.analysis.comparing.judging import Family, Spot
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.comparing.sharpening import NARROW, PER_INTERVAL, Interval, level_of, sizes_inside
 from fabriscope.analysis.curve import Curve

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from fabriscope.analysis.comparing.comparisons import verdict
+from fabriscope.analysis.comparing.judging import verdict
 from fabriscope.analysis.numbers.evidence import ANYTIME, PRIOR, Difference, Mean, half_width, t_quantile
 from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, log_ratio
 

@@ -8,8 +8,14 @@ import pytest
 from campaigns.statistics.noises import NOISES, values_of
 from tests.analysis.small_run import HOSTS, TCP, run_of
 
-from fabriscope.analysis.comparing.comparisons import KINDS, compare
+from fabriscope.analysis.comparing.comparisons import KINDS, compare, compared, families
+from fabriscope.analysis.comparing.conditions import MET, OPEN, answers, parse
+from fabriscope.analysis.comparing.control import CONTROL, control_of
+from fabriscope.analysis.curve import AGAIN
+from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.case import Case, Entry
 
 FAST = Entry("tcp", "ethernet-100", "inter", HOSTS)
@@ -31,3 +37,72 @@ def test_made_up_values_come_to_what_a_run_of_them_comes_to() -> None:
     assert made_up["ratio"].to_list() == pytest.approx(whole["ratio"].to_list())
     assert made_up["p_different"].to_list() == pytest.approx(whole["p_different"].to_list())
     assert made_up["verdict"].to_list() == whole["verdict"].to_list()
+
+
+SIX = ("ping_pong", "bandwidth", "bidirectional_bandwidth", "allreduce", "bcast", "alltoall")
+TWINS = tuple(("gige", name, twin) for twin in ("", AGAIN) for name in SIX)
+
+
+def test_the_control_has_one_error_rate_over_all_its_benchmarks() -> None:
+    noise = np.random.default_rng(2)
+    alarms = 0
+    for _ in range(150):
+        values = values_of(NOISES["lognormal 10 %"].logs(noise, (1, 5, 12, 3)), (8, 64, 1024), TWINS)
+        control = control_of(compared(values, KINDS[CONTROL]))
+        assert control is not None
+        alarms += control.is_failed
+    assert alarms <= 13, "150 runs, 5 % of them and two standard deviations; each benchmark by itself has 22 %"
+    logs = NOISES["lognormal 10 %"].logs(noise, (1, 5, 12, 3)) / 10
+    logs[:, :, 6:] += 0.1
+    control = control_of(compared(values_of(logs, (8, 64, 1024), TWINS), KINDS[CONTROL]))
+    assert control is not None
+    assert len(control.differing) == 18
+
+
+def test_a_gate_has_one_error_rate_over_all_its_pairs() -> None:
+    logs = NOISES["lognormal 10 %"].logs(np.random.default_rng(3), (12 * 60, 5, 2, 3))
+    found = families(values_of(logs, (8, 64, 1024), FABRICS), KINDS["fabric"])
+    gates = [[(one, one.rows(Rules())) for one in found[start : start + 12]] for start in range(0, len(found), 12)]
+    met = [any(MET in one["different"] for one in answers([parse("different")], gate, Rules())) for gate in gates]
+    assert len(met) == 60
+    assert sum(met) <= 7, "one in twenty and two standard deviations; pair by pair it would be two in five"
+
+
+def test_a_size_that_is_equal_has_no_lead_because_others_do() -> None:
+    sizes = tuple(2**power for power in range(16))
+    logs = NOISES["lognormal 10 %"].logs(np.random.default_rng(4), (200, 16, 2, 16))
+    logs[:, :, 1, 8:] += 0.3
+    frame = compare(values_of(logs, sizes, FABRICS), KINDS["fabric"]).filter(pl.col("message_size_bytes") < 256)
+    wrong = frame.filter(pl.col("verdict").is_in(["faster", "slower"]))["left_series"].n_unique()
+    assert wrong <= 16, "of 200 runs"
+
+
+def test_two_blocks_decide_nothing() -> None:
+    logs = NOISES["lognormal 10 %"].logs(np.random.default_rng(5), (1, 2, 2, 1)) / 1e6
+    logs[:, :, 1] += 1
+    values = values_of(logs, (8,), FABRICS)
+    assert compare(values, KINDS["fabric"])["verdict"].to_list() == ["undecided"]
+    (family,) = families(values, KINDS["fabric"])
+    assert answers([parse("slower")], [(family, family.rows(Rules()))], Rules()) == [{"slower": [OPEN]}]
+
+
+def test_the_step_of_a_clock_is_seen_in_values_that_agree() -> None:
+    values = values_of(NOISES["clock of 5 %"].logs(np.random.default_rng(6), (40, 4, 2, 1)), (8,), FABRICS)
+    steps = with_clock_steps(values)[STEP]
+    assert steps.is_between(0.03, 0.06).all()
+    smooth = values_of(NOISES["two modes"].logs(np.random.default_rng(6), (40, 4, 2, 1)), (8,), FABRICS)
+    assert with_clock_steps(smooth)[STEP].sum() == 0
+
+
+@pytest.mark.parametrize("blocks", [3, 4, 5])
+def test_a_coarse_clock_invents_no_difference(blocks: int) -> None:
+    values = values_of(NOISES["clock of 5 %"].logs(np.random.default_rng(7), (300, blocks, 2, 1)), (8,), FABRICS)
+    frame = compare(values, KINDS["fabric"])
+    assert frame["verdict"].is_in(["faster", "slower"]).sum() <= 9, "of 300"
+
+
+def test_rounding_stays_in_the_interval_of_any_number_of_values() -> None:
+    low, high = Mean([1.0] * 1000, blur=0.1).interval()
+    assert (low, high) == pytest.approx((0.9, 1.1), abs=0.01)
+    assert Mean([0.05] * 50, blur=0.1).p_not(0.0) == 1.0
+    assert Mean([0.5] * 50, blur=0.1).p_not(0.0) < 1e-6

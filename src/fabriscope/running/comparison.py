@@ -14,9 +14,11 @@ import polars as pl
 from fabriscope import store
 from fabriscope.analysis.comparing import choices, conditions
 from fabriscope.analysis.comparing.compared import Compared
-from fabriscope.analysis.comparing.comparisons import KINDS, Family, families
+from fabriscope.analysis.comparing.comparisons import KINDS, families
 from fabriscope.analysis.comparing.conditions import MET, OPEN, Condition
+from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.findings import findings, refuted_sentences
+from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
@@ -210,10 +212,14 @@ def _rules_text(rules: Rules) -> str:
 
 
 def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> list[Pair]:
+    control = judged([one for one in found if one.pair.kind == CONTROL], rules, together=True)
+    all_judged = [
+        (one, [row for row in control if row.pair == one.pair] if one.pair.kind == CONTROL else one.rows(rules))
+        for one in found
+    ]
+    told = conditions.answers(wanted, all_judged, rules)
     pairs = []
-    for one in found:
-        rows = one.rows(rules)
+    for (one, rows), answers in zip(all_judged, told, strict=True):
         (finding,) = findings(ranges(rows))
-        answers = {condition.text(): conditions.answers(condition, one, rows, rules) for condition in wanted}
         pairs.append(Pair(finding.where, finding.text, (one.pair.left, one.pair.right), rows, answers))
     return pairs

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from fabriscope import bug_log, store
 from fabriscope import plan as plans
-from fabriscope.analysis.comparing.decisions import LEAST_BLOCKS, State, state_of
+from fabriscope.analysis.comparing.decisions import State, state_of
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord

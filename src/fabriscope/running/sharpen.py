@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from fabriscope import plan as plans
 from fabriscope import store
-from fabriscope.analysis.comparing.decisions import LEAST_BLOCKS, added_are_decided
+from fabriscope.analysis.comparing.decisions import added_are_decided
 from fabriscope.analysis.comparing.sharpening import PER_INTERVAL, Interval, intervals, sizes_inside, words_of
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.frames import planned_cases
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.manifest import Near

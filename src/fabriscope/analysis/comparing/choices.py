@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from fabriscope.analysis.comparing.compared import CurvePair
-from fabriscope.analysis.comparing.comparisons import Curves, Family, Key, Spot, curves_of, paired, rounds_of, sign_of
+from fabriscope.analysis.comparing.comparisons import (
+    Curves,
+    Key,
+    blurs_of,
+    curves_of,
+    paired,
+    rounds_of,
+    sign_of,
+    steps_of,
+)
+from fabriscope.analysis.comparing.judging import Family, Spot
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Difference, Mean
 from fabriscope.analysis.values.stopping import Rules
@@ -44,7 +54,7 @@ def selection(text: str, run: RunData, values: pl.DataFrame) -> Selection:
 
 def entries_compared(values: pl.DataFrame, left: Selection, right: Selection, rules: Rules) -> list[Family]:
     """Return every pair of curves of two selections that differ in nothing but what the selections name."""
-    curves, rounds = curves_of(values), rounds_of(values)
+    curves, rounds, steps = curves_of(values), rounds_of(values), steps_of(values)
     sides = [[key for key in curves if _fits(key.curve, {"twin": "", **one})] for one in (left, right)]
     free = {*left, *right}
     pairs = [
@@ -55,7 +65,8 @@ def entries_compared(values: pl.DataFrame, left: Selection, right: Selection, ru
     ]
     found = []
     for one, other in pairs:
-        spots = paired(one.metric_id, curves[one], curves[other], rules, rounds.get(one))
+        blurs = blurs_of(steps.get(one, {}), steps.get(other, {}))
+        spots = paired(one.metric_id, curves[one], curves[other], rules, rounds.get(one), blurs)
         if spots:
             labels = _label(one.curve, other.curve), _label(other.curve, one.curve)
             found.append(Family(CurvePair(ENTRIES, *labels, one.curve, other.curve, one.metric_id), tuple(spots)))
@@ -79,6 +90,7 @@ def runs_compared(
     They share no blocks: launch against launch, unpaired. What was measured with other settings is not compared.
     """
     curves: tuple[Curves, Curves] = (curves_of(values[0]), curves_of(values[1]))
+    steps = [steps_of(one) for one in values]
     settings = [_settings(*one) for one in zip(runs, values, strict=True)]
     families: list[Family] = []
     refused = []
@@ -92,7 +104,11 @@ def runs_compared(
             other = next(size for size in shared if size not in alike)
             words = " against ".join(settings[side][key, other] for side in (0, 1))
             refused.append(f"{_name(key.curve)}, {len(shared) - len(alike)} sizes: {words}")
-        spots = [_unpaired(size, key.metric_id, both[0][size], both[1][size], rules) for size in alike]
+        blurs = [{size: step / 2 for size, step in one.get(key, {}).items()} for one in steps]
+        spots = [
+            _unpaired(size, key.metric_id, [one[size] for one in both], [one.get(size, 0.0) for one in blurs], rules)
+            for size in alike
+        ]
         if spots:
             families.append(Family(CurvePair(RUNS, *labels, key.curve, key.curve, key.metric_id), tuple(spots)))
     order = list(curves[0])
@@ -100,12 +116,17 @@ def runs_compared(
 
 
 def _unpaired(
-    size: int, metric_id: str, one: Mapping[int, float], other: Mapping[int, float], rules: tuple[Rules, Rules]
+    size: int,
+    metric_id: str,
+    both: Sequence[Mapping[int, float]],
+    blurs: Sequence[float],
+    rules: tuple[Rules, Rules],
 ) -> Spot:
-    logs = [np.log(list(values.values())) for values in (one, other)]
-    means = [Mean(sign_of(metric_id) * log, rule.method) for log, rule in zip(logs, rules, strict=True)]
+    logs = [np.log(list(values.values())) for values in both]
+    sign = sign_of(metric_id)
+    means = [Mean(sign * log, rule.method, blur) for log, rule, blur in zip(logs, rules, blurs, strict=True)]
     left_value, right_value = (float(np.exp(log.mean())) for log in logs)
-    return Spot(size, Difference(*means), left_value, right_value)
+    return Spot(size, Difference(means[0], means[1]), left_value, right_value)
 
 
 def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:

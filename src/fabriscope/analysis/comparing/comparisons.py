@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,20 +9,13 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from fabriscope.analysis.comparing.compared import (
-    EQUIVALENT,
-    FASTER,
-    SLOWER,
-    UNDECIDED,
-    Compared,
-    CurvePair,
-    comparisons_frame,
-)
+from fabriscope.analysis.comparing.compared import Compared, CurvePair, comparisons_frame
 from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.comparing.judging import Family, Spot, judged
 from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
-from fabriscope.analysis.numbers.evidence import Evidence, Mean
-from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, judge
-from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
+from fabriscope.analysis.numbers.evidence import Mean
+from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.ranks import layout_from
@@ -93,18 +85,20 @@ def compared(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Com
 
     `values` are launch values; impossible ones do not count. `ratio` says how many times as fast the left one is
     (its rate over the right one's, or the right one's time over its own), the interval is over the log ratios of the
-    blocks, by the method of the rules. Of the verdicts on the sizes of a pair at most 5 % are false (false discovery
-    rate).
+    blocks, by the method of the rules. In at most 5 % of runs any verdict on the sizes of a pair is false, and any of
+    the control, over everything that it looks at.
     """
-    return [row for one in families(values, kind, rules) for row in one.rows(rules)]
+    found = families(values, kind, rules)
+    return judged(found, rules, together=True) if kind.name == CONTROL else judged(found, rules)
 
 
 def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:
     """Return every pair of curves that a kind compares, with what each of their sizes says."""
-    curves, rounds = curves_of(values), rounds_of(values)
+    curves, rounds, steps = curves_of(values), rounds_of(values), steps_of(values)
     found = []
     for left, right in _pairs(list(curves), kind):
-        spots = paired(left.metric_id, curves[left], curves[right], rules, rounds.get(left))
+        blurs = blurs_of(steps.get(left, {}), steps.get(right, {}))
+        spots = paired(left.metric_id, curves[left], curves[right], rules, rounds.get(left), blurs)
         if spots:
             labels = _label(kind, left.curve), _label(kind, right.curve)
             found.append(Family(CurvePair(kind.name, *labels, left.curve, right.curve, left.metric_id), tuple(spots)))
@@ -161,6 +155,20 @@ def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
     return dict(found)
 
 
+def steps_of(values: pl.DataFrame) -> dict[Key, Mapping[int, float]]:
+    """Return curve key to the clock's step at each size, as a share of the value."""
+    found: dict[Key, dict[int, float]] = {}
+    stepped = with_clock_steps(values).filter(pl.col(STEP) > 0)
+    for *curve, metric_id, size, step in stepped.select(*IDENTITY, "metric_id", "message_size_bytes", STEP).iter_rows():
+        found.setdefault(Key(Curve(*curve), metric_id), {})[size] = step
+    return dict(found)
+
+
+def blurs_of(left: Mapping[int, float], right: Mapping[int, float]) -> dict[int, float]:
+    """Return how far rounding to steps may move the log ratio at each size: half a step of either side."""
+    return {size: (left.get(size, 0.0) + right.get(size, 0.0)) / 2 for size in left.keys() | right.keys()}
+
+
 def _pairs(keys: list[Key], kind: Kind) -> Iterator[tuple[Key, Key]]:
     """Yield the pairs that differ in nothing but what the kind varies, left and right as it has them."""
     alike: dict[tuple[object, ...], list[tuple[int, Key]]] = {}
@@ -175,20 +183,14 @@ def _pairs(keys: list[Key], kind: Kind) -> Iterator[tuple[Key, Key]]:
                 break
 
 
-@dataclass(frozen=True)
-class Spot:
-    """One size of a pair of curves: what is known of the log ratio, and the two absolutes behind it."""
-
-    size_bytes: int
-    evidence: Evidence
-    """Of the logarithm of how many times as fast the left one is."""
-    left_value: float
-    right_value: float
-    round: int = 0
-    """The round in which the size was added, 0 for one that was planned."""
-
-
-def paired(metric_id: str, left: Points, right: Points, rules: Rules, rounds: Rounds | None = None) -> list[Spot]:
+def paired(
+    metric_id: str,
+    left: Points,
+    right: Points,
+    rules: Rules,
+    rounds: Rounds | None = None,
+    blurs: Mapping[int, float] | None = None,
+) -> list[Spot]:
     """Return what every size that two curves share says, from the blocks that they share."""
     sign = sign_of(metric_id)
     spots = []
@@ -196,75 +198,10 @@ def paired(metric_id: str, left: Points, right: Points, rules: Rules, rounds: Ro
         blocks = sorted(left[size].keys() & right[size].keys())
         if blocks:
             logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
-            evidence = Mean(sign * (logs[0] - logs[1]), rules.method)
+            evidence = Mean(sign * (logs[0] - logs[1]), rules.method, (blurs or {}).get(size, 0.0))
             left_value, right_value = (float(np.exp(log.mean())) for log in logs)
             spots.append(Spot(size, evidence, left_value, right_value, (rounds or {}).get(size, 0)))
     return spots
-
-
-@dataclass(frozen=True)
-class Family:
-    """A pair of curves: the sizes that were planned are tested together, and those of each round of sharpening.
-
-    What was added later, where the earlier data said so, thus changes no verdict that was there before.
-    """
-
-    pair: CurvePair
-    spots: tuple[Spot, ...]
-
-    def rows(self, rules: Rules) -> list[Compared]:
-        """Return what came of each size."""
-        results = [judge(spot.evidence, rules.margin) for spot in self.spots]
-        p_different = self._adjusted([one.p_different for one in results])
-        p_equivalent = self._adjusted([one.p_equivalent for one in results])
-        tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
-        answers = [verdict(*test, rules.error_rate) for test in tests]
-        rows = []
-        for index, (spot, result, answer) in enumerate(zip(self.spots, results, answers, strict=True)):
-            # One more decision beside those that are made: it is harder than a decision on one size alone.
-            beside = [other for other, one in zip(answers, self.spots, strict=True) if one.round == spot.round]
-            share = (sum(other != UNDECIDED for other in beside) + 1) / len(beside)
-            needed = blocks_to_decide(result, rules.margin, rules.error_rate * share)
-            rows.append(
-                Compared(
-                    self.pair,
-                    spot.size_bytes,
-                    spot.left_value,
-                    spot.right_value,
-                    math.exp(result.centre),
-                    _known(math.exp(result.low)),
-                    _known(math.exp(result.high)),
-                    result.block_count,
-                    _known(p_different[index]),
-                    _known(p_equivalent[index]),
-                    answer,
-                    needed if answer == UNDECIDED else None,
-                    result.method,
-                )
-            )
-        return rows
-
-    def _adjusted(self, p_values: list[float]) -> list[float]:
-        """Return the p-values, adjusted for the false discovery rate among the sizes of one round."""
-        adjusted = [math.nan] * len(p_values)
-        for number in {spot.round for spot in self.spots}:
-            places = [place for place, spot in enumerate(self.spots) if spot.round == number]
-            for place, p_value in zip(places, false_discovery([p_values[one] for one in places]), strict=True):
-                adjusted[place] = float(p_value)
-        return adjusted
-
-
-def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:
-    """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN (one block)."""
-    if p_equivalent < error_rate:
-        return EQUIVALENT
-    if p_different < error_rate:
-        return FASTER if centre > 0 else SLOWER
-    return UNDECIDED
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def sign_of(metric_id: str) -> int:

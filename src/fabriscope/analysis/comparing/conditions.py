@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
-from fabriscope.analysis.comparing.comparisons import Family
-from fabriscope.analysis.numbers.evidence import Evidence
-from fabriscope.analysis.numbers.intervals import false_discovery
+from fabriscope.analysis.comparing.judging import Family, Spot
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, false_discovery
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.units import parse_share
 
@@ -38,24 +37,43 @@ def parse(text: str) -> Condition:
     return Condition(word, parse_share(share) if colon else 0.0)
 
 
-def answers(condition: Condition, family: Family, rows: Sequence[Compared], rules: Rules) -> list[str]:
-    """Return for each size of a pair of curves whether the condition is met, ruled out, or open.
+def answers(
+    wanted: Sequence[Condition], found: Sequence[tuple[Family, Sequence[Compared]]], rules: Rules
+) -> list[dict[str, list[str]]]:
+    """Return for each pair of curves, condition and size whether the condition is met, ruled out, or open.
 
-    `rows` are the comparisons of the same sizes. Met means shown: of what is met over the sizes of
-    a pair at most 5 % is met by chance.
+    With each family come the comparisons of its sizes. Met means shown: where no condition truly holds anywhere, one is
+    met at any size of any pair in at most 5 % of runs; else, of what is met at most 5 % is met by chance, on average.
     """
-    if condition.word == "undecided":
-        return [MET if row.verdict == UNDECIDED else RULED_OUT for row in rows]
-    edge = math.log1p(condition.share)
-    tests = [_tests(condition.word, spot.evidence, edge) for spot in family.spots]
-    met = false_discovery([one for one, _ in tests])
-    out = false_discovery([other for _, other in tests])
+    places = [
+        (pair, condition.text(), *_tests(condition, spot))
+        for pair, (family, _) in enumerate(found)
+        for condition in wanted
+        if condition.word != "undecided"
+        for spot in family.spots
+    ]
+    met = false_discovery([one for _, _, one, _ in places])
+    out = false_discovery([other for _, _, _, other in places])
+    told: list[dict[str, list[str]]] = [
+        {
+            condition.text(): [MET if row.verdict == UNDECIDED else RULED_OUT for row in rows]
+            if condition.word == "undecided"
+            else []
+            for condition in wanted
+        }
+        for _, rows in found
+    ]
     error = rules.error_rate
-    return [MET if one < error else RULED_OUT if other < error else OPEN for one, other in zip(met, out, strict=True)]
+    for (pair, name, _, _), one, other in zip(places, met, out, strict=True):
+        told[pair][name].append(MET if one < error else RULED_OUT if other < error else OPEN)
+    return told
 
 
-def _tests(word: str, evidence: Evidence, edge: float) -> tuple[float, float]:
-    """Return the p-values of the hypotheses that the condition does not hold, and that it holds."""
+def _tests(condition: Condition, spot: Spot) -> tuple[float, float]:
+    """Return the p-values of the hypotheses that the condition does not hold, and that it holds; NaN for few blocks."""
+    word, evidence, edge = condition.word, spot.evidence, math.log1p(condition.share)
+    if evidence.count < LEAST_BLOCKS:
+        return math.nan, math.nan
     if word == "slower":
         return evidence.p_below(-edge), evidence.p_above(-edge)
     if word == "faster":

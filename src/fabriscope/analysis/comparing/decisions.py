@@ -16,9 +16,6 @@ from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.run_data import RunData
 
-LEAST_BLOCKS = 3
-"""Fewer can decide nothing at any time (analysis/numbers/evidence.py)."""
-
 
 @dataclass(frozen=True)
 class State:

@@ -46,6 +46,8 @@ class Evidence(Protocol):
     count: int
     """How many values there are; of the side that has fewer, where there are two."""
     method: str
+    blur: float
+    """How far the clock's step may have moved it, up or down."""
 
     def p_above(self, edge: float) -> float:
         """Return the p-value of the hypothesis that the number is not above `edge`; NaN below two values."""
@@ -61,9 +63,13 @@ class Evidence(Protocol):
 
 
 class Mean:
-    """The mean of values, those that are not finite left out; the centre of none is NaN."""
+    """The mean of values, those that are not finite left out; the centre of none is NaN.
 
-    def __init__(self, values: Sequence[float] | Floats, method: str = FIXED) -> None:
+    `blur` is how far rounding to a clock's steps may move each value, all of them the same way: no number of values
+    takes it out of the mean, and their spread is at least that of an error which is anywhere within it.
+    """
+
+    def __init__(self, values: Sequence[float] | Floats, method: str = FIXED, blur: float = 0.0) -> None:
         numbers = np.asarray(values, dtype=np.float64)
         numbers = numbers[np.isfinite(numbers)]
         self.method = method
@@ -73,6 +79,8 @@ class Mean:
         if self.count > 1 and float(np.ptp(numbers)) == 0:
             # Equal values may differ from their mean in the last bit.
             self.centre, self.spread = float(numbers[0]), 0.0
+        self.blur = blur
+        self.spread = max(self.spread, blur / math.sqrt(3)) if blur and self.count > 1 else self.spread
         self.error = self.spread / math.sqrt(self.count) if self.count else math.nan
 
     def p_above(self, edge: float) -> float:
@@ -90,19 +98,20 @@ class Mean:
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """See Evidence."""
-        half = half_width(self.count, self.spread, self.method, confidence)
+        half = half_width(self.count, self.spread, self.method, confidence) + self.blur
         half = math.nan if half > WIDEST_LOG else half
         return self.centre - half, self.centre + half
 
     def log_evidence(self, values: Floats) -> Floats:
         """Return the logarithm of the evidence against each of these means."""
-        return log_evidence(self.count, self.spread, self.centre - values)
+        return log_evidence(self.count, self.spread, np.maximum(np.abs(self.centre - values) - self.blur, 0))
 
     def _tail(self, distance: float) -> float:
         if self.count < 2:
             return math.nan
         if math.isinf(distance):
             return 0.0 if distance > 0 else 1.0
+        distance -= self.blur
         if self.method == ANYTIME:
             # Evidence grows with the distance: the edge is the hypothesis that has least against it.
             return 1.0 if distance <= 0 else _p_of(float(log_evidence(self.count, self.spread, np.array(distance))))
@@ -119,6 +128,7 @@ class Difference:
         self.spread = math.hypot(left.spread, right.spread)
         self.count = min(left.count, right.count)
         self.error = math.hypot(left.error, right.error)
+        self.blur = left.blur + right.blur
 
     def p_above(self, edge: float) -> float:
         """See Evidence."""
@@ -138,6 +148,7 @@ class Difference:
             return math.nan, math.nan
         if self.method == FIXED:
             half = float(stdtrit(self._freedom(), 0.5 + confidence / 2)) * self.error if self.error else 0.0
+            half += self.blur
             return self.centre - half, self.centre + half
         low, high = self._edge(-1, 1 - confidence), self._edge(1, 1 - confidence)
         return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
@@ -147,7 +158,7 @@ class Difference:
             return math.nan
         if self.method == ANYTIME:
             return 1.0 if distance <= 0 else _p_of(self._log_evidence(edge))
-        return student_tail(distance, self.error, self._freedom())
+        return student_tail(distance - self.blur, self.error, self._freedom())
 
     def _freedom(self) -> float:
         """Return Welch's degrees of freedom (Welch 1947)."""

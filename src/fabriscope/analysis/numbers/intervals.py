@@ -1,4 +1,4 @@
-"""Log ratios over blocks or launches: interval, tests, and the false discovery rate over many of them."""
+"""Log ratios over blocks or launches: interval, tests, and what many tests at once cost."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ __all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "MARGIN", "LogRatio", "log_ratio"]
 MARGIN = 0.03
 """Two things that differ by less than this share are called equivalent, unless the plan says otherwise."""
 MOST_BLOCKS_ADVISED = 1000
+LEAST_BLOCKS = 3
+"""Two blocks may agree by chance: fewer than three decide nothing."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class LogRatio:
     p_equivalent: float
     """Of the hypothesis that the ratio lies outside the margin (Schuirmann's two one-sided tests)."""
     method: str = FIXED
+    blur: float = 0.0
+    """What the clock's step leaves open, whatever the number of blocks."""
 
 
 def log_ratio(values: Sequence[float] | Floats, margin: float = MARGIN, method: str = FIXED) -> LogRatio:
@@ -60,6 +64,7 @@ def judge(evidence: Evidence, margin: float = MARGIN) -> LogRatio:
         evidence.p_not(0.0),
         max(evidence.p_above(-edge), evidence.p_below(edge)),
         evidence.method,
+        evidence.blur,
     )
 
 
@@ -78,6 +83,21 @@ def false_discovery(p_values: Sequence[float] | Floats) -> Floats:
     return adjusted
 
 
+def family_wise(p_values: Sequence[float] | Floats) -> Floats:
+    """Return adjusted p-values: in at most 5 % of runs any of those below 5 % is false (Hochberg 1988).
+
+    The largest p-value stands as it is, the next one counts twice, and so on, so that a family whose members agree pays
+    nothing for its size. Like the false discovery rate it asks for tests that depend on each other positively (Sarkar
+    1998). NaN stays NaN and does not count as a test.
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(len(given), np.nan)
+    tested = np.flatnonzero(np.isfinite(given))
+    falling = tested[np.argsort(-given[tested], kind="stable")]
+    adjusted[falling] = np.minimum.accumulate(np.minimum(given[falling] * np.arange(1, len(falling) + 1), 1.0))
+    return adjusted
+
+
 def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float = 1 - CONFIDENCE) -> int | None:
     """Return about how many blocks in all would give a verdict, were centre and spread to stay as they are.
 
@@ -85,7 +105,7 @@ def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float
     """
     if not math.isfinite(result.spread):
         return None
-    distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre))
+    distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre)) - result.blur
     confidence = 1 - min(error_rate, 1 - CONFIDENCE)
     counts = range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1)
     place = bisect_left(

@@ -62,8 +62,15 @@ def _values(results: Results) -> Iterator[Term]:
         "Comparison",
         f"log ratio inside each block, interval over blocks ({words}); “equivalent” when the ratio is shown to lie "
         f"within {margin} of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
-        "“undecided”; of the verdicts on the sizes of a pair at most 5\N{NO-BREAK SPACE}% are false "
-        "(false discovery rate)",
+        "“undecided”; fewer than three blocks decide nothing; where the numbers go in steps, half a step of each side "
+        "belongs to the interval",
+    )
+    yield Term(
+        "Many verdicts at once",
+        "in at most 5\N{NO-BREAK SPACE}% of runs any verdict on the sizes of a pair is false, and so any range, lead "
+        "or crossover made of them (Hochberg); where nothing differs, the control raises an alarm over all that it "
+        "looks at in at most 5\N{NO-BREAK SPACE}%, and a gate over all its pairs fails in at most "
+        "5\N{NO-BREAK SPACE}% (Simes; Benjamini and Hochberg)",
     )
 
 

@@ -1,0 +1,130 @@
+"""From what the blocks say of a ratio to verdicts: which tests are taken together, and what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Compared, CurvePair
+from fabriscope.analysis.numbers.evidence import Evidence, Floats
+from fabriscope.analysis.numbers.intervals import (
+    LEAST_BLOCKS,
+    LogRatio,
+    blocks_to_decide,
+    false_discovery,
+    family_wise,
+    judge,
+)
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One size of a pair of curves: what is known of the log ratio, and the two absolutes behind it."""
+
+    size_bytes: int
+    evidence: Evidence
+    """Of the logarithm of how many times as fast the left one is."""
+    left_value: float
+    right_value: float
+    round: int = 0
+    """The round in which the size was added, 0 for one that was planned."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A pair of curves: the sizes that were planned are tested together, and those of each round of sharpening.
+
+    What was added later, where the earlier data said so, thus changes no verdict that was there before.
+    """
+
+    pair: CurvePair
+    spots: tuple[Spot, ...]
+
+    def rows(self, rules: Rules) -> list[Compared]:
+        """Return what came of each size."""
+        return judged([self], rules)
+
+
+def judged(found: Sequence[Family], rules: Rules, *, together: bool = False) -> list[Compared]:
+    """Return what came of each size of each pair.
+
+    In at most 5 % of runs any verdict of a pair and round is false; with `together`, where nothing differs, any of all.
+    """
+    spots = [(place, one.pair, spot) for place, one in enumerate(found) for spot in one.spots]
+    results = [judge(spot.evidence, rules.margin) for _, _, spot in spots]
+    groups = [0 if together else (place, spot.round) for place, _, spot in spots]
+    adjust = false_discovery if together else family_wise
+    p_different = _adjusted(groups, [_tested(one, one.p_different) for one in results], adjust)
+    p_equivalent = _adjusted(groups, [_tested(one, one.p_equivalent) for one in results], adjust)
+    tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
+    answers = [verdict(*test, rules.error_rate) for test in tests]
+    needs = _needs(groups, results, answers, rules)
+    return [
+        Compared(
+            pair,
+            spot.size_bytes,
+            spot.left_value,
+            spot.right_value,
+            math.exp(result.centre),
+            _known(math.exp(result.low)),
+            _known(math.exp(result.high)),
+            result.block_count,
+            _known(p_different[index]),
+            _known(p_equivalent[index]),
+            answers[index],
+            needs[index],
+            result.method,
+        )
+        for index, ((_, pair, spot), result) in enumerate(zip(spots, results, strict=True))
+    ]
+
+
+def _tested(result: LogRatio, p_value: float) -> float:
+    return p_value if result.block_count >= LEAST_BLOCKS else math.nan
+
+
+def _adjusted(
+    groups: Sequence[Hashable], p_values: Sequence[float], adjust: Callable[[Sequence[float]], Floats]
+) -> list[float]:
+    """Return the p-values, each adjusted among those of its group."""
+    adjusted = [math.nan] * len(p_values)
+    for places in parts(range(len(groups)), lambda place: groups[place]):
+        for place, p_value in zip(places, adjust([p_values[one] for one in places]), strict=True):
+            adjusted[place] = float(p_value)
+    return adjusted
+
+
+def _needs(
+    groups: Sequence[Hashable], results: Sequence[LogRatio], answers: Sequence[str], rules: Rules
+) -> list[int | None]:
+    """Return about how many blocks would decide what is undecided.
+
+    Of a family's open sizes the one that needs most is decided at the plain rate, the next at half of it, and so on.
+    """
+    needs: list[int | None] = [None] * len(groups)
+    for places in parts(range(len(groups)), lambda place: groups[place]):
+        plain = {
+            place: blocks_to_decide(results[place], rules.margin, rules.error_rate)
+            for place in places
+            if answers[place] == UNDECIDED
+        }
+        slowest_first = sorted(plain, key=lambda place: -(plain[place] or math.inf))
+        for rank, place in enumerate(slowest_first, start=1):
+            needs[place] = blocks_to_decide(results[place], rules.margin, rules.error_rate / rank)
+    return needs
+
+
+def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:
+    """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN (one block)."""
+    if p_equivalent < error_rate:
+        return EQUIVALENT
+    if p_different < error_rate:
+        return FASTER if centre > 0 else SLOWER
+    return UNDECIDED
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
