@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import number, shown
+from fabriscope.model.foreign import number
 from fabriscope.model.rounding import Span, span
 from fabriscope.readers.base import Column
 from fabriscope.readers.terms import ONE_WAY, Terms
@@ -97,5 +97,5 @@ def datagrams(rest: str) -> tuple[dict[str, float | int], str]:
     lost, total = int(hit["lost"]), int(hit["total"])
     percent = None if hit["share"] in ("nan", "-nan") else number(hit["share"], "the share of lost packets", "")
     if lost > total or (percent is not None and abs(100 * lost - percent * total) > total):
-        raise ParseError(f"{lost} of {total} packets are said to be lost, and {shown(hit['share'])} %")
+        raise ParseError(f"{lost} of {total} packets are said to be lost, and {hit['share']} %")
     return {"jitter": number(hit["jitter"], "the jitter", ""), "packets": total, "lost": max(lost, 0)}, hit["after"]
