@@ -27,7 +27,7 @@ def sentences(table: Sequence[Group]) -> Iterator[str]:
         most = max(row.rank_count for row in part)
         yield _sentence([row for row in part if row.rank_count == most])
     if len(all_parts) > MOST_SENTENCES:
-        yield f"{len(all_parts) - MOST_SENTENCES} more results of many ranks stand in the table of ranks."
+        yield f"{len(all_parts) - MOST_SENTENCES} more results of many ranks stand in their tables."
 
 
 def ranks_text(benchmark: str, ranks: str) -> str:
@@ -64,7 +64,8 @@ def _sentence(rows: Sequence[Group]) -> str:
             text += f" and {value_text(best.last_value, metric_id)} at {size_text(best.last_size_bytes)}"
     if others:
         close = sum(best.first.centre.overlaps(other.first.centre) for other in others)
-        text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves at small messages"
+        text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves"
+        text += " at small messages" if kind_of(best.benchmark).has_size else ""
         text += f" ({close} of them too close to tell)" if close else ""
     return f"{text}{_limits(best)}."
 

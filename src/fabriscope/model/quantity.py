@@ -63,7 +63,10 @@ UNITS = {
             "bytes_per_s", Kind.RATE, ((1e9, " Gb/s"), (1e6, " Mb/s"), (1e3, " kb/s"), (1.0, " b/s")), 8e-6, "Mb/s",
             printed_per_stored=8.0,
         ),
-        Unit("flop_per_s", Kind.RATE, ((1e12, " Tflop/s"), (1e9, " Gflop/s"), (1.0, " flop/s")), 1e-9, "Gflop/s"),
+        Unit(
+            "flop_per_s", Kind.RATE, ((1e12, " Tflop/s"), (1e9, " Gflop/s"), (1e6, " Mflop/s"), (1.0, " flop/s")), 1e-9,
+            "Gflop/s",
+        ),
         Unit("op_per_s", Kind.RATE, ((1e6, " Mop/s"), (1e3, " kop/s"), (1.0, " op/s")), 1e-3, "kop/s"),
         Unit("per_s", Kind.RATE, ((1e6, " million/s"), (1e3, " thousand/s"), (1.0, "/s")), 1e-3, "thousand/s"),
         Unit("percent", Kind.SHARE, ((1.0, " %"),), 1.0, "%", most=100),

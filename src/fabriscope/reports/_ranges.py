@@ -10,6 +10,8 @@ from fabriscope.analysis.comparing.findings import Finding, where_text
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.words import UNKNOWN, advantage_range_text, interval_text, ratio_text, size_text
+from fabriscope.model.benchmark_kind import APPLICATION
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._verdicts import VerdictLine, verdict_lines
 
 MOST_SENTENCES = 12
@@ -64,8 +66,15 @@ def range_groups(results: Results) -> list[RangeGroup]:
     return groups
 
 
-def _line(row: Range) -> RangeLine:
+def _sizes(row: Range) -> str:
+    """Return the sizes of a range; an application has none."""
+    if kind_of(row.pair.left_curve.benchmark).pattern == APPLICATION:
+        return ""
     first, last = size_text(row.first_size_bytes), size_text(row.last_size_bytes)
+    return first if first == last else f"{first} to {last}"
+
+
+def _line(row: Range) -> RangeLine:
     least, most, leader = row.least_ratio, row.most_ratio, "undecided"
     by = f"ratio {ratio_text(least)} to {ratio_text(most)}"
     if row.verdict == FASTER:
@@ -77,7 +86,7 @@ def _line(row: Range) -> RangeLine:
     return RangeLine(
         where=where_text(row.pair),
         pair=f"{row.pair.left} / {row.pair.right}",
-        sizes=first if first == last else f"{first} to {last}",
+        sizes=_sizes(row),
         leader=leader,
         verdict=row.verdict,
         by=by,

@@ -29,7 +29,8 @@ from fabriscope.analysis.words import (
     ratio_text,
     size_text,
 )
-from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.benchmark_kind import APPLICATION
+from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.counters import REFUTED
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
@@ -128,7 +129,8 @@ def range_place(rows: Sequence[Range], index: int) -> str:
     row = rows[index]
     first, last = size_text(row.first_size_bytes), size_text(row.last_size_bytes)
     if len(rows) == 1:
-        return "at every size"
+        is_application = kind_of(row.pair.left_curve.benchmark).pattern == APPLICATION
+        return "on this problem" if is_application else "at every size"
     if row.size_count == 1:
         return f"at {first}"
     if index == 0:

@@ -10,6 +10,7 @@ from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import End, Group
 from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, time_text, value_text
+from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._badges import badge_cells, badge_columns
 from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
@@ -23,24 +24,22 @@ _NOTE = (
 
 
 def _build(results: Results) -> list[Section]:
-    if not results.grouped:
+    shared = [row for row in results.grouped if kind_of(row.benchmark).pattern != APPLICATION]
+    if not shared:
         return []
     has_badge = bool(results.transport.height)
     points = {
         (part[0].curve, part[0].metric_id): part
         for part in parts(results.graded, lambda row: (row.curve, row.metric_id))
     }
-    rows = [
-        _row(row, badge_cells(points.get((row.curve, row.metric_id), []), has_badge=has_badge))
-        for row in results.grouped
-    ]
+    rows = [_row(row, badge_cells(points.get((row.curve, row.metric_id), []), has_badge=has_badge)) for row in shared]
     columns = [
         Column("what"), Column("ranks"), Column("network, layer"), Column("smallest message", "number"),
         Column("largest message", "number"), Column("most often last"), Column("late rounds", "number"),
         Column("clock’s error", "number"), Column("launches", "number"), *badge_columns(has_badge=has_badge),
     ]  # fmt: skip
-    table = Table(columns, rows, [_what(row) for row in results.grouped])
-    brief = [block for part in parts(results.grouped, lambda row: row.placement) for block in _brief(part)]
+    table = Table(columns, rows, [_what(row) for row in shared])
+    brief = [block for part in parts(shared, lambda row: row.placement) for block in _brief(part)]
     return [Section("ranks", "Many ranks at once", [table, Paragraph(_NOTE, is_note=True)], "Many ranks", brief=brief)]
 
 
