@@ -178,4 +178,12 @@ def test_a_daemon_that_ended_by_itself_fails_the_launch_whatever_the_client_saw(
 def test_a_client_that_failed_says_why() -> None:
     said = b"fabriscope: 1 of 2 DataNodes are live after 60 s\n"
     assert reason(*outcomes(client(b"", said, 1))) == "1 of 2 DataNodes are live after 60 s"
+    refusal = (
+        "/f/io_0 could only be written to 0 of the 1 minReplication nodes. There are 2 datanode(s) running and 2 "
+        "node(s) are excluded"
+    )
+    full = f"ERROR TestDFSIO: RemoteException: File {refusal} in this operation.\nfabriscope: Job failed!\n".encode()
+    assert reason(*outcomes(client(b"", full, 1))) == f"Job failed!: {refusal}; is the folder of their data full?"
+    late = replace(client(b"", b"fabriscope: Connection refused\n", None), timed_out=True)
+    assert (reason(*outcomes(late)) or "").startswith("TestDFSIO did not end in time")
     assert "TestDFSIO" in (reason(*outcomes(client(b"", b"", 137))) or "")

@@ -14,6 +14,10 @@ from fabriscope.model.command import Command, Outcome
 MIB = 1 << 20
 SIGNALLED = 128
 """What a shell's exit status has beside the number of the signal that ended its program."""
+_REFUSED = re.compile(
+    r"\S+ could only be written to \d+ of the \d+ minReplication nodes\. There are \d+ datanode\(s\) running and "
+    r"\d+ node\(s\) are excluded"
+)
 HDFS_PORT_COUNT = 3
 """TCP ports from a launch's first one on that an HDFS takes."""
 
@@ -91,12 +95,19 @@ def what_failed(names: Sequence[str], outcomes: Sequence[Outcome], client: str) 
     last = outcomes[len(names)] if len(names) < len(outcomes) else None
     if last is not None and last.exit_status in (0, None) and not last.timed_out:
         return None
-    said = _said(last) if last else []
-    return said[-1] if said else ending(last, client, outcomes)
+    # What it says once we have ended its daemons for want of time is no reason.
+    said = _said(last) if last and not last.timed_out else []
+    return f"{said[-1]}{_no_room(last)}" if last and said else ending(last, client, outcomes)
 
 
 def _said(outcome: Outcome) -> list[str]:
     return re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
+
+
+def _no_room(client: Outcome) -> str:
+    """Return what HDFS says where no DataNode takes a block: a job's own error does not tell it."""
+    refused = _REFUSED.findall(text_of(client.stderr))
+    return f": {refused[-1]}; is the folder of their data full?" if refused else ""
 
 
 def _end_of_java(outcome: Outcome) -> str:
