@@ -30,6 +30,7 @@ def test_ycsb_runs_over_the_fabric_and_its_numbers_are_in_the_store(tmp_path: Pa
         "benchmarks": {"hbase_get": {"sizes": [100]}},
         "services": {"hbase": {**example["services"]["hbase"], **of_hbase}},
         "launches": 1,
+        "case_timeout": "400s",
     }
     plan, folder = tmp_path / "plan.yaml", tmp_path / "run"
     plan.write_text(yaml.safe_dump(shortened))
