@@ -15,6 +15,8 @@ def _build(results: Results) -> list[Section]:
     )
     on_screen = Styled(" Click a name in a legend to see it alone; point at a mark for its numbers.", "screen")
     curves = list(curve_figures(results))
+    if not curves and results.grouped:
+        return []  # applications have no sizes to be drawn over, and a table of their own
     blocks: list[Block] = [Paragraph((words, on_screen), is_note=True), Figures(curves, can_show_launches=True)]
     if not curves:
         blocks.append(Paragraph("There is nothing to draw: no case has a result."))
