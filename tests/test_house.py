@@ -32,7 +32,7 @@ ROOMS: Mapping[str, set[str]] = {
     "adapters": {"model", "readers"},
     "store": {"model"},
     "analysis": {"model"},
-    "reports": {"model", "analysis", "registry"},
+    "reports": {"model", "analysis", "audit", "registry"},
     "plan": {"model"},
     "devices": {"model", "registry"},
     "audit": {"model", "registry"},

@@ -37,7 +37,7 @@ HOST: Mapping[str, Value] = {
     "interrupt.eth0.count": 63, "interrupt.eth0.cpus": "0,1,2,3",
     "rdma.hcas": "mlx5_0", "rdma.mlx5_0.firmware_version": "22.39", "rdma.mlx5_0.1.state": "4: ACTIVE",
     "rdma.mlx5_0.1.rate": "100 Gb/sec (2X HDR)", "rdma.mlx5_0.1.link_layer": "Ethernet",
-    "rdma.mlx5_0.1.interface": "eth0",
+    "rdma.mlx5_0.1.interface": "eth0", "rdma.mlx5_1.1.interface": "eth1",
     "rdma.mlx5_0.1.active_mtu_bytes": 4096, "rdma.mlx5_0.1.max_mtu_bytes": 4096, "rdma.mlx5_0.1.traffic_class": 106,
     "rdma.mlx5_0.1.gid_kinds": "IB/RoCE v1 IPv4, RoCE v2 IPv4", "rdma.mlx5_0.1.gid_kind.3": "RoCE v2 IPv4",
     "lldp.eth0.system": "leaf1", "lldp.eth0.most_frame_bytes": 9234,

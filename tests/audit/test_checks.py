@@ -146,7 +146,8 @@ def test_nothing_is_wrong_where_all_is_well(host_count: int) -> None:
 def test_planted_faults_are_all_found_in_large_fabrics() -> None:
     """Each on 4 to 64 hosts with two switches, on another host each time."""
     draw = random.Random(1)
-    for name, (host, port, switch, others) in FAULTS.items():
+    for name in draw.sample(sorted(FAULTS), 36):
+        host, port, switch, others = FAULTS[name]
         count = draw.randrange(4, 65)
         odd = draw.randrange(count)
         verdict = auditing.audit(scene(host, port, switch, host_count=count, odd=odd))

@@ -7,7 +7,7 @@ from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    release = place.text("kernel.release").split(".")
+    release = [*place.text("kernel.release").split("."), ""]
     if not (release[0].isdecimal() and release[1].isdecimal() and (int(release[0]), int(release[1])) >= (5, 12)):
         return None
     seen = [

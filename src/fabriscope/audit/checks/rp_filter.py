@@ -7,12 +7,14 @@ from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    rails = [name for name in place.known.values if name.startswith("pcie.") and name.endswith(".address")]
-    strictest = max(place.number("ip.{0}.rp_filter"), place.number("ip.all.rp_filter"))
-    if len(rails) < 2 or f"pcie.{place.parts[0]}.address" not in rails or strictest != 1:
+    values = place.known.values.items()
+    rails = {value for name, value in values if name.startswith("rdma.") and name.endswith(".interface") and value}
+    if len(rails) < 2 or place.parts[0] not in rails:
+        return None
+    if max(place.number("ip.{0}.rp_filter"), place.number("ip.all.rp_filter")) != 1:
         return None
     seen = [place.witness(f"ip.{one}.rp_filter", f"sysctl net.ipv4.conf.{one}.rp_filter") for one in ("{0}", "all")]
-    return Wrong(f"the filter is strict, with {len(rails)} cards", "sysctl net.ipv4.conf.all.rp_filter=2", seen)
+    return Wrong(f"the filter is strict, with {len(rails)} rails", "sysctl net.ipv4.conf.all.rp_filter=2", seen)
 
 
 CHECK = Check(

@@ -1,0 +1,41 @@
+"""What was wrong with the hosts when the run began, as an audit of the facts that it stored finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabriscope.analysis.results import Results
+from fabriscope.audit import auditing
+from fabriscope.audit.scene import Scene
+from fabriscope.model.audit import Finding
+from fabriscope.model.host_lists import folded
+from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Paragraph, Section, Sections, Table
+
+_HEADS = ("severity", "where", "what", "facts", "why", "remedy")
+
+
+def _build(results: Results) -> list[Section]:
+    verdict = auditing.audit(Scene(results.run.manifest.hosts))
+    if not verdict.findings:
+        return []
+    checks = auditing.checks()
+    rows = [_row(one, checks[one.check].why) for one in verdict.findings]
+    table = Table([Column(head) for head in _HEADS], rows, most=12, rest="findings")
+    unseen = len({one.check for one in verdict.unseen})
+    note = f"{len(verdict.passed)} checks found nothing; {unseen} could not be made on every host, and prove nothing."
+    words = [f"{one.severity}, {_where(one)}: {one.what}; {one.remedy}" for one in verdict.findings]
+    brief: list[Block] = [Heading("Hosts when the run began"), Bullets(words)]
+    return [Section("audit", "Hosts when the run began", [table, Paragraph(note, is_note=True)], brief=brief)]
+
+
+def _row(one: Finding, why: str) -> Sequence[str | Cell]:
+    facts = "; ".join(f"{seen.where}: {seen.fact} {seen.value} ({seen.told_by})" for seen in one.witnesses)
+    return (one.severity, _where(one), one.what, facts, why, one.remedy)
+
+
+def _where(one: Finding) -> str:
+    hosts = folded(one.hosts)
+    return hosts if one.path == "host" else f"{one.path} of {hosts}"
+
+
+SECTION = Sections("audit", 25, _build)
