@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fabriscope.audit import alike
 from fabriscope.audit.alike import Shared
 from fabriscope.audit.inventory import value_text
-from fabriscope.audit.place import NotSeen, Place, Wrong
+from fabriscope.audit.place import NothingThere, NotSeen, Place, Wrong
 from fabriscope.audit.scene import Cable, Scene
 from fabriscope.model.audit import Finding, Severity, Unseen, Witness
 from fabriscope.model.host import HostFacts
@@ -167,6 +167,8 @@ def judged(check: Check, judge: Judge, place: Place, path: str, host: str) -> Re
     """Return what a function says of a place."""
     try:
         wrong = judge(place)
+    except NothingThere:
+        return _NOTHING
     except NotSeen as error:
         reason = str(error)
         return _NOTHING if _NOT_OFFERED.search(reason) else Unseen(check.name, (host,), reason)

@@ -21,6 +21,10 @@ class Wrong:
     witnesses: Sequence[Witness]
 
 
+class NothingThere(Exception):
+    """A place has nothing of what a check looks at: it neither passes there nor is it unseen."""
+
+
 class NotSeen(Exception):
     """A fact that a check needs is unknown; the text says why."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if place.get("interface.{0}.driver") is None:
+        raise NothingThere
     if place.text("interface.{0}.duplex") != "half":
         return None
     seen = [place.witness("interface.{0}.duplex", "ethtool {0}")]

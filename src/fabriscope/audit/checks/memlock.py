@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if place.get("rdma.hcas") is None:
+        raise NothingThere
     limit = place.text("limit.locked_bytes")
-    if limit == "unlimited" or place.get("rdma.hcas") is None:
+    if limit == "unlimited":
         return None
     fix = "LimitMEMLOCK=infinity of the service that starts jobs (slurmd, sshd), and limits.conf for logins"
     seen = [place.witness("limit.locked_bytes", "ulimit -l"), place.witness("rdma.hcas", "ls /sys/class/infiniband")]

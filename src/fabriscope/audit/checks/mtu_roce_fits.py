@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
     if place.text("rdma.{0}.{1}.link_layer") != "Ethernet":
-        return None
+        raise NothingThere
     active, most = place.number("rdma.{0}.{1}.active_mtu_bytes"), place.number("rdma.{0}.{1}.max_mtu_bytes")
     if active >= most:
         return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
     if place.text("rdma.{0}.{1}.link_layer") != "Ethernet" or "v2" not in str(place.get("rdma.{0}.{1}.gid_kinds")):
-        return None
+        raise NothingThere
     interface = place.text("rdma.{0}.{1}.interface")
     if place.value(f"dcb.{interface}.pfc_priorities") != "none":
         return None

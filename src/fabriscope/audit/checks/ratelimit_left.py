@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if not str(place.get("interface.{0}.driver")).startswith("mlx"):
+        raise NothingThere
     limits = place.text("dcb.{0}.rate_limits")
     if limits == "none":
         return None
