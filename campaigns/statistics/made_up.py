@@ -52,9 +52,9 @@ def values(times: Floats) -> Floats:
 
 
 def true_value_ns(noise: np.random.Generator, count: int = 5000) -> float:
-    """Return what the geometric mean over ever more launches comes to; the launches' own factors have the mean 1."""
-    logs = [np.log(values(inner(noise, 500))) for _ in range(count // 500)]
-    return math.exp(float(np.concatenate(logs).mean()))
+    """Return what the median over ever more launches comes to."""
+    logs = np.concatenate([np.log(values(inner(noise, 500))) for _ in range(count // 500)])
+    return math.exp(float(np.median(logs[:, None] + noise.normal(0, LAUNCH_EFFECT, (len(logs), 200)))))
 
 
 def _slow(noise: np.random.Generator, count: int) -> Floats:

@@ -96,9 +96,9 @@ def _drift(noise: Generator, shape: Shape) -> Floats:
 
 
 def _coarse(noise: Generator, shape: Shape) -> Floats:
-    """Return times of 2 % of noise on a clock that shows whole steps of about 5 %, of each run's own phase."""
-    steps = 20 * np.exp(noise.uniform(0, 0.05, (shape[0], 1, 1, 1)) + _normal(noise, shape))
-    return np.asarray(np.log(np.rint(steps) / 20))
+    """Return times of 2 % of noise on a clock that shows steps of 5 %, of which each run meets another part."""
+    part = noise.random((shape[0], 1, 1, 1))
+    return np.asarray(np.log((np.rint(20 * np.exp(_normal(noise, shape)) + part) - part) / 20))
 
 
 NOISES = {

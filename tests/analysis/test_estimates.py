@@ -47,10 +47,13 @@ def test_metrics_of_other_tools_keep_their_id() -> None:
     assert values["value"].to_list() == [pytest.approx(24.0)], "the mean of rates is harmonic"
 
 
-def test_estimate_is_geometric_with_an_interval_on_logs() -> None:
+def test_estimate_is_the_median_launch_with_an_interval_on_logs() -> None:
     run = run_of({PING_PONG: [[[200]], [[400]], [[800]]]})
     row = one(estimates(run), "latency_ns")
     assert row["value"] == pytest.approx(200)
+    assert one(estimates(run_of({PING_PONG: [[[200]], [[400]], [[8000]]]})), "latency_ns")["value"] == pytest.approx(
+        200
+    )
     half = 4.302653 * math.log(2) / math.sqrt(3)
     assert (row["low"], row["high"]) == pytest.approx((200 * math.exp(-half), 200 * math.exp(half)), rel=1e-5)
     assert row["launch_count"] == 3

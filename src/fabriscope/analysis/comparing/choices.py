@@ -125,7 +125,7 @@ def _unpaired(
     logs = [np.log(list(values.values())) for values in both]
     sign = sign_of(metric_id)
     means = [Mean(sign * log, rule.method, blur) for log, rule, blur in zip(logs, rules, blurs, strict=True)]
-    left_value, right_value = (float(np.exp(log.mean())) for log in logs)
+    left_value, right_value = (float(np.exp(np.median(log))) for log in logs)
     return Spot(size, Difference(means[0], means[1]), left_value, right_value)
 
 

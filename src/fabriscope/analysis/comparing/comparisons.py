@@ -199,7 +199,7 @@ def paired(
         if blocks:
             logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
             evidence = Mean(sign * (logs[0] - logs[1]), rules.method, (blurs or {}).get(size, 0.0))
-            left_value, right_value = (float(np.exp(log.mean())) for log in logs)
+            left_value, right_value = (float(np.exp(np.median(log))) for log in logs)
             spots.append(Spot(size, evidence, left_value, right_value, (rounds or {}).get(size, 0)))
     return spots
 

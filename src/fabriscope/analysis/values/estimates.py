@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import polars as pl
 
 from fabriscope.analysis.frames import CASE_COLUMNS, PlannedCase
-from fabriscope.analysis.numbers.evidence import FIXED, WIDEST_LOG, half_width
+from fabriscope.analysis.numbers.evidence import FIXED
+from fabriscope.analysis.numbers.medians import median_with_interval
+from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.run_data import RunData
 
 KEYS = (*CASE_COLUMNS, "metric_id")
+ENDS = ("low", "high")
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     """Return one row for each case and metric, in the order of the values.
 
     Columns: those of a case, `metric_id`, and in the metric's unit
-    - `value`: the geometric mean of the launch values (their median if one of them is zero),
-    - `low`, `high`: 95 % interval of the logs of the launch values, by `method` (numbers/evidence.py); null for one,
+    - `value`: the median of the launch values, of an even number the geometric mean of the two in the middle,
+    - `low`, `high`: its 95 % interval, by `method` (numbers/medians.py); null for one launch, or if one is zero,
     - `launch_min`, `launch_max`, `limit` (what the wire allows);
     - `between_launch_spread`: standard deviation of the logs, about the coefficient of variation; null for one launch,
     - `launch_count`, `sample_count`: what the estimate rests on,
@@ -67,11 +71,12 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     - `impossible`: every launch was beyond that; the estimate is of them and belongs in no summary.
     """
     possible = ~pl.col("impossible")
-    flagged = values.with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))
+    flagged = with_clock_steps(values).with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))
     counted = flagged.with_columns((possible | ~pl.col("_some_possible")).alias("_counts"))
     taken = pl.col("value").filter(pl.col("_counts"))
     grouped = counted.group_by(KEYS, maintain_order=True).agg(
-        taken.log().mean().alias("_centre"),
+        taken.log().alias("_logs"),
+        (pl.col(STEP).max() / 2).alias("_blur"),
         taken.log().std(ddof=1).alias("_spread"),
         taken.median().alias("_median"),
         taken.min().alias("launch_min"),
@@ -89,16 +94,20 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
 
 
 def _with_interval(grouped: pl.DataFrame, method: str) -> pl.DataFrame:
-    halves = {
-        count: half_width(count, 1.0, method) for count in grouped.select(pl.col("launch_count").unique()).to_series()
-    }
+    rows = [
+        [math.exp(log) for log in median_with_interval(logs, method, blur)] if least > 0 else [math.nan] * 3
+        for logs, blur, least in grouped.select("_logs", "_blur", "launch_min").iter_rows()
+    ]
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
+    named = [
+        pl.Series(name, list(column), dtype=pl.Float64)
+        for name, column in zip(("_centre", *ENDS), columns, strict=True)
+    ]
     has_logs = pl.col("launch_min") > 0
-    has_interval = has_logs & (pl.col("launch_count") > 1)
-    half = pl.col("launch_count").replace_strict(halves, return_dtype=pl.Float64) * pl.col("_spread")
-    is_told = has_interval & (half < WIDEST_LOG)
-    return grouped.with_columns(
-        pl.when(has_logs).then(pl.col("_centre").exp()).otherwise(pl.col("_median")).alias("value"),
-        pl.when(is_told).then((pl.col("_centre") - half).exp()).alias("low"),
-        pl.when(is_told).then((pl.col("_centre") + half).exp()).alias("high"),
-        pl.when(has_interval).then(pl.col("_spread")).alias("between_launch_spread"),
+    has_spread = has_logs & (pl.col("launch_count") > 1)
+    is_told = has_spread & pl.all_horizontal(pl.col(*ENDS).is_finite())
+    return grouped.with_columns(named).with_columns(
+        pl.when(has_logs).then(pl.col("_centre")).otherwise(pl.col("_median")).alias("value"),
+        *[pl.when(is_told).then(pl.col(name)).alias(name) for name in ENDS],
+        pl.when(has_spread).then(pl.col("_spread")).alias("between_launch_spread"),
     )
