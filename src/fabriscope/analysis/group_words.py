@@ -36,7 +36,7 @@ def ranks_text(benchmark: str, ranks: str) -> str:
     if kind_of(benchmark).pattern == SERVICE:
         return f"{layout.rank_count} hosts"
     if kind_of(benchmark).pattern != PAIRS:
-        return layout.text()
+        return layout.text() if ranks else f"{layout.rank_count} ranks"  # the usual two: their placement says where
     count = layout.rank_count // 2
     return f"{count} pair{'' if count == 1 else 's'}" + (", cyclic" if layout.arrangement == CYCLIC else "")
 

@@ -75,10 +75,6 @@ def _brief(curve: Curve, runs: Runs, shown: Sequence[tuple[str, str]]) -> list[s
     return [*where, curve.layer_label, *(_text(runs, name) for name in names)]
 
 
-def _ranks(curve: Curve) -> str:
-    return ranks_text(curve.benchmark, curve.ranks) if curve.ranks else "2 ranks"
-
-
 def _text(runs: Runs, metric_id: str) -> str:
     return value_text(runs[metric_id].first.centre.value, metric_id) if metric_id in runs else ""
 
@@ -104,7 +100,7 @@ def _table(results: Results, told: Sequence[tuple[Curve, Runs]], shown: Sequence
         rows.append(
             [
                 kind_of(curve.benchmark).title,
-                Cell(_ranks(curve), PLACEMENT_NAMES[curve.placement]),
+                Cell(ranks_text(curve.benchmark, curve.ranks), PLACEMENT_NAMES[curve.placement]),
                 curve.label(ranks=False),
                 _cell(runs, first),
                 *(_cell(runs, name) for name, _ in shown),
