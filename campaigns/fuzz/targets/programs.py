@@ -42,9 +42,12 @@ READER_FACTORS = {
     "nccl": (1e9,),
     "netperf": (*_BITS, *_KIBI, 1e3),
     "netpipe": (*FACTORS["netpipe"], *_BITS, 1.0, 1e9),
+    "npb": (1e-9,),
     "ycsb": (1e6,),
 }
 """Likewise, of readers whose columns have no one factor."""
+DERIVED = ("communication_percent",)
+"""Columns that are computed of several numbers of a text."""
 IN_ORDER = (
     *(("latency_ns_least", "latency_ns"), ("latency_ns", "latency_ns_p99"), ("latency_ns_p99", "latency_ns_most")),
     *(("time_ns_least_rank_mean", "time_ns_mean"), ("time_ns_mean", "time_ns_most_rank_mean")),
@@ -208,7 +211,7 @@ def _reader(name: str) -> Target:
                     )  # 0: it could not tell
                     assert not row.number(less) > limit, f"{less} is more than {more}"
                 for column, value in row.values.items():
-                    if not isinstance(value, str) and math.isfinite(value):
+                    if column not in DERIVED and not isinstance(value, str) and math.isfinite(value):
                         factors = (names[column].factor, *READER_FACTORS.get(name, FACTORS.get(name, ())))
                         size = int(row.values.get("message_size_bytes", 0))
                         is_known = _follows(abs(value), numbers, size, factors)
