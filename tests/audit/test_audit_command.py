@@ -83,12 +83,25 @@ def test_some_hosts_of_a_finding_may_be_accepted() -> None:
     "value",
     [{}, [1], [{"check": "governor"}], [{"check": "governor", "reason": " ", "until": "2026-12-31"}],
      [{"check": "governor", "reason": "x", "until": "soon"}],
-     [{"check": "g", "reason": "x", "until": "2026-12-31", "x": 1}],
-     [{"check": "g", "reason": "x", "until": "2026-12-31", "hosts": "[["}]],
+     [{"check": "governor", "reason": "x", "until": datetime.datetime(2026, 12, 31, 10, tzinfo=datetime.UTC)}],
+     [{"check": "no-such", "reason": "x", "until": "2026-12-31"}],
+     [{"check": "governor", "reason": "x", "until": "2026-12-31", "x": 1}],
+     [{"check": "governor", "reason": "x", "until": "2026-12-31", "hosts": "[["}]],
 )  # fmt: skip
 def test_a_file_that_accepts_nothing_of_sense_is_refused(value: object) -> None:
-    with pytest.raises(FabriscopeError):
-        accepted.of(value, "accepted.yaml")
+    with pytest.raises(FabriscopeError, match=r"^accepted\.yaml: "):
+        accepted.of(value, "accepted.yaml", auditing.checks())
+
+
+def test_devices_that_nobody_understands_are_no_clean_fabric(tmp_path: Path) -> None:
+    (tmp_path / "le[af").mkdir()
+    (tmp_path / "le[af" / "a.txt").write_text("no output of any switch\n")
+    for form in ("text", "junit"):
+        done = CliRunner().invoke(
+            COMMAND, ["--devices", str(tmp_path), "--only", "map-count", "--format", form], catch_exceptions=False
+        )
+        assert done.exit_code == 4, done.output
+        assert "device le[af: a.txt: no known command's output" in done.stderr
 
 
 def test_this_machine_is_audited(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fabriscope.model.audit import Finding, Verdict
-from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import Foreign
+from fabriscope.model.errors import HostError, ParseError
+from fabriscope.model.foreign import Foreign, shown
 from fabriscope.model.host_lists import unfolded
 
 
@@ -24,27 +24,34 @@ class Accepted:
     """Where; none: everywhere."""
 
 
-def of(value: object, where: str) -> list[Accepted]:
-    """Return what a decoded file accepts; raises ParseError, HostError for a host list that is none.
+def of(value: object, where: str, known: Collection[str]) -> list[Accepted]:
+    """Return what a decoded file accepts of the known checks; raises ParseError.
 
     A list of `{check: mtu-hosts-agree, hosts: node15, reason: it is being replaced, until: 2026-12-31}`.
     """
-    return [_one(part) for part in Foreign(value, where).items()]
+    return [_one(part, known) for part in Foreign(value, where).items()]
 
 
-def _one(part: Foreign) -> Accepted:
+def _one(part: Foreign, known: Collection[str]) -> Accepted:
     for key in part.mapping():
         if key not in ("check", "hosts", "reason", "until"):
             raise ParseError(f"{part.path}: {key!r} is no key of an accepted finding", where=part.where)
     reason, hosts = part.at("reason").text().strip(), part.get("hosts")
     if not reason:
         raise ParseError(f"{part.path}: the reason is empty", where=part.where, fix="say why it is accepted")
-    until = part.at("until")
+    until, check = part.at("until"), part.at("check")
+    if check.text() not in known:
+        what = f"{check.path}: there is no check {shown(check.text())}"
+        raise ParseError(what, where=part.where, fix="`fabriscope audit --list` names them")
     try:
-        day = until.value if isinstance(until.value, datetime.date) else datetime.date.fromisoformat(until.text())
+        is_day = isinstance(until.value, datetime.date) and not isinstance(until.value, datetime.datetime)
+        day = until.value if is_day else datetime.date.fromisoformat(until.text())
     except ValueError:
         raise until.refuse("a day such as 2026-12-31") from None
-    return Accepted(part.at("check").text(), reason, day, unfolded(hosts.text()) if hosts is not None else ())
+    try:
+        return Accepted(check.text(), reason, day, unfolded(hosts.text()) if hosts is not None else ())
+    except HostError as error:
+        raise ParseError(f"{part.path}: {error.what}", where=part.where, fix=error.fix) from error
 
 
 def applied(verdict: Verdict, accepted: Sequence[Accepted], today: datetime.date) -> tuple[Verdict, list[str]]:

@@ -57,6 +57,12 @@ def asked(plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str 
         return survey(plan=plan, hosts=hosts, lab=lab, ssh_words=ssh_words, notice=status.update)
 
 
+def is_blind(found: Survey, devices: Mapping[str, Device]) -> bool:
+    """Return whether a host or a device was not understood, or nothing was looked at."""
+    is_unread = found.problems or any(device.problems for device in devices.values())
+    return bool(is_unread) or not (found.hosts or devices)
+
+
 def complain(found: Survey, devices: Mapping[str, Device]) -> None:
     """Say which hosts could not be asked, and what of the devices' outputs was not understood."""
     from fabriscope.model.errors import printable

@@ -68,7 +68,7 @@ def audit(
     _survey.complain(found, devices)
     if verdict.counting:
         raise click.exceptions.Exit(EXIT_FINDINGS)
-    if verdict.unseen or found.problems:
+    if verdict.unseen or _survey.is_blind(found, devices):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 
@@ -90,7 +90,7 @@ def _accepted(path: Path) -> list[Accepted]:
     """Return what a file accepts; raises ParseError."""
     import yaml
 
-    from fabriscope.audit import accepted
+    from fabriscope.audit import accepted, auditing
     from fabriscope.model import plain_files
     from fabriscope.model.errors import ParseError
 
@@ -100,7 +100,7 @@ def _accepted(path: Path) -> list[Accepted]:
         raise ParseError(f"it cannot be read: {plain_files.why(error)}", where=str(path)) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ParseError(f"it is no YAML: {str(error).splitlines()[0]}", where=str(path)) from error
-    return accepted.of(value, str(path))
+    return accepted.of(value, str(path), auditing.checks())
 
 
 COMMAND = audit

@@ -65,10 +65,14 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
 
 
 def folded(hosts: Iterable[str]) -> str:
-    """Return hosts as a list that `unfolded` understands: `node[1-4],head`."""
+    """Return hosts as a list that `unfolded` understands: `node[1-4],head`; what is no host's name stands as it is."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-    return str(NodeSet.fromlist(list(hosts), resolver=RESOLVER_NOGROUP))
+    plain: list[str] = []
+    odd: list[str] = []
+    for host in hosts:
+        (plain if _HOST.fullmatch(host) and "@" not in host else odd).append(host)
+    return ",".join(filter(None, (str(NodeSet.fromlist(plain, resolver=RESOLVER_NOGROUP)), *odd)))
 
 
 def _refuse_odd_groups(text: str) -> None:
