@@ -89,6 +89,12 @@ def test_a_file_that_is_no_inventory_is_refused_in_a_sentence(tmp_path: Path, te
         _inventory_text.earlier(path)
 
 
+def test_what_tells_of_no_host_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text('{"hosts": {}}')
+    with pytest.raises(StoreError, match="it tells of no host"):
+        _inventory_text.earlier(tmp_path / "none.json")
+
+
 def test_this_machine_as_json() -> None:
     done = CliRunner().invoke(command.COMMAND, ["--format", "json"])
     assert done.exit_code == 0, done.output

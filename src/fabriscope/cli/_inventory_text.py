@@ -21,7 +21,15 @@ MOST_BYTES = 256 << 20
 
 
 def earlier(path: Path) -> Mapping[str, HostFacts]:
-    """Return the hosts of a run's folder, or of a file that `--format json` printed; raises StoreError."""
+    """Return the hosts of a run, or of a file that `--format json` printed; raises StoreError, also for none."""
+    hosts = _hosts_in(path)
+    if not hosts:
+        fix = "name a run that measured, or what `fabriscope inventory --format json` printed"
+        raise StoreError("it tells of no host, so nothing can have changed since", where=str(path), fix=fix)
+    return hosts
+
+
+def _hosts_in(path: Path) -> Mapping[str, HostFacts]:
     if path.is_dir():
         from fabriscope import store
 
@@ -56,7 +64,7 @@ def shown(
 def as_text(known: Inventory, changed: Sequence[Change] | None, *, is_whole: bool) -> str:
     """Return facts by group: the usual value, and below it the hosts that have another one."""
     if not known.hosts:
-        return "no host answered\n"
+        return "there is no host and no device to tell of\n"
     lines = [f"{len(known.hosts)} hosts: {folded(known.hosts)}"]
     if len(known.kinds) > 1:
         lines += [f"  kind {at}: {folded(group)}" for at, group in enumerate(known.kinds, start=1)]
