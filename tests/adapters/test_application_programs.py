@@ -22,7 +22,7 @@ from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.metrics import metrics_of
 
 READERS = Path(__file__).parents[1] / "readers" / "data" / "npb"
-HPCC = (Path(__file__).parent / "data" / "applications" / "hpcc.txt").read_text()
+HPCC = (Path(__file__).parent / "application_data" / "hpcc.txt").read_text()
 """hpcc 1.5.0 of Debian, N = 1000 on two ranks, by our own shell around it."""
 HPL_TOLD = {
     "n": "1000",
