@@ -56,6 +56,17 @@ def test_a_latency_is_set_over_ours_by_the_same_statistic(metric_id: str, printe
     assert one.spread_before == pytest.approx(max(printed_ns / 10_500, 10_500 / printed_ns))
 
 
+def test_what_is_printed_is_what_the_other_tables_have() -> None:
+    others: list[Bursts] = [[[value]] for value in (10_000.0, 10_400.0, 14_000.0)]
+    results = results_of(told({OURS: LAUNCHES, by("sockperf", OURS): others}, {"sockperf": "latency_ns"}))
+    (one,) = results.reconciled
+    estimated = {
+        row.instrument: (row.value, row.low, row.high) for row in results.graded if row.metric_id == "latency_ns"
+    }
+    for said in one.statements:
+        assert (said.printed.value, said.printed.low, said.printed.high) == estimated[said.instrument]
+
+
 def test_two_bursts_have_no_least_of_three_means() -> None:
     short: list[Bursts] = [[[20_000.0] * 5] * 2] * 3
     run = told({OURS: short, by("netpipe", OURS): [[[10_000.0]]] * 3}, {"netpipe": "latency_ns_least_mean"})

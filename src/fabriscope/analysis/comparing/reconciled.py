@@ -12,8 +12,8 @@ import polars as pl
 from fabriscope.analysis.comparing.comparisons import Curves, Key, points_of
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.intervals import log_ratio
-from fabriscope.analysis.rows import parts
-from fabriscope.analysis.values.estimates import Centre
+from fabriscope.analysis.rows import parts, rows_of
+from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
 from fabriscope.analysis.values.restated import ENGINE, restated, restatements
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.metrics import metric_of
@@ -85,17 +85,34 @@ def reconciled(run: RunData, values: pl.DataFrame, rules: Rules) -> list[Reconci
     `values` are launch values. A number and ours by its definition are set against each other inside blocks.
     """
     sound = values.filter(pl.col("layer") != "null", ~pl.col("impossible"), pl.col("value") > 0)
-    ours = points_of(restated(run, sound))
+    printed, ours = _Told.of(sound, rules), _Told.of(restated(run, sound), rules)
     how = {one.metric_id: one.how for one in restatements(sound)}
-    printed = {key: points for key, points in points_of(sound).items() if _thing(key) not in _DERIVED}
+    stated = [key for key in printed.points if _thing(key) not in _DERIVED]
     found = []
-    for group in parts(printed, lambda key: (_link(key), _thing(key))):
-        for size in sorted({size for key in group for size in printed[key]}):
-            keys = [key for key in group if size in printed[key]]
+    for group in parts(stated, lambda key: (_link(key), _thing(key))):
+        for size in sorted({size for key in group for size in printed.points[key]}):
+            keys = [key for key in group if size in printed.points[key]]
             if len({key.curve.instrument for key in keys}) > 1:
-                told = [_statement(key, size, printed, ours, how, rules) for key in keys]
+                told = [_statement(key, size, (printed, ours), how, rules) for key in keys]
                 found.append(Reconciled(_link(group[0]), _thing(group[0]), size, tuple(told)))
     return found
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Numbers of launches, and what they come to, as a report's other tables have it."""
+
+    points: Curves
+    centres: Mapping[tuple[Key, int], Centre]
+
+    @classmethod
+    def of(cls, values: pl.DataFrame, rules: Rules) -> _Told:
+        rows = rows_of(estimates_of(values, rules.method), Estimate)
+        centres = {
+            (Key(row.curve, row.metric_id), row.message_size_bytes): Centre(row.value, row.low, row.high)
+            for row in rows
+        }
+        return cls(points_of(values), centres)
 
 
 def _link(key: Key) -> Curve:
@@ -108,25 +125,23 @@ def _thing(key: Key) -> str:
     return next((what.removeprefix(way) for way in _WAYS if what.startswith(way)), what)
 
 
-def _statement(key: Key, size: int, printed: Curves, ours: Curves, how: Mapping[str, str], rules: Rules) -> Statement:
-    by_us = replace(key, curve=_link(key))
-    same = printed.get(by_us, {}).get(size)
-    like = same or ours.get(by_us, {}).get(size)
-    theirs = printed[key][size]
-    blocks = sorted(theirs.keys() & like.keys()) if like else []
-    name, centre = key.curve.instrument, _centre(list(theirs.values()), rules)
+def _statement(key: Key, size: int, told: tuple[_Told, _Told], how: Mapping[str, str], rules: Rules) -> Statement:
+    printed, restated_ours = told
+    name, centre, by_us = key.curve.instrument, printed.centres[key, size], replace(key, curve=_link(key))
     if name == ENGINE:
         return Statement(name, key.metric_id, centre, centre.value, Centre(1.0, None, None), _SAME)
+    ours, words = (printed, _SAME) if (by_us, size) in printed.centres else (restated_ours, how.get(key.metric_id, ""))
+    like, theirs = ours.points.get(by_us, {}).get(size), printed.points[key][size]
+    blocks = sorted(theirs.keys() & like.keys()) if like else []
     if like is None or not blocks:
         return Statement(name, key.metric_id, centre, None, None, _why_not(key, like))
-    excess = _centre([theirs[block] / like[block] for block in blocks], rules)
-    words = _SAME if same else how[key.metric_id]
-    return Statement(name, key.metric_id, centre, _centre(list(like.values()), rules).value, excess, words)
+    excess = _ratio([theirs[block] / like[block] for block in blocks], rules)
+    return Statement(name, key.metric_id, centre, ours.centres[by_us, size].value, excess, words)
 
 
-def _centre(values: Sequence[float], rules: Rules) -> Centre:
-    """Return the geometric mean with its interval over launches or blocks."""
-    told = log_ratio(np.log(values), method=rules.method)
+def _ratio(ratios: Sequence[float], rules: Rules) -> Centre:
+    """Return the geometric mean of the ratios of blocks, with its interval, as comparisons have it."""
+    told = log_ratio(np.log(ratios), method=rules.method)
     ends = [math.exp(end) if math.isfinite(end) else None for end in (told.low, told.high)]
     return Centre(math.exp(told.centre), *ends)
 

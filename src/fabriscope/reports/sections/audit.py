@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from fabriscope.analysis.results import Results
 from fabriscope.audit import auditing
 from fabriscope.audit.scene import Scene
-from fabriscope.model.audit import Finding
+from fabriscope.model.audit import Finding, Verdict
 from fabriscope.model.host_lists import folded
+from fabriscope.model.run_data import RunData
 from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Paragraph, Section, Sections, Table
 
 _HEADS = ("severity", "where", "what", "facts", "why", "remedy")
 
 
 def _build(results: Results) -> list[Section]:
-    verdict = auditing.audit(Scene(results.run.manifest.hosts))
+    verdict = results.run.once(_verdict)
     if not verdict.findings:
         return []
     checks = auditing.checks()
@@ -26,6 +27,10 @@ def _build(results: Results) -> list[Section]:
     words = [f"{one.severity}, {_where(one)}: {one.what}; {one.remedy}" for one in verdict.findings]
     brief: list[Block] = [Heading("Hosts when the run began"), Bullets(words)]
     return [Section("audit", "Hosts when the run began", [table, Paragraph(note, is_note=True)], brief=brief)]
+
+
+def _verdict(run: RunData) -> Verdict:
+    return auditing.audit(Scene(run.manifest.hosts))
 
 
 def _row(one: Finding, why: str) -> Sequence[str | Cell]:
