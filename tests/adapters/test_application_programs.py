@@ -102,6 +102,7 @@ def test_our_kernels_rate_time_and_communication_are_what_they_print() -> None:
         (lambda: outcome((READERS / "ours_damaged.txt").read_text(), 3), "its verification failed: "),
         (lambda: outcome((READERS / "ours_refused.txt").read_text(), 2), "BT class S cannot use 2 ranks"),
         (lambda: outcome("", None, timed_out=True), "it was ended at its time limit, 60 s"),
+        (lambda: outcome((READERS / "ours.txt").read_text()[:900], None, timed_out=True), "its time limit, 60 s"),
         (lambda: outcome("", -9), "was ended by signal 9"),
         (lambda: outcome("", 0), "ended with exit status 0, saying nothing"),
     ],
@@ -111,6 +112,23 @@ def test_what_was_not_verified_has_no_number(said: Callable[[], Outcome], reason
     parsed = NpbAdapter().parse(asked, [said()])
     assert not parsed.blocks
     assert [(result.status, reason in (result.reason or "")) for result in parsed.results] == [("failed", True)], parsed
+
+
+@pytest.mark.parametrize(("phases", "share"), [("[]", None), ('[{"kind":"compute","ns":[1,2,3]}]', "refused")])
+def test_phases_of_other_ranks_are_refused_and_none_tell_no_share(phases: str, share: str | None) -> None:
+    (text,) = (
+        line
+        for line in (READERS / "ours.txt").read_text().splitlines(keepends=True)
+        if "mg" in line[:80] and "mops" in line
+    )
+    text = re.sub(r'"phases":\[.*\]', f'"phases":{phases}', text)
+    parsed = NpbAdapter().parse(launch("npb", ("nas_mg_s", {"repeats": "1", "time_limit_s": "60"})), [outcome(text)])
+    (result,) = parsed.results
+    if share is None:
+        assert result.status == "ok"
+        assert "computing_percent" not in values(parsed)
+    else:
+        assert "a phase has the times of 3 ranks, and 2 took part" in (result.reason or "")
 
 
 def test_a_result_of_another_problem_or_of_fewer_ranks_is_refused() -> None:

@@ -89,7 +89,8 @@ def test_the_client_is_told_the_workloads() -> None:
     assert load.startswith(f"{ALL.cases[0].case_id}:load:100:")
     assert first == (
         f"{ALL.cases[1].case_id}:run:100:readproportion=0.5,updateproportion=0.5,insertproportion=0.0,"
-        "scanproportion=0.0,readmodifywriteproportion=0.0,requestdistribution=zipfian,writeallfields=false"
+        "scanproportion=0.0,readmodifywriteproportion=0.0,requestdistribution=zipfian,writeallfields=false,"
+        "maxscanlength=100"
     )
     assert "readmodifywriteproportion=0.5" in last
     told = settings(client)

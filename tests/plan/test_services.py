@@ -75,7 +75,13 @@ def test_what_hbase_takes_follows_its_records_and_its_target_rate(tmp_path: Path
     assert needed_bytes(many.cases)["node2"] - needed_bytes(few.cases)["node2"] > 999_000 * 1000
     slow = LOADED + "services: {hbase: {records: 1000, operations: 1000, runs: 1, target: 10}}\n"
     fabrics = planned_fabrics(load(tmp_path / "plan.yaml", WORDS))
-    assert expected_ns(scheduled(tmp_path, slow).launches[0], fabrics) > expected_ns(few, fabrics) + 200 * 10**9
+    wait_ns = expected_ns(scheduled(tmp_path, slow).launches[0], fabrics) - expected_ns(few, fabrics)
+    assert wait_ns == pytest.approx(199 * 10**9)  # a warm-up and a run of 100 s each, in place of half a second
+    fast = slow.replace("target: 10}", "target: 1000000}")  # as fast as it goes, and no faster
+    assert expected_ns(scheduled(tmp_path, fast).launches[0], fabrics) == expected_ns(few, fabrics)
+    # The records are loaded once, however many workloads ask for them.
+    loads_ns = expected_ns(many, fabrics) - expected_ns(few, fabrics)
+    assert loads_ns == pytest.approx(999_000 / 2000 * 1e9)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
-from fabriscope.readers.base import Row, Table
+from fabriscope.readers.base import Document, Row, Table
 from fabriscope.readers.npb import READER, VERIFIED
 
 
 def jobs(
     launch: Launch, argv: Callable[[Case], tuple[str, ...]], env: Mapping[str, str], last_line: Callable[[Case], str]
 ) -> tuple[Command, ...]:
-    """Return an MPI job for each case of a launch, one after the other, none of which is another one's end."""
+    """Return an MPI job for each case of a launch, one after the other; a failure of one does not end the others."""
     return tuple(
         Command(
             argv(case),
@@ -36,13 +36,15 @@ def parsed(launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
     """Return the runs' numbers; a run whose verification failed has none, and its case has failed."""
     blocks: list[SampleBlock] = []
     results: list[CaseResult] = []
-    details: dict[str, object] = {}
     for place, case in enumerate(launch.cases):
         outcome = outcomes[place] if place < len(outcomes) else None
-        reason = None
+        rows: Sequence[Row] = ()
         try:
-            rows = _rows(case, outcome) if outcome is not None else []
-            reason = _reason(case, outcome, rows, outcomes)
+            reason = _not_ended(case, outcome, outcomes)
+            if outcome is not None and reason is None:
+                document = READER.read(text_of(outcome.stdout))
+                rows = _rows(case, document, outcome)
+                reason = _reason(case, document, outcome, rows)
         except ParseError as error:
             reason = str(error)
         if reason is not None:
@@ -51,13 +53,23 @@ def parsed(launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         results.append(CaseResult(case.case_id, "ok"))
         for burst, row in enumerate(rows):
             blocks += [SampleBlock(case.case_id, (value,), name, burst=burst) for name, value in _values(row).items()]
-    return ParsedLaunch(tuple(blocks), tuple(results), details)
+    return ParsedLaunch(tuple(blocks), tuple(results))
 
 
-def _rows(case: Case, outcome: Outcome) -> list[Row]:
+def _not_ended(case: Case, outcome: Outcome | None, started: Sequence[Outcome]) -> str | None:
+    """Return why a case's program did not come to its end, if so: what it said until then is cut."""
+    if outcome is None:
+        return ending(None, _program(case), started)
+    return f"it was ended at its time limit, {case.parameter_map['time_limit_s']} s" if outcome.timed_out else None
+
+
+def _program(case: Case) -> str:
+    return "fabriscope-npb" if "repeats" in case.parameter_map else "the reference"
+
+
+def _rows(case: Case, document: Document, outcome: Outcome) -> list[Row]:
     """Return the results of the case's problem; raises ParseError where they are of another one."""
     kernel, problem_class = nas_problem(case.benchmark)
-    document = READER.read(text_of(outcome.stdout))
     document.check(kernel)
     tables = [table for table in document.tables if table.rows]
     for table in tables:
@@ -74,25 +86,22 @@ def _check(case: Case, table: Table, row: Row, kernel: str, problem_class: str) 
         what = f"it is {table.name} of class {row.values.get('problem_class')}"
         raise ParseError(f"{what}, and {kernel.upper()} of class {problem_class} was asked for", where=where)
     if row.number("process_count") != ranks:
-        what = f"{row.number('process_count'):.0f} ranks took part, and {ranks} were asked for"
+        count = row.number("process_count")
+        what = f"{count:.0f} rank{'' if count == 1 else 's'} took part, and {ranks} were asked for"
         raise ParseError(what, where=where, fix="build the program with the MPI library that starts it")
 
 
-def _reason(case: Case, outcome: Outcome | None, rows: Sequence[Row], started: Sequence[Outcome]) -> str | None:
+def _reason(case: Case, document: Document, outcome: Outcome, rows: Sequence[Row]) -> str | None:
     """Return why a case has no number; None where all its runs were verified."""
-    program = "fabriscope-npb" if "repeats" in case.parameter_map else "the reference"
-    if outcome is None or outcome.timed_out:
-        limit_s = case.parameter_map["time_limit_s"]
-        return f"it was ended at its time limit, {limit_s} s" if outcome else ending(None, program, started)
     wrong = next((row for row in rows if row.values.get("verification") != VERIFIED), None)
     if wrong is not None:
         return f"its verification failed: {wrong.values.get('verification_words', wrong.values.get('verification'))}"
-    said = READER.read(text_of(outcome.stdout)).problem("said")
+    said = document.problem("said")
     if said is not None:
         return said.text
     wanted = int(case.parameter_map.get("repeats", "1"))
     if outcome.exit_status not in (0, None) or not rows:
-        return ending(outcome, program, started)
+        return ending(outcome, _program(case), [outcome])
     return None if len(rows) == wanted else f"it has {len(rows)} results, and {wanted} were asked for"
 
 

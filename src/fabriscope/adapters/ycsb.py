@@ -1,9 +1,9 @@
 """YCSB 0.17 on an HBase 2.5 that each launch starts: its service start is the replicate, its runs are bursts.
 
 The first host has the NameNode, ZooKeeper, the master and the client; every other one a DataNode and a region server.
-All of them listen on the addresses of the fabric that is measured. Each launch makes a table whose regions have equal
-shares of the keys, loads it, and runs the workloads. YCSB's own numbers are kept as it prints them, in microseconds;
-its HdrHistograms stand beside them in the journal, in the format of HdrHistogram's logs.
+All of them listen on the addresses of the fabric that is measured. Each launch makes a table whose regions have about
+equal shares of the keys, loads it, and runs the workloads. YCSB's own numbers are kept as it prints them, in
+microseconds; its HdrHistograms stand beside them in the journal, in the format of HdrHistogram's logs.
 """
 
 from __future__ import annotations

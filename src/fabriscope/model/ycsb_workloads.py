@@ -13,6 +13,8 @@ OPERATIONS = {
     READ_MODIFY_WRITE: ("READ-MODIFY-WRITE", "readmodifywriteproportion"),
 }
 """How YCSB's results and its properties call each kind."""
+MOST_SCANNED = 100
+"""Records of a scan: as in YCSB's file of workload E, whose code has 1000 where nobody says it."""
 STANDARD = "standard"
 """Of the distribution: that of the workload."""
 LOAD = "load"
@@ -40,7 +42,8 @@ class Workload:
         shares = dict(self.shares)
         given = {name: str(shares.get(kind, 0.0)) for kind, (_, name) in OPERATIONS.items()}
         keys = self.distribution if distribution == STANDARD else distribution
-        return {**given, "requestdistribution": keys, "writeallfields": str(self.writes_all_fields).lower()}
+        more = {"requestdistribution": keys, "writeallfields": str(self.writes_all_fields).lower()}
+        return {**given, **more, "maxscanlength": str(MOST_SCANNED)}
 
 
 WORKLOADS = {

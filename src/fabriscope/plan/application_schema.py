@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -16,6 +17,7 @@ MAX_ORDER = 10_000_000
 """Of HPL's matrix; the largest machines' are about this."""
 MAX_BLOCK = 4096
 MAX_REPEATS = 1000
+MAX_THREADS = 4096
 MAX_RANKS = 4096
 S_NS = 10**9
 Limit = Annotated[DurationNs, Field(ge=S_NS, le=7 * 24 * 3600 * S_NS)]
@@ -56,10 +58,10 @@ def _one_of_schema(known: tuple[str, ...]) -> WithJsonSchema:
 
 def _grid(value: Any) -> Any:
     """Return rows and columns of `2x4`."""
-    rows, _, columns = str(value).lower().partition("x")
-    if not (rows.isdecimal() and columns.isdecimal() and 1 <= int(rows) <= MAX_BLOCK and int(columns) >= 1):
+    hit = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", str(value).lower())
+    if hit is None or not all(1 <= int(count) <= MAX_RANKS for count in hit.groups()):
         raise ValueError(f"{shown(value)} is no grid of processes such as 2x4")
-    return (int(rows), int(columns))
+    return (int(hit[1]), int(hit[2]))
 
 
 _KERNELS = tuple(name.upper() for name in KERNELS)
@@ -68,7 +70,6 @@ Classes = Annotated[tuple[str, ...], _one_of(tuple(CLASSES), "class"), _one_of_s
 Grid = Annotated[
     tuple[int, int], BeforeValidator(_grid), WithJsonSchema({"type": "string", "examples": ["2x4"], "minLength": 3})
 ]
-Clock = Annotated[float, BeforeValidator(lambda value: _clock_hz(value)), Field(ge=1e6, le=1e11)]
 
 
 def _clock_hz(value: Any) -> float:
@@ -78,6 +79,9 @@ def _clock_hz(value: Any) -> float:
     if factor is None or not number.replace(".", "", 1).isdecimal():
         raise ValueError(f"{shown(value)} is no frequency such as 2.5GHz")
     return float(number) * factor
+
+
+Clock = Annotated[float, BeforeValidator(_clock_hz), Field(ge=1e6, le=1e11)]
 
 
 class NpbSection(Section):
@@ -109,7 +113,7 @@ class HplSection(Section):
     )
     nb: Annotated[Whole, Field(ge=1, le=MAX_BLOCK)] = Field(128, description="blocking factor")
     grid: Grid | None = Field(None, description="rows x columns of the ranks; absent: as square as they allow")
-    threads: Annotated[Whole, Field(ge=1, le=MAX_BLOCK)] = Field(1, description="threads of each rank's BLAS")
+    threads: Annotated[Whole, Field(ge=1, le=MAX_THREADS)] = Field(1, description="threads of each rank's BLAS")
     clock: Clock | None = Field(
         None, description="nominal clock of a core, for the peak; absent: as the host says",
         json_schema_extra={"type": "string", "examples": ["2.5GHz"]},
@@ -122,8 +126,8 @@ class HplSection(Section):
     @model_validator(mode="after")
     def _has_an_order(self) -> HplSection:
         if (self.n is None) is (self.memory is None):
-            which = "one of n and memory is wanted, and both are given" if self.n else "the order of its matrix lacks"
-            raise ValueError(f"{which}: write for example `n: 10000`, or `memory: 80%`")
+            which = "n and memory are both given" if self.n else "the order of its matrix is missing"
+            raise ValueError(f"{which}: write one of them, for example `n: 10000` or `memory: 80%`")
         return self
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from fabriscope.model.applications import HPL, INSTRUMENTS, KERNELS, hpl_operations, nas_problem
 from fabriscope.model.benchmark_kind import STREAMS
@@ -26,6 +27,8 @@ JOB_NS = 2_000_000_000
 """About what a job of map tasks takes beside moving data."""
 OPERATIONS_PER_S = 2000
 """About how many operations of a service a second, on hosts that share few cores."""
+LOADING = "hbase_load"
+"""What tells of the load, which is made once, whatever is run on it."""
 HPL_PER_RANK = 4e9
 """About how many operations a second HPL does on a core."""
 HPL_BYTES = 8.0
@@ -50,7 +53,8 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
     """
     entry = launch.entry
     if layer_of(entry.layer).start_ns:
-        return layer_of(entry.layer).start_ns + sum(_service_ns(case, fabrics) for case in launch.cases)
+        running_ns = sum(_service_ns(case, fabrics) for case in launch.cases)
+        return layer_of(entry.layer).start_ns + _loading_ns(launch.cases) + running_ns
     if entry.instrument in INSTRUMENTS:
         of_runs = (_application_ns(case, fabrics) for case in launch.cases)
         return start_ns(entry.layer, len(entry.hosts)) * len(launch.cases) + sum(of_runs)
@@ -62,24 +66,30 @@ def _service_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long all runs of a case take: a job's start and end, and its files over the client's link."""
     told = case.parameter_map
     if "operations" in told:
-        rate_per_s = int(told["target"]) or OPERATIONS_PER_S
-        loaded_ns = int(told["records"]) * 1e9 / OPERATIONS_PER_S
-        return round(loaded_ns + int(told["operations"]) * 1e9 / rate_per_s * (1 + int(told["runs"])))
+        rate_per_s = min(int(told["target"]) or OPERATIONS_PER_S, OPERATIONS_PER_S)
+        runs = 0 if case.benchmark == LOADING else 1 + int(told["runs"])
+        return round(int(told["operations"]) * 1e9 / rate_per_s * runs)
     rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
     sent_bytes = int(told.get("files", "1")) * case.message_size_bytes * _WIRE_FACTOR
     sent_ns = sent_bytes * _BITS_PER_BYTE * 1e9 / rate if rate else 0
     return round((JOB_NS + sent_ns) * (1 + int(told.get("runs", "1"))))
 
 
+def _loading_ns(cases: Iterable[Case]) -> int:
+    """Return about how long it takes to load the records of a service: each size of them once, whatever asks for it."""
+    records = {case.message_size_bytes: int(case.parameter_map.get("records", "0")) for case in cases}
+    return round(sum(records.values()) * 1e9 / OPERATIONS_PER_S)
+
+
 def _application_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long a run of an application takes: computing, and what it sends over the slowest wire.
 
-    No more than its time limit, in which case it may not end.
+    No more than its time limit, in which case it may not end. HPL without a named program is reckoned as hpcc's.
     """
     told, ranks = case.parameter_map, len(case.entry.hosts)
     if case.entry.instrument == HPL:
         operations, sent_bytes = hpl_operations(int(told["n"])), HPL_BYTES * int(told["n"]) ** 2
-        sent_bytes += 0 if "xhpl" in told.get("program", "") else HPCC_BYTES
+        sent_bytes += 0 if PurePosixPath(told.get("program", "")).name.startswith("xhpl") else HPCC_BYTES
         computing_s = operations / (ranks * HPL_PER_RANK)
     else:
         name, problem_class = nas_problem(case.benchmark)

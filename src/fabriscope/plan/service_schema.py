@@ -58,7 +58,7 @@ class HbaseSection(Section):
         2, description="runs of each case in one start of the service, after one that warms up"
     )
     regions: Annotated[Whole, Field(ge=1, le=1000)] = Field(
-        1, description="of the table for each region server, of equal shares of the keys"
+        1, description="of the table for each region server, of about equal shares of the keys"
     )
     heap: Heap = Field(256 * MIB, description="of each region server")
     master_heap: Heap = Field(192 * MIB, description="of the master")

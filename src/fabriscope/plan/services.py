@@ -36,7 +36,7 @@ def contradictions(plan: PlanSection, hosts: Sequence[str]) -> Iterator[Contradi
             what = f"no benchmark of this plan is of the layer {layer}"
             yield ("layers", index), what, f"add for example `{_EXAMPLES[layer]}`"
     copies = {"hdfs": plan.services.hdfs.replication, "hbase": plan.services.hbase.replication}
-    for layer in copies.keys() & set(plan.layers):
+    for layer in filter(copies.__contains__, plan.layers):
         yield from _of_copies(layer, copies[layer], len(hosts) - 1)
     if "hbase" in plan.layers:
         yield from _of_records(plan)

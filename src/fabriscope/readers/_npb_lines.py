@@ -34,17 +34,20 @@ def _result(told: Foreign, draft: Draft) -> dict[str, Value]:
     is_verified = told.at("verified").flag()
     if is_verified is bool(failed):
         raise ParseError(f"verified is {str(is_verified).lower()}, and {len(failed)} checks have not passed")
+    ranks = told.at("rank_count").whole(least=1)
     row: dict[str, Value] = {
         "Class": told.at("class").text(),
         "Size": "x".join(str(one.whole()) for one in told.at("size").items()),
         "Iterations": told.at("iteration_count").whole(),
         "Time in seconds": time_ns / 1e9,
-        "Total processes": told.at("rank_count").whole(least=1),
+        "Total processes": ranks,
         "Mop/s total": mops,
         "Operation type": told.at("operation").text(),
         "Verification": VERIFIED if is_verified else WRONG,
-        "communication": _communication_percent(told.at("phases")),
     }
+    share = _communication_percent(told.at("phases"), ranks)
+    if share is not None:
+        row["communication"] = share
     if failed:
         row["failed check"] = _words(failed[0])
         name = told.at("kernel").text().upper()
@@ -58,14 +61,15 @@ def _words(check: Foreign) -> str:
     return f"{check.at('name').text()} is {value} and should be {check.at('expected').number():.13g}"
 
 
-def _communication_percent(phases: Foreign) -> float:
-    """Return the mean over the ranks of the share of their time that is communication."""
-    whole: list[int] = []
-    shared: list[int] = []
+def _communication_percent(phases: Foreign, ranks: int) -> float | None:
+    """Return the mean over the ranks of the share of their time that is communication; None where no time is told."""
+    whole, shared = [0] * ranks, [0] * ranks
     for phase in phases.items():
         times = [one.whole() for one in phase.at("ns").items()]
-        whole = [a + b for a, b in zip(whole or [0] * len(times), times, strict=True)]
+        if len(times) != ranks:
+            raise ParseError(f"a phase has the times of {len(times)} ranks, and {ranks} took part")
         is_shared = phase.at("kind").text() == "communication"
-        shared = [a + b * is_shared for a, b in zip(shared or [0] * len(times), times, strict=True)]
+        whole = [a + b for a, b in zip(whole, times, strict=True)]
+        shared = [a + b * is_shared for a, b in zip(shared, times, strict=True)]
     shares = [100 * part / all_ns for part, all_ns in zip(shared, whole, strict=True) if all_ns]
-    return sum(shares) / len(shares) if shares else 0.0
+    return sum(shares) / len(shares) if shares else None

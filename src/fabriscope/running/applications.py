@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from fabriscope import engine_binary
 from fabriscope.adapters.hpl import PROGRAMS
 from fabriscope.adapters.npb_reference import program_of
-from fabriscope.hosts import facts
+from fabriscope.hosts import access, facts
 from fabriscope.launch.site import Site
 from fabriscope.model.applications import HPL, INSTRUMENTS, NPB_REFERENCE, nas_problem
 from fabriscope.model.benchmarks import kind_of
@@ -55,18 +54,22 @@ def check(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
     cases = [case for launch in first for case in launch.cases if launch.entry.instrument in INSTRUMENTS]
     here = facts.collect(HERE) if in_lab and cases else None
     is_near = not any(host.is_remote for host in site.hosts.values())
+    needed: dict[tuple[str | None, str, int], int | None] = {}  # the same over every fabric
     for case in cases:
         if is_near or case.entry.instrument == HPL:
             _check_program(case, site, is_near=is_near)
-        needs = _needed_bytes(case, site)
-        for where, known, share in _machines(case, site, here):
+        ranks = len(case.entry.hosts)
+        problem = (case.entry.mpi, f"{case.benchmark} {case.parameter_map.get('n')}", ranks)
+        if problem not in needed:
+            needed[problem] = _needed_bytes(case, site)
+        for where, known, rank_count in _machines(case, site, here):
             if case.entry.instrument == HPL:
-                _check_cores(case, where, known, share)
-            available = _known(known, "memory.available_bytes")
-            if needs is not None and available is not None and available < needs * share:
+                _check_cores(case, where, _cores(known, is_here=here is not None), rank_count)
+            needs, available = needed[problem], _known(known, "memory.available_bytes")
+            if needs is not None and available is not None and available < needs * rank_count / ranks:
                 raise LaunchError(
-                    f"{kind_of(case.benchmark).title} on {len(case.entry.hosts)} ranks needs"
-                    f" {round(needs * share) >> 20} MiB of memory, and {available >> 20} MiB are available",
+                    f"{kind_of(case.benchmark).title} on {ranks} ranks needs"
+                    f" {needs * rank_count // ranks >> 20} MiB of memory, and {available >> 20} MiB are available",
                     where=where,
                     fix="choose a smaller problem, or more hosts",
                 )
@@ -88,13 +91,13 @@ def memory_per_host(plan: Plan, known: Mapping[str, Sequence[Fact]]) -> int | No
     return min(numbers) if len(numbers) == len(found) else None
 
 
-def _machines(case: Case, site: Site, here: Sequence[Fact] | None) -> Iterator[tuple[str, Sequence[Fact], float]]:
-    """Yield the machines that a case's ranks are on, what is known of each, and its share of the ranks."""
+def _machines(case: Case, site: Site, here: Sequence[Fact] | None) -> Iterator[tuple[str, Sequence[Fact], int]]:
+    """Yield the machines that a case's ranks are on, what is known of each, and how many ranks it has."""
     if here is not None:
-        yield "this machine", here, 1.0
+        yield "this machine", here, len(case.entry.hosts)
         return
     for host, count in Counter(case.entry.hosts).items():
-        yield f"host {host}", site.facts.get(host, ()), count / len(case.entry.hosts)
+        yield f"host {host}", site.facts.get(host, ()), count
 
 
 def _known(known: Iterable[Fact], name: str) -> int | None:
@@ -119,9 +122,12 @@ def _check_program(case: Case, site: Site, *, is_near: bool) -> None:
         raise ToolMissing(f"{named} is no program on this machine", fix="name the path of xhpl or hpcc")
 
 
-def _check_cores(case: Case, where: str, known: Sequence[Fact], share: float) -> None:
-    threads, ranks = int(case.parameter_map["threads"]), round(share * len(case.entry.hosts))
-    cores = len(os.sched_getaffinity(0)) if where == "this machine" else _known(known, "cpu.thread_count")
+def _cores(known: Sequence[Fact], *, is_here: bool) -> int | None:
+    return len(os.sched_getaffinity(0)) if is_here else _known(known, "cpu.thread_count")
+
+
+def _check_cores(case: Case, where: str, cores: int | None, ranks: int) -> None:
+    threads = int(case.parameter_map["threads"])
     if cores is not None and threads * ranks > cores:
         each = f" with {threads} threads each" if threads > 1 else ""
         raise LaunchError(
@@ -138,11 +144,11 @@ def _needed_bytes(case: Case, site: Site) -> int | None:
     program = site.npb.get(case.entry.mpi or "")
     if program is None or not Path(program).is_file():
         return None
-    argv = [program, *nas_problem(case.benchmark), "--rank-count", str(len(case.entry.hosts)), "--dry-run"]
-    stack = site.mpi[case.entry.mpi or ""]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, timeout=DRY_RUN_S, check=False, env={**os.environ, **stack.env}
-    )
+    env = (f"{name}={value}" for name, value in site.mpi[case.entry.mpi or ""].env.items())
+    argv = (program, *nas_problem(case.benchmark), "--rank-count", str(len(case.entry.hosts)), "--dry-run")
+    done = access.run(HERE, ("env", *env, *argv), DRY_RUN_S)
+    if not done.stdout:
+        raise LaunchError(f"it does not tell how much memory it takes: {done.last_words}", where="fabriscope-npb")
     told = Foreign.json(done.stdout.partition("\n")[0], where="fabriscope-npb")
     if told.at("type").text() == "start":
         return told.at("needed_bytes_per_rank").whole() * len(case.entry.hosts)

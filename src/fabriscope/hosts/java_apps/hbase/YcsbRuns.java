@@ -38,7 +38,7 @@ public final class YcsbRuns {
   private static final long PATIENCE_NS = 120_000_000_000L;
   private static final long POLL_MS = 50;
   private static final int LEAST_KEY = 1000;
-  private static final int KEYS = 9000;
+  private static final int KEYS = 8223; // a key is "user" and up to 19 digits, none above 2^63: user1000... to user9223...
   private static final String LAST_ERROR_PREFIX = "fabriscope: error ";
 
   private static final AtomicReference<Throwable> LAST_ERROR = new AtomicReference<>();
@@ -139,7 +139,7 @@ public final class YcsbRuns {
     }
   }
 
-  /** Make a table whose regions have equal shares of YCSB's keys, and tell how many each server has. */
+  /** Make a table whose regions have about equal shares of YCSB's keys, and tell how many each server has. */
   private void make(TableName name, int regions) throws IOException {
     byte[][] splits = new byte[regions - 1][];
     for (int place = 1; place < regions; place++) {
@@ -204,8 +204,9 @@ public final class YcsbRuns {
     Measurements.setProperties(told);
     Workload workload = new CoreWorkload();
     workload.init(told);
-    int threads = Integer.parseInt(told.getProperty("threadcount"));
     int operations = Integer.parseInt(told.getProperty("operationcount"));
+    // As YCSB's own main: a thread whose share is no operation would never end.
+    int threads = Math.min(Integer.parseInt(told.getProperty("threadcount")), operations);
     double target = Double.parseDouble(told.getProperty("target", "0")) / threads / 1000.0;
     CountDownLatch left = new CountDownLatch(threads);
     Tracer tracer = new Tracer.Builder("YCSB").build();
