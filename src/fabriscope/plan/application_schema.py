@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from fabriscope.model.applications import CLASSES, KERNELS
 from fabriscope.model.errors import shown
@@ -84,6 +84,22 @@ def _clock_hz(value: Any) -> float:
 Clock = Annotated[float, BeforeValidator(_clock_hz), Field(ge=1e6, le=1e11)]
 
 
+def _absolute(value: str) -> str:
+    """Return a path that means the same wherever a launch starts."""
+    if not value.startswith("/"):
+        raise ValueError(f"{shown(value)} is no path from / on, and launches do not start in this folder")
+    return value
+
+
+def _program(value: str) -> str:
+    """Return a program's name, which is searched, or its path."""
+    return _absolute(value) if "/" in value or value.startswith("~") else value
+
+
+Folder = Annotated[str, AfterValidator(_absolute)]
+Program = Annotated[str, AfterValidator(_program)]
+
+
 class NpbSection(Section):
     """The NAS Parallel Benchmarks: our own kernels, the reference's programs, or both."""
 
@@ -94,7 +110,7 @@ class NpbSection(Section):
         1, description="times that one start of our kernels solves the problem, each from its initial data"
     )
     own: Truth = Field(True, description="run fabriscope's own kernels; docs/npb.md")
-    reference: str | dict[str, str] | None = Field(
+    reference: Folder | dict[str, Folder] | None = Field(
         None, description="also run the reference: the folder of ft.C.x, or one for each MPI library by its name"
     )
     time_limit: Limit = Field(600 * S_NS, description="a run that takes longer is ended, and has failed")
@@ -103,7 +119,7 @@ class NpbSection(Section):
 class HplSection(Section):
     """HPL, by the user's xhpl or by hpcc."""
 
-    program: str | None = Field(
+    program: Program | None = Field(
         None, description="path or name of xhpl or hpcc; absent: xhpl, or else hpcc, where it is found", min_length=1
     )
     ranks: Ranks | None = _ranks()
