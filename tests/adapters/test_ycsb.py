@@ -116,7 +116,7 @@ def test_its_numbers_are_kept_as_it_prints_them_and_both_latencies_of_a_target_r
     assert [one["run"] for one in printed] == [1, 0, 0, 1, 1]
     assert set(printed[3]["hdr_histograms"]) == {"READ", "UPDATE", "Intended-READ", "Intended-UPDATE"}
     assert all(text.startswith("HIST") for text in printed[3]["hdr_histograms"].values())
-    assert parsed.details["regions"] == {"10.10.0.2": 1, "10.10.0.3": 1}
+    assert parsed.details["regions"] == {"ycsb100": {"10.10.0.2": 1, "10.10.0.3": 1}}
 
 
 def test_without_a_target_rate_no_operation_has_an_intended_start() -> None:

@@ -1,19 +1,24 @@
-"""What launches of Java services share: the daemons of an HDFS, and the sentence for one that did not last."""
+"""What launches of Java services share: the daemons of an HDFS, the client's runs, and why a launch failed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabriscope.adapters._foreign import ending, text_of
 from fabriscope.adapters._java import java
 from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ParseError
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 
 MIB = 1 << 20
 SIGNALLED = 128
 """What a shell's exit status has beside the number of the signal that ended its program."""
+TOOLS = {"java": "HDFS and HBase (package default-jdk-headless)"}
+_RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
 _REFUSED = re.compile(
     r"\S+ could only be written to \d+ of the \d+ minReplication nodes\. There are \d+ datanode\(s\) running and "
     r"\d+ node\(s\) are excluded"
@@ -80,6 +85,21 @@ def _datanode_settings(address: str, tcp_port: int) -> dict[str, str]:
         "dfs.datanode.http.address": "127.0.0.1:0",
         "dfs.datanode.hostname": address,
     }
+
+
+def runs(client: Outcome, launch: Launch) -> Iterator[tuple[Case, int, str]]:
+    """Yield the case, the number (0: its warm-up) and what was printed of each run; raises ParseError."""
+    cases = {case.case_id: case for case in launch.cases}
+    for case_id, run, said in _RUN.findall(text_of(client.stdout)):
+        if case_id not in cases:
+            what = f"a run of the case {case_id}, which was not asked for"
+            raise ParseError(what, where=launch.entry.instrument)
+        yield cases[case_id], int(run), said
+
+
+def all_failed(launch: Launch, reason: str) -> ParsedLaunch:
+    """Return that every case of a launch failed for one reason."""
+    return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
 
 
 def what_failed(names: Sequence[str], outcomes: Sequence[Outcome], client: str) -> str | None:

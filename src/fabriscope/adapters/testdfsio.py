@@ -9,12 +9,12 @@ the tasks' times. Ours beside it is all bytes over the time from the first file'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import first_tcp_port, text_of
+from fabriscope.adapters._foreign import first_tcp_port
 from fabriscope.adapters._java import java
-from fabriscope.adapters._services import MIB, Hdfs, what_failed
+from fabriscope.adapters._services import MIB, TOOLS, Hdfs, all_failed, runs, what_failed
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -28,7 +28,6 @@ FOLDER = "/fabriscope-TestDFSIO"
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
 
-_RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
 _TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
 
 
@@ -38,7 +37,7 @@ class TestDfsio:
     name = "testdfsio"
     programs = ("java",)
     java_apps = ("hadoop",)
-    tools: ClassVar = {"java": "HDFS and HBase (package default-jdk-headless)"}
+    tools: ClassVar = TOOLS
     layers = frozenset({"hdfs"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -66,20 +65,21 @@ class TestDfsio:
         started = len(launch.entry.hosts)
         reason = what_failed(("NameNode", *["DataNode"] * (started - 1)), outcomes, "TestDFSIO")
         if reason is not None:
-            failed = tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases)
-            return ParsedLaunch((), failed)
+            return all_failed(launch, reason)
         blocks: list[SampleBlock] = []
         printed: list[dict[str, object]] = []
-        cases = {case.case_id: case for case in launch.cases}
-        for case_id, run, values, stated in _runs(text_of(outcomes[started].stdout), cases):
+        for case, run, said in runs(outcomes[started], launch):
+            values, stated = _numbers(case, said)
             phase = "measure" if run else "warmup"
-            blocks += [SampleBlock(case_id, (value,), name, phase=phase, burst=run) for name, value in values.items()]
-            printed.append({"case_id": case_id, "run": run, **stated})
+            blocks += [
+                SampleBlock(case.case_id, (value,), name, phase=phase, burst=run) for name, value in values.items()
+            ]
+            printed.append({"case_id": case.case_id, "run": run, **stated})
         measured = {block.case_id for block in blocks if block.phase == "measure"}
         lacking = "TestDFSIO printed no result of it"
         results = tuple(
-            CaseResult(case_id, "ok") if case_id in measured else CaseResult(case_id, "failed", lacking)
-            for case_id in cases
+            CaseResult(case.case_id, "ok") if case.case_id in measured else CaseResult(case.case_id, "failed", lacking)
+            for case in launch.cases
         )
         return ParsedLaunch(tuple(blocks), results, {"testdfsio": printed})
 
@@ -95,34 +95,31 @@ def _word(case: Case) -> str:
     return f"{case.case_id}:{operation}:{case.parameter_map['files']}:{case.message_size_bytes}"
 
 
-def _runs(text: str, cases: dict[str, Case]) -> Iterator[tuple[str, int, dict[str, float], dict[str, object]]]:
-    """Yield case, run, our values and what TestDFSIO printed, of each run; raises ParseError."""
-    for case_id, run, said in _RUN.findall(text):
-        if case_id not in cases:
-            raise ParseError(f"a run of the case {case_id}, which was not asked for", where="testdfsio")
-        files = int(cases[case_id].parameter_map["files"])
-        sent_bytes = files * cases[case_id].message_size_bytes
-        printed = _printed(said)
-        total_bytes = printed.number("total_bytes")
-        if abs(total_bytes - sent_bytes) > 0.01 * sent_bytes:
-            raise ParseError(f"{total_bytes / MIB} MiB were moved, and {sent_bytes} B asked for", where="testdfsio")
-        tasks = [(int(start), int(end)) for start, end in _TASK.findall(said)]
-        if len(tasks) != files:
-            raise ParseError(f"{len(tasks)} files were timed, and {files} were asked for", where="testdfsio")
-        span_ns = max(end for _, end in tasks) - min(start for start, _ in tasks)
-        values = {
-            "hdfs_bandwidth_bytes_per_s": sent_bytes * 1e9 / max(1, span_ns),
-            "dfsio_throughput_bytes_per_s": printed.number("bandwidth_bytes_per_s"),
-            "dfsio_average_io_rate_bytes_per_s": printed.number("bandwidth_bytes_per_s_mean"),
-        }
-        stated = {
-            "throughput_mib_per_s": printed.number("bandwidth_bytes_per_s") / MIB,
-            "average_io_rate_mib_per_s": printed.number("bandwidth_bytes_per_s_mean") / MIB,
-            "io_rate_deviation_mib_per_s": printed.number("bandwidth_bytes_per_s_deviation") / MIB,
-            "total_mib": total_bytes / MIB,
-            "job_s": printed.number("time_s"),
-        }
-        yield case_id, int(run), values, {**stated, "span_ns": span_ns}
+def _numbers(case: Case, said: str) -> tuple[dict[str, float], dict[str, object]]:
+    """Return our values of one run by metric id, and what TestDFSIO printed for the journal; raises ParseError."""
+    files = int(case.parameter_map["files"])
+    sent_bytes = files * case.message_size_bytes
+    printed = _printed(said)
+    total_bytes = printed.number("total_bytes")
+    if abs(total_bytes - sent_bytes) > 0.01 * sent_bytes:
+        raise ParseError(f"{total_bytes / MIB} MiB were moved, and {sent_bytes} B asked for", where="testdfsio")
+    tasks = [(int(start), int(end)) for start, end in _TASK.findall(said)]
+    if len(tasks) != files:
+        raise ParseError(f"{len(tasks)} files were timed, and {files} were asked for", where="testdfsio")
+    span_ns = max(end for _, end in tasks) - min(start for start, _ in tasks)
+    values = {
+        "hdfs_bandwidth_bytes_per_s": sent_bytes * 1e9 / max(1, span_ns),
+        "dfsio_throughput_bytes_per_s": printed.number("bandwidth_bytes_per_s"),
+        "dfsio_average_io_rate_bytes_per_s": printed.number("bandwidth_bytes_per_s_mean"),
+    }
+    return values, {
+        "throughput_mib_per_s": printed.number("bandwidth_bytes_per_s") / MIB,
+        "average_io_rate_mib_per_s": printed.number("bandwidth_bytes_per_s_mean") / MIB,
+        "io_rate_deviation_mib_per_s": printed.number("bandwidth_bytes_per_s_deviation") / MIB,
+        "total_mib": total_bytes / MIB,
+        "job_s": printed.number("time_s"),
+        "span_ns": span_ns,
+    }
 
 
 def _printed(said: str) -> Row:

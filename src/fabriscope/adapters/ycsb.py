@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from fabriscope.adapters._foreign import first_tcp_port, text_of
 from fabriscope.adapters._java import ON_DISK, java
-from fabriscope.adapters._services import HDFS_PORT_COUNT, Hdfs, daemon, what_failed
+from fabriscope.adapters._services import HDFS_PORT_COUNT, TOOLS, Hdfs, all_failed, daemon, runs, what_failed
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -40,10 +40,9 @@ JAVA_OPTIONS = (
     "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
 )
 
-_RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
 _HISTOGRAM = re.compile(r"^fabriscope: histogram ([\w-]+) (\S+)$", re.MULTILINE)
 _ERROR = re.compile(r"^fabriscope: error (.*)$", re.MULTILINE)
-_REGIONS = re.compile(r"^fabriscope: regions host=(\S+) count=(\d+)$", re.MULTILINE)
+_REGIONS = re.compile(r"^fabriscope: regions table=(\S+) host=(\S+) count=(\d+)$", re.MULTILINE)
 
 
 class Ycsb:
@@ -52,7 +51,7 @@ class Ycsb:
     name = "ycsb"
     programs = ("java",)
     java_apps = ("hbase",)
-    tools: ClassVar = {"java": "HDFS and HBase (package default-jdk-headless)"}
+    tools: ClassVar = TOOLS
     layers = frozenset({"hbase"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
@@ -99,32 +98,32 @@ class Ycsb:
         names = ("NameNode", *["DataNode"] * others, "ZooKeeper", "master", *["region server"] * others)
         reason = what_failed(names, outcomes, "YCSB")
         if reason is not None:
-            failed = tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases)
-            return ParsedLaunch((), failed)
-        said = text_of(outcomes[len(names)].stdout)
+            return all_failed(launch, reason)
+        client = outcomes[len(names)]
         blocks: list[SampleBlock] = []
         printed: list[dict[str, object]] = []
-        results: dict[str, CaseResult] = {}
-        for case, run, text in _runs(said, {case.case_id: case for case in launch.cases}):
+        reasons: dict[str, str | None] = {}
+        for case, run, text in runs(client, launch):
             document = _document(text)
             phase = "measure" if run else "warmup"
             values = _values(case, document)
             blocks += [SampleBlock(case.case_id, (value,), name, phase=phase, burst=run) for name, value in values]
             printed.append({"case_id": case.case_id, "run": run, **_stated(document, text if run else "")})
-            errors = _errors(case, document, text)
-            if run and results.get(case.case_id, _OK).status == "ok":
-                results[case.case_id] = CaseResult(case.case_id, "failed" if errors else "ok", errors)
-        lacking = "YCSB printed no result of it"
-        told = tuple(
-            results.get(case.case_id, CaseResult(case.case_id, "failed", lacking)) for case in launch.cases
-        )  # fmt: skip
+            if run:
+                reasons[case.case_id] = reasons.get(case.case_id) or _errors(case, document, text)
+        told = tuple(_result(case, reasons) for case in launch.cases)
         good = {result.case_id for result in told if result.status == "ok"}
-        regions = {host: int(count) for host, count in _REGIONS.findall(said)}
+        regions: dict[str, dict[str, int]] = {}
+        for table, host, count in _REGIONS.findall(text_of(client.stdout)):
+            regions.setdefault(table, {})[host] = int(count)
         details: dict[str, object] = {"ycsb": printed, "regions": regions}
         return ParsedLaunch(tuple(block for block in blocks if block.case_id in good), told, details)
 
 
-_OK = CaseResult("", "ok")
+def _result(case: Case, reasons: Mapping[str, str | None]) -> CaseResult:
+    """Return how a case ended; `reasons` has those of which there is a run, with why it does not count."""
+    reason = reasons.get(case.case_id, "YCSB printed no result of it")
+    return CaseResult(case.case_id, "ok" if reason is None else "failed", reason)
 
 
 def _settings(hdfs: Hdfs, context: AdapterContext) -> dict[str, str]:
@@ -187,14 +186,6 @@ def _word(case: Case) -> str:
     return f"{case.case_id}:{kind}:{case.message_size_bytes}:{words}"
 
 
-def _runs(text: str, cases: dict[str, Case]) -> Iterator[tuple[Case, int, str]]:
-    """Yield the case, the number and what was printed of each run; raises ParseError."""
-    for case_id, run, said in _RUN.findall(text):
-        if case_id not in cases:
-            raise ParseError(f"a run of the case {case_id}, which was not asked for", where="ycsb")
-        yield cases[case_id], int(run), said
-
-
 def _document(text: str) -> Document:
     """Return what YCSB printed of one run; raises ParseError where it is no result, or not a whole one."""
     document = READER.read(text)
@@ -230,7 +221,7 @@ def _values(case: Case, document: Document) -> Iterator[tuple[str, float]]:
 
 
 def _errors(case: Case, document: Document, text: str) -> str | None:
-    """Return why a run counts as failed, None where as few operations returned anything but OK as the plan bears."""
+    """Return why a run counts as failed; None where the operations that failed stay within the plan's error_share."""
     own = [row for name, row in _rows(document).items() if not name.startswith(INTENDED)]
     failed = sum(int(row.values.get("not_ok_count", 0)) for row in own)
     told = case.parameter_map
@@ -239,7 +230,7 @@ def _errors(case: Case, document: Document, text: str) -> str | None:
         return None
     last = _ERROR.search(text)
     why = f", the last one of them by {last[1]}" if last else ""
-    return f"{failed} of {asked} operations did not return OK{why}; the plan bears {float(told['error_share']):.3g}"
+    return f"{failed} of {asked} operations did not return OK{why}; the plan allows {float(told['error_share']):.3g}"
 
 
 def _stated(document: Document, text: str) -> dict[str, object]:

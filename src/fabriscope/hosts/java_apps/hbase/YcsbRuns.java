@@ -124,8 +124,8 @@ public final class YcsbRuns {
               && admin.listNamespaces().length > 0) {
             return;
           }
-        } catch (IOException error) { // there is no master yet, or it says so
-          failed(error);
+        } catch (IOException error) {
+          // There is no master yet, or it says so: it is asked again.
         }
         if (System.nanoTime() - start > PATIENCE_NS) {
           String patience = " after " + PATIENCE_NS / 1_000_000_000L + " s";
@@ -153,7 +153,7 @@ public final class YcsbRuns {
           splits);
       for (ServerName server : admin.getRegionServers()) {
         int count = (int) admin.getRegions(server).stream().filter(one -> one.getTable().equals(name)).count();
-        System.out.println("fabriscope: regions host=" + server.getHostname() + " count=" + count);
+        System.out.println("fabriscope: regions table=" + name + " host=" + server.getHostname() + " count=" + count);
       }
     }
   }
@@ -176,12 +176,16 @@ public final class YcsbRuns {
     }
     LAST_ERROR.set(null);
     runYcsb(told, tableOf(recordBytes), isLoad);
+    File[] logs = folder.listFiles((ignored, name) -> name.endsWith(".hdr"));
     if (caseId.isEmpty()) {
+      for (File log : logs) {
+        Files.delete(log.toPath());
+      }
       return;
     }
     System.out.println("fabriscope: run case=" + caseId + " round=" + round);
     System.out.print(Files.readString(results.toPath()));
-    for (File log : folder.listFiles((ignored, name) -> name.endsWith(".hdr"))) {
+    for (File log : logs) {
       for (String line : Files.readAllLines(log.toPath())) {
         if (!line.startsWith("#") && !line.startsWith("\"")) {
           System.out.println("fabriscope: histogram " + log.getName().replace(".hdr", "") + " " + line);
