@@ -15,15 +15,19 @@ import numpy as np
 from campaigns.statistics.asked import asked
 from numpy.typing import NDArray
 
-from fabriscope.analysis.comparing.judging import verdict
-from fabriscope.analysis.numbers.evidence import ANYTIME
-from fabriscope.analysis.numbers.intervals import family_wise, log_ratio
+from fabriscope.analysis.comparing.compared import LEADS, CurvePair
+from fabriscope.analysis.comparing.judging import Family, Spot
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.numbers.evidence import ANYTIME, Mean
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.stopping import ON_THE_WAY, Rules
 
 BLOCKS = 30
 FIXED_BLOCKS = 5
 SIZES = (1, 8)
 NOISES = (0.02, 0.3)
+ONE, OTHER = (Curve("inter", side, "tcp", None, "engine", "ping_pong", "", "", "") for side in ("a", "b"))
+PAIR = CurvePair("fabric", "a", "b", ONE, OTHER, "latency_ns")
 
 
 def log_ratios(noise: np.random.Generator, sizes: int, spread: float) -> NDArray[np.float64]:
@@ -38,14 +42,8 @@ def log_ratios(noise: np.random.Generator, sizes: int, spread: float) -> NDArray
 
 def is_false(logs: NDArray[np.float64], rules: Rules) -> bool:
     """Return whether a look at these blocks tells a difference."""
-    results = [log_ratio(column, rules.margin, rules.method) for column in logs.T]
-    different = family_wise([one.p_different for one in results])
-    equivalent = family_wise([one.p_equivalent for one in results])
-    told = {
-        verdict(one.centre, float(p_different), float(p_equivalent), rules.error_rate)
-        for one, p_different, p_equivalent in zip(results, different, equivalent, strict=True)
-    }
-    return bool(told & {"faster", "slower"})
+    spots = tuple(Spot(place, Mean(column, rules.method), 1.0, 1.0) for place, column in enumerate(logs.T))
+    return any(row.verdict in LEADS for row in Family(PAIR, spots).rows(rules))
 
 
 def main() -> None:
@@ -63,11 +61,11 @@ def main() -> None:
             counts = np.zeros(4)
             for _ in range(run_count):
                 logs = log_ratios(noise, sizes, spread)
-                looks = range(2, BLOCKS + 1)
+                looks = range(LEAST_BLOCKS, BLOCKS + 1)
                 at_end = is_false(logs[:FIXED_BLOCKS], student)
                 counts += (
                     any(is_false(logs[:count], anytime) for count in looks),
-                    at_end or any(is_false(logs[:count], on_the_way) for count in range(2, FIXED_BLOCKS)),
+                    at_end or any(is_false(logs[:count], on_the_way) for count in range(LEAST_BLOCKS, FIXED_BLOCKS)),
                     at_end,
                     any(is_false(logs[:count], naive) for count in looks),
                 )

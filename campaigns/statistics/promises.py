@@ -33,7 +33,7 @@ from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
 
 BLOCKS = (3, 4, 5, 8, 16)
 CURVE = tuple(2**power for power in range(3, 11))
-LONG = tuple(2**power for power in range(0, 21, 1))
+LONG = tuple(2**power for power in range(21))
 EQUAL_TO_BYTES, BEYOND = 8192, 1.2
 PAIR = (("a", "ping_pong", ""), ("b", "ping_pong", ""))
 SIX = ("ping_pong", "bandwidth", "bidirectional_bandwidth", "allreduce", "bcast", "alltoall")
@@ -68,9 +68,8 @@ def values_cover(noise: Noise, generator: Generator, runs: int, blocks: int) -> 
 
 
 def ratios_cover(noise: Noise, generator: Generator, runs: int, blocks: int) -> float:
-    """Return the share of intervals of a ratio that hold the median block's, from six blocks on the pseudo-median."""
-    _, median, pseudo_median = true_logs(noise.name)
-    truth = math.exp(median if blocks < 6 else pseudo_median)
+    """Return the share of intervals of a ratio that hold the geometric mean of ever more blocks."""
+    truth = math.exp(true_logs(noise.name)[1])
     rows = [row for of_run in pairs(noise.logs(generator, (runs, blocks, 2, 1)), (8,)) for row in of_run]
     return sum(row.low is not None and row.high is not None and row.low <= truth <= row.high for row in rows) / runs
 

@@ -15,7 +15,6 @@ from fabriscope.analysis.curve import AGAIN
 from fabriscope.analysis.numbers.evidence import ANYTIME, FIXED, Mean
 from fabriscope.analysis.numbers.medians import median_with_interval
 from fabriscope.analysis.results import results_of
-from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.case import Case, Entry
 
@@ -85,14 +84,6 @@ def test_two_blocks_decide_nothing() -> None:
     assert compare(values, KINDS["fabric"])["verdict"].to_list() == ["undecided"]
     (family,) = families(values, KINDS["fabric"])
     assert answers([parse("slower")], [(family, family.rows(Rules()))], Rules()) == [{"slower": [OPEN]}]
-
-
-def test_the_step_of_a_clock_is_seen_in_values_that_agree() -> None:
-    values = values_of(NOISES["clock of 5 %"].logs(np.random.default_rng(6), (40, 4, 2, 1)), (8,), FABRICS)
-    steps = with_clock_steps(values)[STEP]
-    assert steps.is_between(0.03, 0.06).all()
-    smooth = values_of(NOISES["two modes"].logs(np.random.default_rng(6), (40, 4, 2, 1)), (8,), FABRICS)
-    assert with_clock_steps(smooth)[STEP].sum() == 0
 
 
 @pytest.mark.parametrize("blocks", [3, 4, 5])

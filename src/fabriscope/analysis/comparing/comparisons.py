@@ -14,7 +14,7 @@ from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.judging import Family, Spot, judged
 from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Mean
-from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import metric_of
@@ -158,8 +158,8 @@ def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
 def steps_of(values: pl.DataFrame) -> dict[Key, Mapping[int, float]]:
     """Return curve key to the clock's step at each size, as a share of the value."""
     found: dict[Key, dict[int, float]] = {}
-    stepped = with_clock_steps(values).filter(pl.col(STEP) > 0)
-    for *curve, metric_id, size, step in stepped.select(*IDENTITY, "metric_id", "message_size_bytes", STEP).iter_rows():
+    stepped = values.filter(pl.col(STEP) > 0).select(*IDENTITY, "metric_id", "message_size_bytes", STEP)
+    for *curve, metric_id, size, step in stepped.unique(maintain_order=True).iter_rows():
         found.setdefault(Key(Curve(*curve), metric_id), {})[size] = step
     return dict(found)
 

@@ -10,7 +10,7 @@ import polars as pl
 from fabriscope.analysis.frames import CASE_COLUMNS, PlannedCase
 from fabriscope.analysis.numbers.evidence import FIXED
 from fabriscope.analysis.numbers.medians import median_with_interval
-from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.run_data import RunData
@@ -71,7 +71,7 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     - `impossible`: every launch was beyond that; the estimate is of them and belongs in no summary.
     """
     possible = ~pl.col("impossible")
-    flagged = with_clock_steps(values).with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))
+    flagged = values.with_columns(possible.any().over("case_id", "metric_id").alias("_some_possible"))
     counted = flagged.with_columns((possible | ~pl.col("_some_possible")).alias("_counts"))
     taken = pl.col("value").filter(pl.col("_counts"))
     grouped = counted.group_by(KEYS, maintain_order=True).agg(

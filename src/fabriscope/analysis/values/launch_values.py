@@ -20,6 +20,7 @@ from fabriscope.analysis.frames import (
 from fabriscope.analysis.proof.transport import without_refuted
 from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
+from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
 from fabriscope.model.benchmark_kind import STREAMS
@@ -33,7 +34,7 @@ from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
 BATCHES = 24
-VALUE_SCHEMA = {
+_SEEN_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,
     **CASE_SCHEMA,
@@ -45,7 +46,7 @@ VALUE_SCHEMA = {
     "burst_count": pl.Int64,
     "round": pl.Int32,
 }
-
+VALUE_SCHEMA = {**_SEEN_SCHEMA, STEP: pl.Float64}
 
 CONDENSED_SCHEMA = {
     "launch_id": pl.Int32,
@@ -100,7 +101,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
     Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
     the round in which it was added.
     `value` and `limit` (what the wire allows) are in the metric's unit; `impossible` marks a value beyond its limit, or
-    beyond what copying in memory allows where no wire limits it.
+    beyond what copying in memory allows where no wire limits it. STEP is the clock's step, as a share of the value.
     """
     condensed = pl.concat([_condense(run), _of_streams(run)])
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
@@ -124,7 +125,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
             counts = line.sample_count, line.burst_count, rounds.get(line.launch_id, 0)
             about = line.launch_id, line.block, *columns[line.case_id]
             rows.append((*about, metric_id, value, limit, impossible, *counts))
-    return pl.DataFrame(rows, schema=VALUE_SCHEMA, orient="row")
+    return with_clock_steps(pl.DataFrame(rows, schema=_SEEN_SCHEMA, orient="row"))
 
 
 def without_anchors(values: pl.DataFrame) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import FIXED
 from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.estimates import Centre, estimates_of
 
 SMALL_MESSAGE_BYTES = 64
@@ -89,6 +90,7 @@ def _small(sound: pl.DataFrame, method: str) -> pl.DataFrame:
     names = [pl.col(name).fill_null("") for name in CURVE]
     merged = small.group_by(*CURVE, "benchmark", "metric_id", "launch_id", "block", maintain_order=True).agg(
         pl.col("value").log().mean().exp(),
+        pl.col(STEP).mean(),
         pl.col("sample_count").sum(),
         pl.lit(None, dtype=pl.Float64).alias("limit"),
         pl.lit(False).alias("impossible"),
