@@ -55,8 +55,12 @@ SWITCH: Mapping[str, Value] = {
 }  # fmt: skip
 
 
+ABSENT = "a fact that nobody tells"
+"""A change to it takes a fact away."""
+
+
 def facts(known: Mapping[str, Value], changes: Mapping[str, Value]) -> HostFacts:
-    merged = {**known, **changes}
+    merged = {name: value for name, value in {**known, **changes}.items() if value != ABSENT}
     return HostFacts(
         tuple(Fact(name, value, "not readable" if value is None else None) for name, value in merged.items())
     )

@@ -14,7 +14,7 @@ from tests.hosts.test_facts import values
 
 from fabriscope.hosts import facts
 from fabriscope.hosts.access import Output, Reading
-from fabriscope.model.host import HERE
+from fabriscope.model.host import HERE, Fact
 
 NET = "/sys/class/net/eth0"
 DRIVER = {f"{NET}/device/driver": "../bus/pci/drivers/mlx5_core", f"{NET}/device": "../../../0000:3b:00.0"}
@@ -49,6 +49,10 @@ def of(
     """Return the facts of eth0, without their group and interface."""
     reading = Reading(files=files or {}, links=DRIVER, outputs=outputs or {})
     return {name.removeprefix(f"{group}.eth0."): value for name, value in values(group, reading).items()}
+
+
+def facts_of(group: str, reading: Reading) -> list[Fact]:
+    return next(one for one in facts.groups() if one.name == group).facts(reading)
 
 
 def sample(name: str) -> str:
@@ -115,9 +119,13 @@ def test_a_neighbour() -> None:
 
 
 def test_two_neighbours_on_the_interface_of_a_vlan() -> None:
-    text = "".join(f"lldp.eth0.7.via=LLDP\nlldp.eth0.7.chassis.name={name}\n" for name in ("leaf1", "leaf2"))
+    text = "".join(
+        f"lldp.eth0.7.via=LLDP\nlldp.eth0.7.chassis.name={name}\nlldp.eth0.7.port.ifname=Eth{at}\n"
+        for at, name in enumerate(("leaf1", "leaf2"))
+    )
     known = values("lldp", Reading(outputs={"lldpctl -f keyvalue": Output(0, text, "")}))
-    assert known["lldp.eth0.7.system"] == "leaf1"
+    assert known["lldp.eth0.7.system"] is known["lldp.eth0.7.port"] is None
+    assert known["lldp.neighbour_count"] == 2
     assert known["lldp.eth0.7.systems"] == "leaf1 leaf2"
 
 
@@ -145,6 +153,46 @@ def test_a_slot() -> None:
     assert (known["transfers_per_s"], known["lane_count"]) == (8e9, 8)
     assert (known["most_transfers_per_s"], known["most_lane_count"]) == (16e9, 16)
     assert (known["address"], known["pcie.iommu"]) == ("0000:3b:00.0", "identity")
+
+
+def test_what_the_port_above_a_card_can() -> None:
+    files = {f"{NET}/device/current_link_width": "8\n", f"{NET}/device/../max_link_width": "8\n",
+             f"{NET}/device/../max_link_speed": "8.0 GT/s PCIe\n"}  # fmt: skip
+    known = of("pcie", files=files)
+    assert (known["slot_most_lane_count"], known["slot_most_transfers_per_s"]) == (8, 8e9)
+
+
+def test_an_iommu_that_is_off() -> None:
+    assert of("pcie", files={f"{NET}/mtu": "1500"})["pcie.iommu"] == "off"
+    driven = Reading(files={f"{NET}/mtu": "1500"}, links={"/sys/class/iommu/dmar0": "../../devices/virtual"})
+    assert values("pcie", driven)["pcie.iommu"] is None  # an old kernel tells no kinds
+    assert values("pcie", Reading())["pcie.iommu"] is None
+
+
+def test_an_interface_that_is_down_is_asked_nothing() -> None:
+    reading = Reading(files={f"{NET}/operstate": "down\n", f"{NET}/mtu": "9000\n"}, links=DRIVER)
+    known = {fact.name: fact for group in ("interface", "link", "dcb") for fact in facts_of(group, reading)}
+    assert not [name for name in known if name.startswith("dcb.")]
+    assert not {"link.eth0.fec_active", "link.eth0.supported_bits_per_s", "interface.eth0.tso"} & set(known)
+    rate = known["interface.eth0.speed_bits_per_s"]
+    assert (rate.value, rate.unknown_because, rate.is_offered) == (None, "the link is down", False)
+    assert not known["interface.eth0.duplex"].is_offered
+
+
+def test_what_is_not_offered_is_told_from_what_could_not_be_read() -> None:
+    rings = "Ring parameters for eth0:\nCurrent hardware settings:\nRX:\t\tn/a\n"
+    outputs = {"ethtool -a eth0": Output(1, "", "netlink error: Operation not supported\n"),
+               "ethtool -c eth0": Output(1, "", "netlink error: Operation not permitted\n"),
+               "ethtool -g eth0": Output(0, rings, "")}  # fmt: skip
+    reading = Reading(files={f"{NET}/operstate": "up\n"}, outputs=outputs)
+    offered = {fact.name.removeprefix("interface.eth0."): fact.is_offered for fact in facts_of("interface", reading)}
+    assert (offered["rx_pause"], offered["rx_coalesce_us"], offered["rx_coalesce_adaptive"]) == (False, True, True)
+    assert (offered["rx_ring_frames"], offered["tx_ring_frames"], offered["tso"]) == (False, True, True)
+
+
+def test_no_correction_of_errors_has_one_word() -> None:
+    outputs = {"ethtool --show-fec eth0": Output(0, FEC.replace(": RS", ": None"), "")}
+    assert of("link", outputs=outputs)["fec_active"] == "off"
 
 
 def test_interrupts_of_an_interface() -> None:

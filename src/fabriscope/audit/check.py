@@ -8,7 +8,7 @@ place unseen, with the reason; what a driver does not offer cannot be set wrongl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabriscope.audit import alike
@@ -17,16 +17,18 @@ from fabriscope.audit.inventory import value_text
 from fabriscope.audit.place import NothingThere, NotSeen, Place, Wrong
 from fabriscope.audit.scene import Cable, Scene
 from fabriscope.model.audit import Finding, Severity, Unseen, Witness
-from fabriscope.model.host import HostFacts
+from fabriscope.model.host import Fact, HostFacts
 
 _OF_PARTS = ("interface", "link", "dcb", "rdma", "pcie", "ip", "lldp", "interrupt")
-_NOT_OFFERED = re.compile(r"not supported|is not told|no mode|lists no|does not announce", re.IGNORECASE)
-"""Reasons that say that there is nothing to be set."""
-
+NOT_SET = "not set"
+"""What a variable is that a host does not have."""
 
 Result = Finding | Unseen
 _NOTHING = Unseen("", (), "what the place has cannot be set")
 Judge = Callable[[Place], Wrong | None]
+Look = Callable[["Scene", "Check"], Iterator["Result | None"]]
+Words = str | Callable[[Sequence[str], str], str]
+"""A command: `{0}` is the pattern's first group, `{usual}` the value of most hosts; or a function of both."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Check:
     """What should be so."""
     why: str
     source: str
-    look: Callable[[Scene, Check], Iterator[Result | None]]
+    look: Look
     """Yields a result for each place, None where all is well."""
 
     def results(self, scene: Scene) -> list[Result | None]:
@@ -47,74 +49,105 @@ class Check:
         return [one for one in self.look(scene, self) if one is not _NOTHING]
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """One fact that hosts are held against each other in."""
+
+    check: Check
+    name: str
+    parts: Sequence[str]
+    subject: str
+    told_by: str
+    remedy: Words
+    is_optional: bool
+
+    @property
+    def part(self) -> str:
+        """Return the interface, or the RDMA device, that the fact is of; nothing for one of the whole host."""
+        return self.parts[0] if self.parts and self.name.partition(".")[0] in _OF_PARTS else ""
+
+    def results(self, hosts: Mapping[str, HostFacts]) -> Iterator[Result | None]:
+        """Yield where hosts differ, and where the fact is unknown though it could be set."""
+        spread = alike.spread(self.name, hosts)
+        known = [one for one in spread.values if one.value is not None]
+        for host in hosts if known or not self.is_optional else ():
+            fact = hosts[host].unknown.get(self.name)
+            if fact is not None and fact.is_offered:
+                yield Unseen(self.check.name, (host,), fact.unknown_because or "unknown")
+        if len(known) < 2:
+            yield None if known else _NOTHING
+            return
+        for odd in known[1:]:
+            yield self._finding(odd, known[0])
+
+    def _finding(self, odd: Shared, usual: Shared) -> Finding:
+        seen, common = value_text(odd.value), value_text(usual.value)
+        others = "another host" if len(usual.hosts) == 1 else f"{len(usual.hosts)} others"
+        return Finding(
+            self.check.name,
+            self.check.severity,
+            self.part or "host",
+            tuple(odd.hosts),
+            f"{self.subject} is {seen}, and {common} on {others}",
+            (self._witness(odd), self._witness(usual)),
+            _worded(self.remedy, self.parts, common),
+        )
+
+    def _witness(self, one: Shared) -> Witness:
+        """Return the fact of the first of the hosts that share it as evidence."""
+        where = " ".join(filter(None, (one.hosts[0], self.part)))
+        return Witness(where, self.name.rpartition(".")[2], value_text(one.value), self.told_by)
+
+
 def agree(
-    pattern: str, what: str, told_by: str, remedy: str, *, is_optional: bool = False
-) -> Callable[[Scene, Check], Iterator[Result | None]]:
+    pattern: str, what: str, told_by: Words, remedy: Words, *, is_optional: bool = False, unset_by: str = ""
+) -> Look:
     """Return a look that holds hosts that should be alike against each other, in all facts that match a pattern.
 
-    `{0}` stands for the pattern's first group, `{usual}` for the value of most hosts. What is optional, as a program
-    that no host has, is nothing where nobody tells it.
+    What is optional, as a program that no host has, is nothing where nobody tells it. A fact that a host does not have
+    is not set there where `unset_by` names one that says that all were read.
     """
     wanted = re.compile(pattern)
 
     def look(scene: Scene, check: Check) -> Iterator[Result | None]:
-        for name in (name for name in scene.names if wanted.fullmatch(name)):
-            match = wanted.fullmatch(name)
-            parts = match.groups() if match else ()
+        matches = ((name, match.groups()) for name in scene.names if (match := wanted.fullmatch(name)))
+        for name, parts in matches:
+            # Of a pattern with several facts the one that differs is named.
+            subject = f"{what} {parts[-1]}" if parts and name.endswith(f".{parts[-1]}") else what
+            compared = _Compared(check, name, parts, subject, _worded(told_by, parts, ""), remedy, is_optional)
             for group in scene.kinds:
-                hosts = {host: scene.hosts[host] for host in group if name in scene.hosts[host].values}
-                yield from _compared(scene, check, name, parts, hosts) if len(hosts) > 1 else ()
-
-    def _compared(
-        scene: Scene, check: Check, name: str, parts: Sequence[str], hosts: dict[str, HostFacts]
-    ) -> Iterator[Result | None]:
-        spread = alike.spread(name, hosts)
-        known = [one for one in spread.values if one.value is not None]
-        unknown = [host for one in spread.values if one.value is None for host in one.hosts]
-        if known or not is_optional:
-            yield from unseen(scene, check, name, unknown)
-        if len(known) < 2:
-            yield None if known else _NOTHING
-            return
-        usual, command, path = known[0], told_by.format(*parts), part_of(name) or "host"
-        # Of a pattern with several facts the one that differs is named.
-        subject = f"{what} {parts[-1]}" if parts and name.endswith(f".{parts[-1]}") else what
-        for odd in known[1:]:
-            seen = [_seen(one, name, command) for one in (odd, usual)]
-            text = f"{subject} is {value_text(odd.value)}, and {value_text(usual.value)} on {_others(len(usual.hosts))}"
-            fix = remedy.format(*parts, usual=value_text(usual.value))
-            yield Finding(check.name, check.severity, path, tuple(odd.hosts), text, tuple(seen), fix)
+                told = {host: _told(scene.hosts[host], name, unset_by) for host in group}
+                hosts = {host: known for host, known in told.items() if known is not None}
+                yield from compared.results(hosts) if len(hosts) > 1 else ()
 
     return look
 
 
-def part_of(name: str) -> str:
-    """Return the interface, or the RDMA device, that a fact is of; nothing for one of the whole host."""
-    group, _, rest = name.partition(".")
-    return rest.partition(".")[0] if group in _OF_PARTS else ""
+def _worded(words: Words, parts: Sequence[str], usual: str) -> str:
+    return words.format(*parts, usual=usual) if isinstance(words, str) else words(parts, usual)
 
 
-def _seen(one: Shared, name: str, command: str) -> Witness:
-    """Return a fact of the first of the hosts that share it as evidence."""
-    where = " ".join(filter(None, (one.hosts[0], part_of(name))))
-    return Witness(where, name.rpartition(".")[2], value_text(one.value), command)
+def _told(known: HostFacts, name: str, unset_by: str) -> HostFacts | None:
+    """Return facts with the one that is asked for, be it unset, or unknown; None where there is no such thing."""
+    if name in known.values:
+        return known
+    if known.values.get(unset_by) is not None:
+        return HostFacts((Fact(name, NOT_SET),))
+    reading = known.unknown.get(unset_by)
+    return None if reading is None else HostFacts((Fact(name, None, reading.unknown_because),))
 
 
-def _others(count: int) -> str:
-    return "another host" if count == 1 else f"{count} others"
+def every(*looks: Look) -> Look:
+    """Return a look that looks in several ways."""
+
+    def look(scene: Scene, check: Check) -> Iterator[Result | None]:
+        for one in looks:
+            yield from one(scene, check)
+
+    return look
 
 
-def unseen(scene: Scene, check: Check, name: str, hosts: Sequence[str]) -> Iterator[Result]:
-    """Yield where a fact is unknown though it could be set."""
-    by_reason: dict[str, list[str]] = {}
-    for host in hosts:
-        by_reason.setdefault(scene.reasons[host].get(name, "unknown"), []).append(host)
-    for reason, of_reason in by_reason.items():
-        if not _NOT_OFFERED.search(reason):
-            yield Unseen(check.name, tuple(of_reason), reason)
-
-
-def each(pattern: str, judge: Judge) -> Callable[[Scene, Check], Iterator[Result | None]]:
+def each(pattern: str, judge: Judge) -> Look:
     """Return a look at every host with facts that match a pattern, once for each of the pattern's groups."""
     wanted = re.compile(pattern)
 
@@ -122,42 +155,46 @@ def each(pattern: str, judge: Judge) -> Callable[[Scene, Check], Iterator[Result
         names = {name: match.groups() for name in scene.names if (match := wanted.fullmatch(name))}
         for host, known in scene.hosts.items():
             for parts in dict.fromkeys(parts for name, parts in names.items() if name in known.values):
-                place = Place(host, known, parts, scene.reasons[host].get)
-                yield judged(check, judge, place, parts[0] if parts else "host", host)
+                yield judged(check, judge, Place(host, known, parts), parts[0] if parts else "host", host)
 
     return look
 
 
-def each_cable(judge: Judge) -> Callable[[Scene, Check], Iterator[Result | None]]:
+def each_cable(judge: Judge) -> Look:
     """Return a look at both ends of every cable."""
 
     def look(scene: Scene, check: Check) -> Iterator[Result | None]:
         for cable in scene.cables:
             yield judged(check, judge, _at(scene, cable), _path(cable), cable.host)
+        if scene.hosts and scene.devices and not scene.cables:
+            reason = "no cable is known: neither end tells its LLDP neighbour"
+            yield Unseen(check.name, tuple(scene.hosts), reason)
+        for host, sentence in scene.conflicts:
+            yield Unseen(check.name, (host,), sentence)
 
     return look
 
 
-def each_port(fact: str, judge: Judge) -> Callable[[Scene, Check], Iterator[Result | None]]:
+def each_port(fact: str, judge: Judge) -> Look:
     """Return a look at every port of which a fact is told."""
 
     def look(scene: Scene, check: Check) -> Iterator[Result | None]:
         for device in scene.devices.values():
             for port in device.ports:
                 if f"port.{port}.{fact}" in device.known.values:
-                    place = Place(device.name, device.known, (port,), lambda _: None, device, port)
+                    place = Place(device.name, device.known, (port,), device, port)
                     yield judged(check, judge, place, f"{device.name} {port}", device.name)
 
     return look
 
 
-def each_device(fact: str, judge: Judge) -> Callable[[Scene, Check], Iterator[Result | None]]:
+def each_device(fact: str, judge: Judge) -> Look:
     """Return a look at every device of which a fact is told."""
 
     def look(scene: Scene, check: Check) -> Iterator[Result | None]:
         for device in scene.devices.values():
             if fact in device.known.values:
-                place = Place(device.name, device.known, (), lambda _: None, device)
+                place = Place(device.name, device.known, (), device)
                 yield judged(check, judge, place, device.name, device.name)
 
     return look
@@ -170,8 +207,7 @@ def judged(check: Check, judge: Judge, place: Place, path: str, host: str) -> Re
     except NothingThere:
         return _NOTHING
     except NotSeen as error:
-        reason = str(error)
-        return _NOTHING if _NOT_OFFERED.search(reason) else Unseen(check.name, (host,), reason)
+        return Unseen(check.name, (host,), str(error))
     if wrong is None:
         return None
     remedy = wrong.remedy.format(*place.parts)
@@ -180,8 +216,7 @@ def judged(check: Check, judge: Judge, place: Place, path: str, host: str) -> Re
 
 def _at(scene: Scene, cable: Cable) -> Place:
     known = scene.hosts[cable.host]
-    reasons = scene.reasons[cable.host].get
-    return Place(cable.host, known, (cable.interface,), reasons, scene.devices[cable.device], cable.port)
+    return Place(cable.host, known, (cable.interface,), scene.devices[cable.device], cable.port)
 
 
 def _path(cable: Cable) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriscope.audit.alike import Value
@@ -36,7 +36,6 @@ class Place:
     host: str
     known: HostFacts
     parts: tuple[str, ...]
-    reasons: Callable[[str], str | None]
     device: Device | None = None
     port: str = ""
 
@@ -50,17 +49,15 @@ class Place:
         return self.known.values.get(fact.format(*self.parts))
 
     def value(self, fact: str) -> Value:
-        """Return a fact's value; raises NotSeen."""
-        value = self.get(fact)
-        if value is None:
-            name = fact.format(*self.parts)
-            raise NotSeen(self.reasons(name) or f"{name} is not told")
-        return value
+        """Return a fact's value; raises NotSeen, and NothingThere for what a driver does not offer."""
+        return _value(self.known, fact.format(*self.parts))
 
     def number(self, fact: str) -> float:
         """Return a number; raises NotSeen."""
         value = self.value(fact)
-        return value if isinstance(value, int | float) else 0
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise NotSeen(f"{fact.format(*self.parts)} is {value_text(value)}, and no number")
+        return value
 
     def text(self, fact: str) -> str:
         """Return a value as text; raises NotSeen."""
@@ -80,15 +77,31 @@ class Place:
 
     def of_port(self, fact: str) -> Value:
         """Return a fact of the device's port; raises NotSeen."""
-        value = self.switch.known.values.get(f"port.{self.port}.{fact}")
-        if value is None:
-            raise NotSeen(f"no saved output of {self.switch.name} tells {fact} of {self.port}")
-        return value
+        known, name = self.switch.known, f"port.{self.port}.{fact}"
+        if name in known.values:
+            return _value(known, name)
+        raise NotSeen(f"no saved output of {self.switch.name} tells {fact} of {self.port}")
+
+    def device_witness(self, fact: str) -> Witness:
+        """Return a fact of the whole device as evidence."""
+        name = f"device.{fact}"
+        value = self.switch.known.values.get(name)
+        return Witness(self.switch.name, fact, value_text(value), self.switch.sources.get(name, "no saved output"))
 
     def port_witness(self, fact: str) -> Witness:
         """Return a fact of the device's port as evidence, with the output that tells it."""
         value = self.switch.known.values.get(f"port.{self.port}.{fact}")
         return Witness(f"{self.switch.name} {self.port}", fact, value_text(value), self.switch.source(self.port, fact))
+
+
+def _value(known: HostFacts, name: str) -> Value:
+    value = known.values.get(name)
+    if value is not None:
+        return value
+    fact = known.unknown.get(name)
+    if fact is not None and not fact.is_offered:
+        raise NothingThere
+    raise NotSeen((fact.unknown_because if fact is not None else None) or f"{name} is not told")
 
 
 def priorities(text: str) -> set[int]:

@@ -40,14 +40,6 @@ class Scene:
         return tuple(dict.fromkeys(fact.name for known in self.hosts.values() for fact in known.facts))
 
     @cached_property
-    def reasons(self) -> Mapping[str, Mapping[str, str]]:
-        """Return host to fact to the reason why it is unknown."""
-        return {
-            host: {fact.name: fact.unknown_because or "unknown" for fact in known.facts if fact.value is None}
-            for host, known in self.hosts.items()
-        }
-
-    @cached_property
     def cables(self) -> Sequence[Cable]:
         """Return the cables that LLDP of either end tells and that lead to a known device.
 
@@ -59,11 +51,11 @@ class Scene:
         return [Cable(*end, *other) for end, other in heard.items() if end not in wrong]
 
     @cached_property
-    def conflicts(self) -> Sequence[str]:
-        """Return where both ends of a cable name another peer, in sentences."""
+    def conflicts(self) -> Sequence[tuple[str, str]]:
+        """Return hosts with cables whose ends name other peers, each with what they say in a sentence."""
         here, there = self._heard_by_hosts, self._heard_by_devices
         return [
-            f"{' '.join(end)} hears {' '.join(here[end])}, and {' '.join(there[end])} hears it"
+            (end[0], f"{' '.join(end)} hears {' '.join(here[end])}, and {' '.join(there[end])} hears it")
             for end in sorted(here.keys() & there.keys())
             if here[end] != there[end]
         ]

@@ -82,8 +82,7 @@ def _judged(
     scene = Scene(found.hosts, devices)
     with _usage.checked():
         verdict = auditing.audit(scene, only, skip)
-    verdict, remarks = accepted.applied(verdict, wanted, datetime.datetime.now(tz=datetime.UTC).date())
-    return verdict, [*remarks, *scene.conflicts]
+    return accepted.applied(verdict, wanted, datetime.datetime.now(tz=datetime.UTC).date())
 
 
 def _accepted(path: Path) -> list[Accepted]:

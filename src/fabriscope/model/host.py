@@ -55,6 +55,8 @@ class Fact:
     """Dotted: `cpu.model`, `interface.eth0.mtu_bytes`."""
     value: str | int | float | bool | None = None
     unknown_because: str | None = None
+    is_offered: bool = True
+    """Of an unknown: whether it could be known, or set; False for what a driver or a neighbour does not have."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class HostFacts:
     def values(self) -> Mapping[str, str | int | float | bool | None]:
         """Return fact to value, None for what is unknown."""
         return {fact.name: fact.value for fact in self.facts}
+
+    @cached_property
+    def unknown(self) -> Mapping[str, Fact]:
+        """Return the facts without a value, by name."""
+        return {fact.name: fact for fact in self.facts if fact.value is None}
 
     def number(self, name: str) -> int | float | None:
         """Return the value of a fact that is a number."""

@@ -11,7 +11,7 @@ CHECK = Check(
     why="the wrong port answers on some hosts",
     source="NVIDIA/nccl#1269",
     look=agree(
-        r"ip\.([^.]+)\.(rp_filter|arp_ignore|arp_announce)",
+        r"ip\.(.+)\.(rp_filter|arp_ignore|arp_announce)",
         "the setting",
         told_by="sysctl net.ipv4.conf.{0}.{1}",
         remedy="sysctl net.ipv4.conf.{0}.{1}={usual}",

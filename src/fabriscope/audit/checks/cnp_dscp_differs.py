@@ -11,7 +11,7 @@ CHECK = Check(
     why="notifications wait behind the data that they should slow",
     source="Juniper validated design, AMD",
     look=agree(
-        r"dcb\.([^.]+)\.cnp_dscp",
+        r"dcb\.(.+)\.cnp_dscp",
         "the DSCP of notifications",
         told_by="cat /sys/class/net/{0}/ecn/roce_np/cnp_dscp",
         remedy="echo {usual} > /sys/class/net/{0}/ecn/roce_np/cnp_dscp",

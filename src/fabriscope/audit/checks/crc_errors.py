@@ -21,5 +21,5 @@ CHECK = Check(
     "no frame came damaged",
     why="a cable or module damages frames, which are lost",
     source="InfiniBand perfquery; IEEE 802.3",
-    look=each(r"link\.([^.]+)\.rx_crc_error_count", _judge),
+    look=each(r"link\.(.+)\.rx_crc_error_count", _judge),
 )

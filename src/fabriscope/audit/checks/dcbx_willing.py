@@ -22,5 +22,5 @@ CHECK = Check(
     "the switch does not overrule a host by DCBX",
     why="settings of the host are replaced by what the switch announces",
     source="iproute2 dcb-ets(8)",
-    look=each(r"dcb\.([^.]+)\.willing", _judge),
+    look=each(r"dcb\.(.+)\.willing", _judge),
 )

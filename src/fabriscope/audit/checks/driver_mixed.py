@@ -11,7 +11,7 @@ CHECK = Check(
     why="hosts with another driver are slower or fail, and a run over them is not one experiment",
     source="hosts of one image; majority",
     look=agree(
-        r"interface\.((?!lo\.)[^.]+)\.driver_version",
+        r"interface\.((?!lo\.).+)\.driver_version",
         "the version of the driver",
         told_by="ethtool -i {0}",
         remedy="install driver {usual}, as the others have",

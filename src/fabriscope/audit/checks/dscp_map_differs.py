@@ -11,7 +11,7 @@ CHECK = Check(
     why="marked traffic lands in another class on one host",
     source="sonic-net/sonic-buildimage rendered maps",
     look=agree(
-        r"dcb\.([^.]+)\.dscp_to_priority",
+        r"dcb\.(.+)\.dscp_to_priority",
         "the map",
         told_by="dcb app show dev {0}",
         remedy="dcb app replace dev {0} dscp-prio ... as on the others: {usual}",

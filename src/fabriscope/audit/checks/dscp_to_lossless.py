@@ -28,5 +28,5 @@ CHECK = Check(
     "what RDMA marks goes to a priority with PFC",
     why="marked traffic lands in a class that is not lossless",
     source="sonic-net/sonic-buildimage rendered maps; ROCm/TransferBench#316",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.state", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
 )

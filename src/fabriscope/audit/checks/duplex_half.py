@@ -21,5 +21,5 @@ CHECK = Check(
     "a link is full duplex",
     why="frames collide: a fraction of the rate, and late losses",
     source="IEEE 802.3",
-    look=each(r"interface\.((?!lo\.)[^.]+)\.duplex", _judge),
+    look=each(r"interface\.((?!lo\.).+)\.duplex", _judge),
 )

@@ -27,5 +27,5 @@ CHECK = Check(
     "a card answers marks of its lossless priorities",
     why="marked packets arrive, and nobody slows down",
     source="spidernet-io/spiderpool",
-    look=each(r"dcb\.([^.]+)\.pfc_priorities", _judge),
+    look=each(r"dcb\.(.+)\.pfc_priorities", _judge),
 )

@@ -21,5 +21,5 @@ CHECK = Check(
     "what RDMA marks says that it can be marked by ECN",
     why="a switch drops above its threshold instead of marking, unless the card sets the bits itself",
     source="NVIDIA RoCE guides; RFC 3168",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.state", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
 )

@@ -11,7 +11,7 @@ CHECK = Check(
     why="FEC adds latency, and a link without it retries",
     source="vendors' guides; majority",
     look=agree(
-        r"link\.([^.]+)\.fec_active",
+        r"link\.(.+)\.fec_active",
         "FEC",
         told_by="ethtool --show-fec {0}",
         remedy="ethtool --set-fec {0} encoding {usual} (the link goes down for a moment)",

@@ -11,7 +11,7 @@ CHECK = Check(
     why="one host is slower or fails",
     source="vendors' guides; majority",
     look=agree(
-        r"(?:interface|rdma)\.((?!lo\.)[^.]+)\.firmware_version",
+        r"(?:interface|rdma)\.((?!lo\.).+)\.firmware_version",
         "the firmware",
         told_by="ethtool -i {0}",
         remedy="update the firmware to {usual}, as the others have",

@@ -11,7 +11,7 @@ CHECK = Check(
     why="a program that is given an index uses RoCE v1 or a link-local address on some hosts: error 12 at once",
     source="NVIDIA/nccl#426, #769, openucx/ucx#10027",
     look=agree(
-        r"rdma\.([^.]+)\.(\d+)\.gid_kind\.(\d+)",
+        r"rdma\.(.+)\.(\d+)\.gid_kind\.(\d+)",
         "the kind of address",
         told_by="show_gids {0}",
         remedy="let the library choose, or name an index that is the same everywhere",

@@ -20,5 +20,5 @@ CHECK = Check(
     "a RoCE port speaks RoCE v2",
     why="a peer that speaks v2 alone is not reached",
     source="openucx/ucx#4619",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.gid_kinds", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.gid_kinds", _judge),
 )

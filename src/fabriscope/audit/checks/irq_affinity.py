@@ -22,5 +22,5 @@ CHECK = Check(
     "queues of a card interrupt several processors",
     why="one processor takes all frames: TCP is held to what it can do",
     source="bloomberg/chef-bcpc#2115",
-    look=each(r"interrupt\.([^.]+)\.cpus", _judge),
+    look=each(r"interrupt\.(.+)\.cpus", _judge),
 )

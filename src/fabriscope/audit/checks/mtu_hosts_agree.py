@@ -11,7 +11,7 @@ CHECK = Check(
     why="large messages hang or are retried where one end sends frames that the other does not take",
     source="kvcache-ai/Mooncake#3868, #3878",
     look=agree(
-        r"interface\.((?!lo\.)[^.]+)\.mtu_bytes",
+        r"interface\.((?!lo\.).+)\.mtu_bytes",
         "the MTU",
         told_by="ip -j link show dev {0}",
         remedy="ip link set dev {0} mtu {usual}",

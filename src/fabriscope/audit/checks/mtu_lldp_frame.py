@@ -24,5 +24,5 @@ CHECK = Check(
     "a neighbour announces frames as large as the MTU",
     why="the switch may carry smaller frames than hosts send; some systems announce a default",
     source="Solvik/netbox-agent",
-    look=each(r"lldp\.([^.]+)\.most_frame_bytes", _judge),
+    look=each(r"lldp\.(.+)\.most_frame_bytes", _judge),
 )

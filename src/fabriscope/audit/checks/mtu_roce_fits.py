@@ -24,5 +24,5 @@ CHECK = Check(
     "a RoCE port uses the largest payload that it can",
     why="packets of 1024 B instead of 4096 B cost some percent",
     source="NVIDIA/dgx-spark-playbooks#103, ofiwg/libfabric#11091",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.state", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
 )

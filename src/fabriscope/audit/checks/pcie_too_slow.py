@@ -25,5 +25,5 @@ CHECK = Check(
     "a slot feeds its card",
     why="the link is faster than the slot",
     source="PCI Express encoding: 8b/10b below 8 GT/s, 128b/130b from there on",
-    look=each(r"pcie\.([^.]+)\.transfers_per_s", _judge),
+    look=each(r"pcie\.(.+)\.transfers_per_s", _judge),
 )

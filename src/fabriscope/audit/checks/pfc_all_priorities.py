@@ -21,5 +21,5 @@ CHECK = Check(
     "PFC is on for two priorities at most",
     why="bystanders are paused, and pauses may wait for each other in a circle",
     source="Guo 2016; Sandia RoCE evaluation",
-    look=each(r"dcb\.([^.]+)\.pfc_priorities", _judge),
+    look=each(r"dcb\.(.+)\.pfc_priorities", _judge),
 )

@@ -23,5 +23,5 @@ CHECK = Check(
     "PFC and global pause are not both on",
     why="a port with PFC ignores 802.3x or stops all classes, by its vendor",
     source="Arista manual; openucx/ucx#948",
-    look=each(r"dcb\.([^.]+)\.pfc_priorities", _judge),
+    look=each(r"dcb\.(.+)\.pfc_priorities", _judge),
 )

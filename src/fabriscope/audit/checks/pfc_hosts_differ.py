@@ -11,7 +11,7 @@ CHECK = Check(
     why="frames of the lossless class are lost where one host does not pause",
     source="Azure LLDP-DCBX guide",
     look=agree(
-        r"dcb\.([^.]+)\.pfc_priorities",
+        r"dcb\.(.+)\.pfc_priorities",
         "PFC",
         told_by="dcb pfc show dev {0}",
         remedy="dcb pfc set dev {0} prio-pfc all:off {usual}:on",

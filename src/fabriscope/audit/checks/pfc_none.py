@@ -26,5 +26,5 @@ CHECK = Check(
     "an interface with RoCE v2 has PFC",
     why="RoCE falls to a fraction when several send to one",
     source="NVIDIA/nccl#378, openucx/ucx#6000",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.state", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
 )

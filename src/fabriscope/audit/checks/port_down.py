@@ -11,7 +11,7 @@ CHECK = Check(
     why="a rail that is down is left out without a word, or the job hangs",
     source="leptonai/gpud",
     look=agree(
-        r"rdma\.([^.]+)\.(\d+)\.state",
+        r"rdma\.(.+)\.(\d+)\.state",
         "the state",
         told_by="cat /sys/class/infiniband/{0}/ports/{1}/state",
         remedy="look at the cable and at the port of the switch",

@@ -22,5 +22,5 @@ CHECK = Check(
     "no traffic class is limited",
     why="an exact ceiling below the line rate",
     source="Mellanox/mlnx-tools",
-    look=each(r"dcb\.([^.]+)\.rate_limits", _judge),
+    look=each(r"dcb\.(.+)\.rate_limits", _judge),
 )

@@ -11,7 +11,7 @@ CHECK = Check(
     why="one slow link slows every collective",
     source="openucx/ucx#8200; Azure NHC",
     look=agree(
-        r"rdma\.([^.]+)\.(\d+)\.rate",
+        r"rdma\.(.+)\.(\d+)\.rate",
         "the rate",
         told_by="cat /sys/class/infiniband/{0}/ports/{1}/rate",
         remedy="look at cable, breakout and autonegotiation",

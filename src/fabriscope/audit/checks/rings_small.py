@@ -25,5 +25,5 @@ CHECK = Check(
     "a ring that loses frames is as large as it can be",
     why="frames are lost before the processor sees them",
     source="LibreQoE/LibreQoS#417, redhat-performance/tuned#660",
-    look=each(r"link\.([^.]+)\.rx_missed_count", _judge),
+    look=each(r"link\.(.+)\.rx_missed_count", _judge),
 )

@@ -23,5 +23,5 @@ CHECK = Check(
     "the reverse path filter lets replies of a second rail through",
     why="replies that come by another rail are dropped",
     source="openucx/ucx#9839",
-    look=each(r"ip\.((?!all\.)[^.]+)\.rp_filter", _judge),
+    look=each(r"ip\.((?!all\.).+)\.rp_filter", _judge),
 )

@@ -11,7 +11,7 @@ CHECK = Check(
     why="one slow link slows every collective",
     source="openucx/ucx#8200",
     look=agree(
-        r"interface\.((?!lo\.)[^.]+)\.speed_bits_per_s",
+        r"interface\.((?!lo\.).+)\.speed_bits_per_s",
         "the speed",
         told_by="ethtool {0}",
         remedy="look at cable, breakout and autonegotiation of {0}",

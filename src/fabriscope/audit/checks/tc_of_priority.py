@@ -26,5 +26,5 @@ CHECK = Check(
     "a lossless priority has a traffic class of its own",
     why="best effort is held up with the lossless class, or that shares its buffer",
     source="Mellanox/mlnx-tools mlnx_qos",
-    look=each(r"dcb\.([^.]+)\.pfc_priorities", _judge),
+    look=each(r"dcb\.(.+)\.pfc_priorities", _judge),
 )

@@ -11,7 +11,7 @@ CHECK = Check(
     why="routed or untagged traffic lands in priority 0 on one host",
     source="Mellanox/nic-configuration-operator",
     look=agree(
-        r"dcb\.([^.]+)\.trust",
+        r"dcb\.(.+)\.trust",
         "trust",
         told_by="mlnx_qos -i {0}",
         remedy="mlnx_qos -i {0} --trust {usual}",

@@ -22,5 +22,5 @@ CHECK = Check(
     "an interface whose RDMA marks DSCP trusts DSCP",
     why="routed or untagged traffic lands in priority 0",
     source="Mellanox/nic-configuration-operator",
-    look=each(r"rdma\.([^.]+)\.(\d+)\.state", _judge),
+    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
 )

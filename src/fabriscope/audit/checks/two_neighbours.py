@@ -18,5 +18,5 @@ CHECK = Check(
     "one neighbour is heard on a cable",
     why="two agents announce on one port, or a switch in between forwards LLDP: settings flip",
     source="Azure LLDP-DCBX guide",
-    look=each(r"lldp\.([^.]+)\.systems", _judge),
+    look=each(r"lldp\.(.+)\.systems", _judge),
 )

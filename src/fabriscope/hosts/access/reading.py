@@ -68,6 +68,13 @@ class Reading:
             return "", f"`{command}` ended with exit status {output.exit_status}: {said[-1]}"
         return output.stdout, None
 
+    def missing(self, name: str, command: str) -> Fact:
+        """Return a fact that a program should have told and did not; what is not supported is not offered."""
+        output = self.outputs.get(command)
+        said = (output.stderr or output.stdout).lower() if output else ""
+        why = self.output(command)[1] or "not told"
+        return Fact(name, None, why, is_offered="operation not supported" not in said)
+
     def names_under(self, folder: str) -> list[str]:
         """Return the entries of a folder below which anything was read, in order."""
         prefix = folder.rstrip("/") + "/"

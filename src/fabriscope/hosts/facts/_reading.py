@@ -45,6 +45,11 @@ class Group:
     commands: tuple[tuple[str, ...], ...] = ()
 
 
+def is_down(reading: Reading, interface: str) -> bool:
+    """Return whether the kernel calls an interface down: then no program is asked of it."""
+    return reading.files.get(f"/sys/class/net/{interface}/operstate", "").strip() == "down"
+
+
 def kib_to_bytes(text: str) -> int:
     """Return bytes from the kernel's `16384 kB`, which means KiB."""
     return int(text.split()[0]) * 1024
@@ -70,8 +75,8 @@ def key_values(text: str, separator: str = ":") -> dict[str, str]:
 
 def looked_up(name: str, pairs: Mapping[str, str], key: str, convert: Callable[[str], Value] = str) -> Fact:
     """Return the fact under a key of `key_values`."""
-    if key not in pairs or pairs[key] in ("", "n/a"):
-        return Fact(name, None, f"{key!r} is not told")
+    if pairs.get(key) in (None, "", "n/a"):
+        return Fact(name, None, f"{key!r} is not told", is_offered=key not in pairs)
     try:
         return Fact(name, plain_value(convert(pairs[key]), pairs[key]))
     except (ValueError, LookupError, ArithmeticError) as error:

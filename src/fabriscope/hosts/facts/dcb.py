@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from fabriscope.hosts.access import Reading
-from fabriscope.hosts.facts._reading import Group
+from fabriscope.hosts.facts._reading import Group, is_down
 from fabriscope.hosts.facts.link import hardware
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
@@ -32,25 +32,29 @@ _DCBX_FLAGS = ("host", "lld_managed", "cee", "ieee", "static")
 
 def _facts(reading: Reading) -> list[Fact]:
     facts = []
-    for name in hardware(reading):
+    for name in (name for name in hardware(reading) if not is_down(reading, name)):
         known, problems = _of_kernel(reading, name)
-        text, problems[""] = reading.output(f"mlnx_qos -i {name}")
+        text, _ = reading.output(f"mlnx_qos -i {name}")
         known = {**known, **_of_mlnx_qos(text)}
         for one in (*_TABLE_OF, *(key for key in known if key not in _TABLE_OF)):
-            why = problems.get(_TABLE_OF.get(one, "")) or "not told"
-            facts.append(
-                Fact(f"dcb.{name}.{one}", known[one]) if one in known else Fact(f"dcb.{name}.{one}", None, why)
-            )
+            fact, table = f"dcb.{name}.{one}", _TABLE_OF.get(one, "")
+            if one in known:
+                facts.append(Fact(fact, known[one]))
+            elif table in problems:
+                facts.append(Fact(fact, None, problems[table]))
+            else:
+                command = f"dcb -j {table} show dev {name}" if table else f"mlnx_qos -i {name}"
+                facts.append(reading.missing(fact, command))
         facts += _ecn(reading, name)
     return facts
 
 
-def _of_kernel(reading: Reading, name: str) -> tuple[dict[str, str | int | bool], dict[str, str | None]]:
-    """Return what the tables of `dcb` say of an interface, and by table why one says nothing."""
+def _of_kernel(reading: Reading, name: str) -> tuple[dict[str, str | int | bool], dict[str, str]]:
+    """Return what the tables of `dcb` say of an interface, and by table why what one says is not understood."""
     known: dict[str, str | int | bool] = {}
-    problems: dict[str, str | None] = {}
+    problems: dict[str, str] = {}
     for table in _TABLES:
-        text, problems[table] = reading.output(f"dcb -j {table} show dev {name}")
+        text, _ = reading.output(f"dcb -j {table} show dev {name}")
         if not text.strip():
             continue
         try:
@@ -156,6 +160,7 @@ FACTS = Group(
     "dcb",
     _facts,
     globs=(
+        f"{_NET}/*/operstate",
         *(f"{_NET}/*/ecn/{role}/enable/[0-7]" for role in ("roce_np", "roce_rp")),
         f"{_NET}/*/ecn/roce_np/cnp_dscp",
     ),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping
 
 from fabriscope.hosts.access import Reading
-from fabriscope.hosts.facts._reading import Group, key_values, looked_up
+from fabriscope.hosts.access.reading import Value
+from fabriscope.hosts.facts._reading import Group, is_down, key_values, looked_up
 from fabriscope.model.host import Fact
 
 _NET = "/sys/class/net"
@@ -34,7 +37,7 @@ def _facts(reading: Reading) -> list[Fact]:
         address = addresses.get(name)
         reason = None if address else problem or "it has none"
         facts.append(Fact(f"{head}.ipv4", address, reason))
-        if name != "lo" and reading.files.get(f"{_NET}/{name}/operstate", "").strip() != "down":
+        if name != "lo" and not is_down(reading, name):
             facts += _ethtool_facts(reading, name)
     return facts
 
@@ -46,13 +49,23 @@ def _kernel_facts(reading: Reading, name: str) -> list[Fact]:
     return [
         reading.fact(f"{head}.mtu_bytes", f"{folder}/mtu", int),
         reading.fact(f"{head}.state", f"{folder}/operstate"),
-        reading.fact(f"{head}.speed_bits_per_s", f"{folder}/speed", _speed_bits_per_s),
-        reading.fact(f"{head}.duplex", f"{folder}/duplex"),
+        *_rate(reading, name),
         reading.fact(f"{head}.mac", f"{folder}/address"),
         reading.fact(f"{head}.tx_queue_frames", f"{folder}/tx_queue_len", int),
         reading.fact(f"{head}.gro_flush_timeout_ns", f"{folder}/gro_flush_timeout", int),
         reading.fact(f"{head}.numa_node", f"{folder}/device/numa_node", _numa_node),
         Fact(f"{head}.driver", driver.rsplit("/", 1)[-1] if driver else None, no_driver),
+    ]
+
+
+def _rate(reading: Reading, name: str) -> list[Fact]:
+    """Return speed and duplex; a link that is down has none."""
+    names = (f"interface.{name}.speed_bits_per_s", f"interface.{name}.duplex")
+    if is_down(reading, name):
+        return [Fact(one, None, "the link is down", is_offered=False) for one in names]
+    return [
+        reading.fact(names[0], f"{_NET}/{name}/speed", _speed_bits_per_s),
+        reading.fact(names[1], f"{_NET}/{name}/duplex"),
     ]
 
 
@@ -84,41 +97,42 @@ def _addresses(reading: Reading) -> tuple[dict[str, str], str | None]:
 
 
 def _ethtool_facts(reading: Reading, name: str) -> list[Fact]:
-    head = f"interface.{name}"
-    facts = []
-    for option, wanted, convert in (("-k", _OFFLOADS, _is_on), ("-c", _COALESCING, int)):
-        text, problem = reading.output(f"ethtool {option} {name}")
-        pairs = key_values(text)
-        facts += [
-            Fact(f"{head}.{fact}", None, problem) if problem else looked_up(f"{head}.{fact}", pairs, key, convert)
-            for key, fact in wanted.items()
-        ]
-    text, problem = reading.output(f"ethtool -c {name}")
-    adaptive = next((line for line in text.splitlines() if line.startswith("Adaptive RX")), None)
-    facts.append(
-        Fact(f"{head}.rx_coalesce_adaptive", adaptive.split()[2] == "on")
-        if adaptive and "n/a" not in adaptive.split()[2]
-        else Fact(f"{head}.rx_coalesce_adaptive", None, problem or "not told")
-    )
-    text, problem = reading.output(f"ethtool -a {name}")
-    pairs = key_values(text)
-    facts += [
-        Fact(f"{head}.{fact}", None, problem) if problem else looked_up(f"{head}.{fact}", pairs, key, _is_on)
-        for key, fact in (("RX", "rx_pause"), ("TX", "tx_pause"))
+    current = "Current hardware settings"
+    facts = _told(reading, name, "-k", _OFFLOADS, _is_on) + _told(reading, name, "-c", _COALESCING, int)
+    facts.append(_adaptive(reading, name))
+    facts += _told(reading, name, "-a", {"RX": "rx_pause", "TX": "tx_pause"}, _is_on)
+    facts += _told(reading, name, "-g", {"RX": "rx_ring_frames", "TX": "tx_ring_frames"}, int, after=current)
+    return facts + _told(reading, name, "-i", {"version": "driver_version", "firmware-version": "firmware_version"})
+
+
+def _told(
+    reading: Reading,
+    name: str,
+    option: str,
+    wanted: Mapping[str, str],
+    convert: Callable[[str], Value] = str,
+    *,
+    after: str = "",
+) -> list[Fact]:
+    """Return what ethtool tells with an option, of its lines behind a title."""
+    command = f"ethtool {option} {name}"
+    text, problem = reading.output(command)
+    pairs = key_values(text.partition(after)[2] if after else text)
+    return [
+        reading.missing(f"interface.{name}.{fact}", command)
+        if problem
+        else looked_up(f"interface.{name}.{fact}", pairs, key, convert)
+        for key, fact in wanted.items()
     ]
-    text, problem = reading.output(f"ethtool -g {name}")
-    pairs = key_values(text.partition("Current hardware settings")[2])
-    facts += [
-        Fact(f"{head}.{fact}", None, problem) if problem else looked_up(f"{head}.{fact}", pairs, key, int)
-        for key, fact in (("RX", "rx_ring_frames"), ("TX", "tx_ring_frames"))
-    ]
-    text, problem = reading.output(f"ethtool -i {name}")
-    pairs = key_values(text)
-    facts += [
-        Fact(f"{head}.{fact}", None, problem) if problem else looked_up(f"{head}.{fact}", pairs, key)
-        for key, fact in (("version", "driver_version"), ("firmware-version", "firmware_version"))
-    ]
-    return facts
+
+
+def _adaptive(reading: Reading, name: str) -> Fact:
+    fact, command = f"interface.{name}.rx_coalesce_adaptive", f"ethtool -c {name}"
+    text, _ = reading.output(command)
+    match = re.search(r"^Adaptive RX: +(\S+)", text, re.MULTILINE)
+    if match is None:
+        return reading.missing(fact, command)
+    return Fact(fact, None, "not told", is_offered=False) if match[1] == "n/a" else Fact(fact, match[1] == "on")
 
 
 def _is_on(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fabriscope.hosts.access import Reading
-from fabriscope.hosts.facts._reading import Group, key_values, looked_up
+from fabriscope.hosts.facts._reading import Group, is_down, key_values, looked_up
 from fabriscope.model.host import Fact
 
 _NET = "/sys/class/net"
@@ -24,7 +24,8 @@ def _facts(reading: Reading) -> list[Fact]:
         head, folder = f"link.{name}", f"{_NET}/{name}"
         facts += [reading.fact(f"{head}.change_count", f"{folder}/carrier_changes", int)]
         facts += [reading.fact(f"{head}.{one}", f"{folder}/statistics/{file}", int) for one, file in _COUNTERS.items()]
-        facts += _negotiated(reading, name) + _fec(reading, name) + _rings(reading, name)
+        if not is_down(reading, name):
+            facts += _negotiated(reading, name) + _fec(reading, name) + _rings(reading, name)
     return facts
 
 
@@ -36,10 +37,11 @@ def hardware(reading: Reading) -> list[str]:
 
 def _negotiated(reading: Reading, name: str) -> list[Fact]:
     head = f"link.{name}"
-    text, problem = reading.output(f"ethtool {name}")
+    command = f"ethtool {name}"
+    text, problem = reading.output(command)
     wanted = ("supported_bits_per_s", "advertised_bits_per_s", "autonegotiation", "is_detected", "medium")
     if problem:
-        return [Fact(f"{head}.{one}", None, problem) for one in wanted]
+        return [reading.missing(f"{head}.{one}", command) for one in wanted]
     pairs = key_values(text)
     return [
         _fastest(f"{head}.{wanted[0]}", text, "Supported link modes"),
@@ -54,29 +56,37 @@ def _fastest(name: str, text: str, title: str) -> Fact:
     """Return the fastest of the modes that a title and the indented lines after it list, in bits per second."""
     match = re.search(rf"^[ \t]*{title}:(.*(?:\n[^:\n]*$)*)", text, re.MULTILINE)
     speeds = [int(speed) for speed in _MODE.findall(match[1])] if match else []
-    return Fact(name, max(speeds) * 10**6) if speeds else Fact(name, None, f"{title!r} lists no mode")
+    return (
+        Fact(name, max(speeds) * 10**6)
+        if speeds
+        else Fact(name, None, f"{title!r} lists no mode", is_offered=match is None)
+    )
 
 
 def _fec(reading: Reading, name: str) -> list[Fact]:
     head = f"link.{name}"
-    text, problem = reading.output(f"ethtool --show-fec {name}")
+    command = f"ethtool --show-fec {name}"
+    text, problem = reading.output(command)
     if problem:
-        return [Fact(f"{head}.{one}", None, problem) for one in ("fec_configured", "fec_active")]
+        return [reading.missing(f"{head}.{one}", command) for one in ("fec_configured", "fec_active")]
     pairs = key_values(text)
     configured = next((key for key in pairs if key.endswith("onfigured FEC encodings")), "Configured FEC encodings")
     active = next((key for key in pairs if key.startswith("Active FEC encoding")), "Active FEC encoding")
     return [
         looked_up(f"{head}.fec_configured", pairs, configured, str.lower),
-        looked_up(f"{head}.fec_active", pairs, active, str.lower),
+        looked_up(f"{head}.fec_active", pairs, active, lambda word: {"none": "off"}.get(word.lower(), word.lower())),
     ]
 
 
 def _rings(reading: Reading, name: str) -> list[Fact]:
     """Return how large the rings of frames could be."""
-    text, problem = reading.output(f"ethtool -g {name}")
+    command = f"ethtool -g {name}"
+    text, problem = reading.output(command)
     pairs = key_values(text.partition("Current hardware settings")[0])
     return [
-        Fact(f"link.{name}.{fact}", None, problem) if problem else looked_up(f"link.{name}.{fact}", pairs, key, int)
+        reading.missing(f"link.{name}.{fact}", command)
+        if problem
+        else looked_up(f"link.{name}.{fact}", pairs, key, int)
         for key, fact in (("RX", "rx_ring_most_frames"), ("TX", "tx_ring_most_frames"))
     ]
 
@@ -88,7 +98,11 @@ def _is_on(text: str) -> bool:
 FACTS = Group(
     "link",
     _facts,
-    globs=(f"{_NET}/*/carrier_changes", *(f"{_NET}/*/statistics/{file}" for file in _COUNTERS.values())),
+    globs=(
+        f"{_NET}/*/operstate",
+        f"{_NET}/*/carrier_changes",
+        *(f"{_NET}/*/statistics/{file}" for file in _COUNTERS.values()),
+    ),
     links=(f"{_NET}/*/device/driver",),
     commands=(
         ("ethtool", "{hardware}"),

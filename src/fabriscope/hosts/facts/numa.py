@@ -13,7 +13,8 @@ _NODES = "/sys/devices/system/node"
 
 def _facts(reading: Reading) -> list[Fact]:
     nodes = [name for name in reading.names_under(_NODES) if re.fullmatch(r"node\d+", name)]
-    count = Fact("numa.node_count", len(nodes)) if nodes else Fact("numa.node_count", None, f"{_NODES} lists no node")
+    name, why = "numa.node_count", f"{_NODES} lists no node"
+    count = Fact(name, len(nodes)) if nodes else Fact(name, None, why, is_offered=False)
     facts = [count]
     for node in nodes:
         facts.append(reading.fact(f"numa.{node}.cpus", f"{_NODES}/{node}/cpulist"))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fabriscope.hosts.access import Reading
+from fabriscope.hosts.access.reading import Value
 from fabriscope.hosts.facts._reading import Group
 from fabriscope.hosts.facts.link import hardware
 from fabriscope.model.host import Fact
 
 _NET = "/sys/class/net"
 _FILES = ("current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
+_SLOT_FILES = {"max_link_speed": "most_transfers_per_s", "max_link_width": "most_lane_count"}
+"""Of the port above a card, to the facts that they are."""
 _IOMMU = "/sys/kernel/iommu_groups"
+_DRIVEN = "/sys/class/iommu/"
+"""Where the kernel lists the IOMMUs that it drives."""
 
 
 def _facts(reading: Reading) -> list[Fact]:
@@ -25,10 +32,30 @@ def _facts(reading: Reading) -> list[Fact]:
             reading.fact(f"{head}.lane_count", f"{folder}/current_link_width", int),
             reading.fact(f"{head}.most_transfers_per_s", f"{folder}/max_link_speed", _transfers_per_s),
             reading.fact(f"{head}.most_lane_count", f"{folder}/max_link_width", int),
+            _slot(reading, name, "max_link_speed", _transfers_per_s),
+            _slot(reading, name, "max_link_width", int),
         ]
+    return [*facts, _iommu(reading)]
+
+
+def _slot(reading: Reading, name: str, file: str, convert: Callable[[str], Value]) -> Fact:
+    """Return what the port above a card could do; a virtual machine has none."""
+    fact, path = f"pcie.{name}.slot_{_SLOT_FILES[file]}", f"{_NET}/{name}/device/../{file}"
+    if path in reading.files:
+        return reading.fact(fact, path, convert)
+    return Fact(fact, None, f"{path}: not there", is_offered=False)
+
+
+def _iommu(reading: Reading) -> Fact:
+    """Return how DMA is translated; `off` where the kernel drives no IOMMU."""
+    name = "pcie.iommu"
     kinds = {text.strip() for path, text in reading.files.items() if path.startswith(_IOMMU)}
-    words = " ".join(sorted(kinds))
-    return [*facts, Fact("pcie.iommu", words or None, None if words else f"{_IOMMU} lists no group")]
+    if kinds:
+        return Fact(name, " ".join(sorted(kinds)))
+    is_driven = any(path.startswith(_DRIVEN) for path in reading.links)
+    if is_driven or not any(path.startswith("/sys/") for path in reading.files):
+        return Fact(name, None, f"{_IOMMU} lists no group")
+    return Fact(name, "off")
 
 
 def _transfers_per_s(text: str) -> float:
@@ -42,6 +69,10 @@ def _transfers_per_s(text: str) -> float:
 FACTS = Group(
     "pcie",
     _facts,
-    globs=(*(f"{_NET}/*/device/{file}" for file in _FILES), f"{_IOMMU}/*/type"),
-    links=(f"{_NET}/*/device", f"{_NET}/*/device/driver"),
+    globs=(
+        *(f"{_NET}/*/device/{file}" for file in _FILES),
+        *(f"{_NET}/*/device/../{file}" for file in _SLOT_FILES),
+        f"{_IOMMU}/*/type",
+    ),
+    links=(f"{_NET}/*/device", f"{_NET}/*/device/driver", f"{_DRIVEN}*"),
 )
