@@ -178,6 +178,14 @@ def test_a_case_that_the_run_lost_fails_whatever_is_asked(tmp_path: Path) -> Non
     assert told(tmp_path / "lost", tmp_path / "whole", "--fail-if", "slower:40%").exit_code == 0
 
 
+def test_a_condition_that_is_given_twice_counts_once(runs: dict[str, Path]) -> None:
+    words = ("--left", "gige", "--right", "ethernet-100", "--fail-if", "different")
+    once = told(runs["before"], *words)
+    twice = told(runs["before"], *words, "--fail-if", "different")
+    assert "different is met at 2 of 2 sizes" in once.stdout
+    assert twice.stdout == once.stdout
+
+
 def test_runs_with_nothing_in_common_do_not_pass(runs: dict[str, Path]) -> None:
     with pytest.raises(FabriscopeError, match="nothing can be compared"):
         told(OLD_RUNS / "run-before-ranks", runs["before"], "--fail-if", "slower:5%")

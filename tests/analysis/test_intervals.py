@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from fabriscope.analysis.comparing.judging import verdict
+from fabriscope.analysis.comparing.compared import CurvePair
+from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.comparing.judging import Family, Spot, judged, verdict
+from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.evidence import ANYTIME, PRIOR, Difference, Mean, half_width, t_quantile
-from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, log_ratio
+from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, family_wise, log_ratio
+from fabriscope.analysis.values.stopping import Rules
 
 
 def test_quantiles_of_student() -> None:
@@ -57,6 +61,42 @@ def test_false_discovery_by_hand() -> None:
     adjusted = false_discovery([0.02, math.nan])
     assert adjusted[0] == pytest.approx(0.02)
     assert math.isnan(adjusted[1])
+
+
+def test_family_wise_by_hand() -> None:
+    # R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "hochberg")
+    assert family_wise([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])
+    assert family_wise([]).size == 0
+    adjusted = family_wise([0.02, math.nan, 0.03])
+    assert adjusted[[0, 2]] == pytest.approx([0.03, 0.03])
+    assert math.isnan(adjusted[1])
+    assert np.isnan(family_wise([math.nan])).all()
+
+
+def spread_about(centre: float, spread: float, count: int) -> Mean:
+    """Return what blocks of exactly this mean and standard deviation say."""
+    values = np.linspace(-1, 1, count)
+    return Mean(centre + spread * values / values.std(ddof=1))
+
+
+@pytest.mark.parametrize("kind", ["fabric", CONTROL])
+def test_what_would_decide_the_last_open_size_does(kind: str) -> None:
+    """Sizes that are equivalent count among the tests for a lead, in which their p-values are the largest."""
+    one, other = (Curve("inter", side, "tcp", None, "engine", "ping_pong", "", "", "") for side in ("a", "b"))
+    pair = CurvePair(kind, "a", "b", one, other, "latency_ns")
+
+    def last(count: int) -> tuple[str, int | None]:
+        equal = [Spot(size, spread_about(0.0, 0.001, count), 1.0, 1.0) for size in range(15)]
+        *rest, row = judged([Family(pair, (*equal, Spot(15, spread_about(0.1, 0.1, count), 1.0, 1.0)))], Rules())
+        assert {one.verdict for one in rest} == {"equivalent"}
+        return row.verdict, row.blocks_to_decide
+
+    verdict_now, needed = last(5)
+    assert verdict_now == "undecided"
+    assert needed is not None
+    assert last(needed - 1)[0] == "undecided"
+    assert last(needed)[0] == "faster"
+    assert needed == 14
 
 
 def test_more_blocks_decide() -> None:

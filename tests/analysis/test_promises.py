@@ -106,7 +106,7 @@ def test_the_order_statistics_of_an_interval_are_those_of_tables() -> None:
     assert 4 < low < 5
     assert low + high == pytest.approx(17)
     _, low, high = median_with_interval([float(number) for number in range(1, 17)], ANYTIME)
-    assert (low, high) == (3, 14), "3 of 16 on one side: E = 2^16 B(4, 14) = 27.5, and 4 of 16: 9.2"
+    assert (low, high) == (3, 14), "2 of 16 on one side: E = 2^16 B(3, 15) = 32.1, and 3 of 16: 6.9"
 
 
 @pytest.mark.parametrize("name", ["two modes", "one in ten twice", "five levels"])

@@ -91,6 +91,47 @@ def test_a_stream_is_set_over_our_windows_without_their_answers() -> None:
     assert [said.instrument for said in one.left_over] == ["iperf3"]
 
 
+@pytest.mark.parametrize(("launches", "instruments"), [(2, []), (3, ["sockperf"])])
+def test_two_launches_leave_nothing_over(launches: int, instruments: list[str]) -> None:
+    ours: list[Bursts] = [[[time]] for time in (20_000.0, 20_020.0, 20_010.0)]
+    others: list[Bursts] = [[[time]] for time in (12_000.0, 12_013.0, 12_007.0)]
+    measured = {OURS: ours[:launches], by("sockperf", OURS): others[:launches]}
+    one = only(told(measured, {"sockperf": "latency_ns"}))
+    assert [said.instrument for said in one.left_over] == instruments
+
+
+def test_sizes_of_one_program_are_tested_together() -> None:
+    """Of twenty sizes one differs by what one in forty does by chance: by itself it would be left over."""
+    measured: dict[Case, list[Bursts]] = {}
+    for power in range(20):
+        case, factor = replace(OURS, message_size_bytes=64 + power), 1.02 if power == 5 else 1.0
+        measured[case] = [[[20_000.0]]] * 5
+        wobble = (0.985, 1.015, 0.99, 1.01, 1.0)
+        measured[by("sockperf", case)] = [[[10_000.0 * factor * of_block]] for of_block in wobble]
+    results = results_of(told(measured, {"sockperf": "latency_ns"}))
+    (differing,) = [one for one in results.reconciled if one.message_size_bytes == 69]
+    excess = differing.statements[1].excess
+    assert excess is not None
+    assert excess.low is not None
+    assert excess.low > 1
+    assert all(not one.left_over for one in results.reconciled)
+
+
+def test_half_a_step_of_the_clock_is_no_difference_of_programs() -> None:
+    ours: list[Bursts] = [[[20_000.0]]] * 5
+    others: list[Bursts] = [[[value]] for value in (10_000.0, 10_200.0, 10_200.0, 10_200.0, 10_200.0)]
+    one = only(told({OURS: ours, by("sockperf", OURS): others}, {"sockperf": "latency_ns"}))
+    assert one.left_over == []
+
+
+def test_the_samples_of_one_program_are_not_read_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> pl.DataFrame:
+        raise AssertionError("nobody states anything but us")
+
+    monkeypatch.setattr("fabriscope.analysis.values.restated._means", refuse)
+    assert results_of(run_of({OURS: LAUNCHES})).reconciled == []
+
+
 def test_what_the_sender_took_has_nothing_of_ours_beside_it() -> None:
     windows: list[Bursts] = [[[100_000.0] * 10] * 3] * 3
     run = told({WINDOWS: windows, by("sockperf", WINDOWS): [[[1e9]]] * 3}, {"sockperf": "sent_bandwidth_bytes_per_s"})

@@ -54,6 +54,13 @@ def test_nothing_decides_nothing(values: list[float]) -> None:
         assert one.block_count == 0
 
 
+def test_two_blocks_decide_nothing() -> None:
+    for one in (inside([5.0, 5.0], 4.0, 6.0), below([-1.0, -1.0]), above([0.0, 0.0]), inside([9.0, 9.0], 4.0, 6.0)):
+        assert one.verdict == OPEN
+        assert one.needed == 3
+    assert inside([5.0] * 3, 4.0, 6.0).verdict == HOLDS
+
+
 def test_one_block_decides_nothing() -> None:
     one = inside([5.0], 4.0, 6.0)
     assert one.verdict == OPEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ def _as_dict(one: Reconciled) -> dict[str, object]:
         **curve, "what": one.what, "message_size_bytes": one.message_size_bytes,
         "spread_before": one.spread_before, "spread_after": one.spread_after,
         "statements": [
-            vars(said) | {"printed": vars(said.printed), "excess": said.excess and vars(said.excess)}
+            vars(said)
+            | {"printed": vars(said.printed), "excess": said.excess and vars(said.excess)}
+            | {"p_alike": None if isnan(said.p_alike) else said.p_alike}
             for said in one.statements
         ],
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,6 @@ from fabriscope.analysis.comparing import choices, conditions
 from fabriscope.analysis.comparing.compared import Compared
 from fabriscope.analysis.comparing.comparisons import KINDS, families
 from fabriscope.analysis.comparing.conditions import MET, OPEN, Condition
-from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.findings import findings, refuted_sentences
 from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
@@ -133,8 +133,10 @@ def of(
 ) -> Comparison:
     """Return the comparison of one run's entries, or of two runs: the last path's against the first's.
 
-    Raises StoreError, or SelectionError for a selection that is not in the run.
+    A condition counts once, however often it is given. Raises StoreError, or SelectionError for a selection that is not
+    in the run.
     """
+    wanted = conditions.distinct(wanted)
     runs = [store.open_run(path).read() for path in paths]
     with contextlib.ExitStack() as borders:
         for path in paths:
@@ -212,11 +214,8 @@ def _rules_text(rules: Rules) -> str:
 
 
 def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> list[Pair]:
-    control = judged([one for one in found if one.pair.kind == CONTROL], rules, together=True)
-    all_judged = [
-        (one, [row for row in control if row.pair == one.pair] if one.pair.kind == CONTROL else one.rows(rules))
-        for one in found
-    ]
+    rows_left = iter(judged(found, rules))
+    all_judged = [(one, list(itertools.islice(rows_left, len(one.spots)))) for one in found]
     told = conditions.answers(wanted, all_judged, rules)
     pairs = []
     for (one, rows), answers in zip(all_judged, told, strict=True):

@@ -85,11 +85,9 @@ def compared(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Com
 
     `values` are launch values; impossible ones do not count. `ratio` says how many times as fast the left one is
     (its rate over the right one's, or the right one's time over its own), the interval is over the log ratios of the
-    blocks, by the method of the rules. In at most 5 % of runs any verdict on the sizes of a pair is false, and any of
-    the control, over everything that it looks at.
+    blocks, by the method of the rules. Which verdicts are taken together, and at which rate: `judged`.
     """
-    found = families(values, kind, rules)
-    return judged(found, rules, together=True) if kind.name == CONTROL else judged(found, rules)
+    return judged(families(values, kind, rules), rules)
 
 
 def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:

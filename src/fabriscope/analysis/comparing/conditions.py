@@ -37,6 +37,11 @@ def parse(text: str) -> Condition:
     return Condition(word, parse_share(share) if colon else 0.0)
 
 
+def distinct(wanted: Sequence[Condition]) -> list[Condition]:
+    """Return the conditions without those that are written as an earlier one."""
+    return list({one.text(): one for one in reversed(wanted)}.values())[::-1]
+
+
 def answers(
     wanted: Sequence[Condition], found: Sequence[tuple[Family, Sequence[Compared]]], rules: Rules
 ) -> list[dict[str, list[str]]]:
@@ -45,6 +50,7 @@ def answers(
     With each family come the comparisons of its sizes. Met means shown: where no condition truly holds anywhere, one is
     met at any size of any pair in at most 5 % of runs; else, of what is met at most 5 % is met by chance, on average.
     """
+    wanted = distinct(wanted)
     places = [
         (pair, condition.text(), *_tests(condition, spot))
         for pair, (family, _) in enumerate(found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Compared, CurvePair
-from fabriscope.analysis.numbers.evidence import Evidence, Floats
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, LEADS, SLOWER, UNDECIDED, Compared, CurvePair
+from fabriscope.analysis.comparing.control import CONTROL
+from fabriscope.analysis.numbers.evidence import Evidence
 from fabriscope.analysis.numbers.intervals import (
     LEAST_BLOCKS,
     LogRatio,
@@ -48,17 +49,17 @@ class Family:
         return judged([self], rules)
 
 
-def judged(found: Sequence[Family], rules: Rules, *, together: bool = False) -> list[Compared]:
+def judged(found: Sequence[Family], rules: Rules) -> list[Compared]:
     """Return what came of each size of each pair.
 
-    In at most 5 % of runs any verdict of a pair and round is false; with `together`, where nothing differs, any of all.
+    Of a pair and round, in at most 5 % of runs any lead is false, and in at most 5 % any "equivalent". Pairs of the A/A
+    control are judged together: where nothing differs, in at most 5 % of runs any of them is told apart.
     """
     spots = [(place, one.pair, spot) for place, one in enumerate(found) for spot in one.spots]
     results = [judge(spot.evidence, rules.margin) for _, _, spot in spots]
-    groups = [0 if together else (place, spot.round) for place, _, spot in spots]
-    adjust = false_discovery if together else family_wise
-    p_different = _adjusted(groups, [_tested(one, one.p_different) for one in results], adjust)
-    p_equivalent = _adjusted(groups, [_tested(one, one.p_equivalent) for one in results], adjust)
+    groups = [CONTROL if pair.kind == CONTROL else (place, spot.round) for place, pair, spot in spots]
+    p_different = _adjusted(groups, [_tested(one, one.p_different) for one in results])
+    p_equivalent = _adjusted(groups, [_tested(one, one.p_equivalent) for one in results])
     tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
     answers = [verdict(*test, rules.error_rate) for test in tests]
     needs = _needs(groups, results, answers, rules)
@@ -86,12 +87,11 @@ def _tested(result: LogRatio, p_value: float) -> float:
     return p_value if result.block_count >= LEAST_BLOCKS else math.nan
 
 
-def _adjusted(
-    groups: Sequence[Hashable], p_values: Sequence[float], adjust: Callable[[Sequence[float]], Floats]
-) -> list[float]:
+def _adjusted(groups: Sequence[Hashable], p_values: Sequence[float]) -> list[float]:
     """Return the p-values, each adjusted among those of its group."""
     adjusted = [math.nan] * len(p_values)
     for places in parts(range(len(groups)), lambda place: groups[place]):
+        adjust = false_discovery if groups[places[0]] == CONTROL else family_wise
         for place, p_value in zip(places, adjust([p_values[one] for one in places]), strict=True):
             adjusted[place] = float(p_value)
     return adjusted
@@ -102,23 +102,32 @@ def _needs(
 ) -> list[int | None]:
     """Return about how many blocks would decide what is undecided.
 
-    Of a family's open sizes the one that needs most is decided at the plain rate, the next at half of it, and so on.
+    Leads and equivalences are families of their own, in each of which every size is tested: those that are, or will be,
+    decided the other way have the largest p-values. Of the open ones the one that needs most comes next.
     """
     needs: list[int | None] = [None] * len(groups)
     for places in parts(range(len(groups)), lambda place: groups[place]):
-        plain = {
-            place: blocks_to_decide(results[place], rules.margin, rules.error_rate)
-            for place in places
-            if answers[place] == UNDECIDED
-        }
-        slowest_first = sorted(plain, key=lambda place: -(plain[place] or math.inf))
-        for rank, place in enumerate(slowest_first, start=1):
-            needs[place] = blocks_to_decide(results[place], rules.margin, rules.error_rate / rank)
+        for is_lead in (True, False):
+            this_way = [place for place in places if _leads(results[place], answers[place], rules.margin) == is_lead]
+            plain = {
+                place: blocks_to_decide(results[place], rules.margin, rules.error_rate)
+                for place in this_way
+                if answers[place] == UNDECIDED
+            }
+            slowest_first = sorted(plain, key=lambda place: -(plain[place] or math.inf))
+            for larger, place in enumerate(slowest_first, start=len(places) - len(this_way)):
+                share = 1 - larger / len(places) if groups[place] == CONTROL else 1 / (larger + 1)
+                needs[place] = blocks_to_decide(results[place], rules.margin, rules.error_rate * share)
     return needs
 
 
+def _leads(result: LogRatio, answer: str, margin: float) -> bool:
+    """Return whether a size is decided as a lead, or will be, were its centre to stay as it is."""
+    return answer in LEADS if answer != UNDECIDED else abs(result.centre) > math.log1p(margin) / 2
+
+
 def verdict(centre: float, p_different: float, p_equivalent: float, error_rate: float = ERROR_RATE) -> str:
-    """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN (one block)."""
+    """Return the verdict for the left one from adjusted p-values; `undecided` where they are NaN."""
     if p_equivalent < error_rate:
         return EQUIVALENT
     if p_different < error_rate:

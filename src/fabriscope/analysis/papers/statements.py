@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, FIXED, Mean, half_width
-from fabriscope.analysis.numbers.intervals import MARGIN, MOST_BLOCKS_ADVISED
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
 HOLDS, FAILS, OPEN = "holds", "holds not", "not decided"
@@ -127,10 +127,15 @@ def _simes(p_values: Sequence[float]) -> float:
 
 
 def _statement(spot: Mean, p_holds: float, p_fails: float, distance: float) -> Statement:
-    """Return the statement with this number's interval; `distance` is how far its centre is from an edge."""
+    """Return the statement with this number's interval; `distance` is how far its centre is from an edge.
+
+    Fewer than LEAST_BLOCKS blocks say nothing of it, as in comparisons.
+    """
     needed = None
-    is_open = spot.count > 1 and p_holds >= TAIL and p_fails >= TAIL
+    if spot.count < LEAST_BLOCKS:
+        p_holds = p_fails = math.nan
+    is_open = spot.count > 1 and not min(p_holds, p_fails) < TAIL
     if is_open:
-        counts = range(spot.count + 1, MOST_BLOCKS_ADVISED + 1)
+        counts = range(max(spot.count + 1, LEAST_BLOCKS), MOST_BLOCKS_ADVISED + 1)
         needed = next((n for n in counts if half_width(n, spot.spread, spot.method) < distance), None)
     return Statement(p_holds, p_fails, spot.centre, *spot.interval(), spot.count, needed)

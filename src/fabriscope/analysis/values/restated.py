@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -62,16 +62,16 @@ def _is_stream_of(other: Quantity, own: Quantity) -> bool:
     return is_stream and (own.what, other.what) == ("bandwidth", "stream_bandwidth")
 
 
-def restated(run: RunData, values: pl.DataFrame) -> pl.DataFrame:
-    """Return the engine's launch values by every definition of `restatements`, VALUE_SCHEMA.
+def restated(run: RunData, values: pl.DataFrame, ways: Sequence[Restatement]) -> pl.DataFrame:
+    """Return the engine's launch values by every definition of `ways`, which are `restatements`, VALUE_SCHEMA.
 
     A mean is that of all operations of a launch. A third of a launch is a third of its bursts; of fewer than three
     there is no least of three means.
     """
     engine = values.filter(pl.col("instrument") == ENGINE)
     found = [pl.DataFrame(schema=VALUE_SCHEMA)]
-    means = _means(run)
-    for one in restatements(values):
+    means = _means(run) if any(one.how != _WITHOUT_ANSWERS for one in ways) else pl.DataFrame()
+    for one in ways:
         own = engine.filter(pl.col("metric_id") == one.own_id)
         quantity = metric_of(one.metric_id).quantity
         told = _unanswered(own, engine) if one.how == _WITHOUT_ANSWERS else _by_means(own, means, quantity)

@@ -11,8 +11,9 @@ from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, 
 
 _NOTE = (
     "Printed over ours: what a program prints, over what our samples of the same blocks come to by that program’s "
-    "definition, with its 95 % interval. Where the interval leaves out 1, definitions do not explain the difference: "
-    "what is left is the programs’ own (their system calls, buffers, wake-ups)."
+    "definition, with its 95 % interval. Where that differs from 1, tested over all sizes of a number together and from three "
+    "blocks on, definitions do not explain the difference: what is left is the programs’ own (their system calls, "
+    "buffers, wake-ups)."
 )
 
 
