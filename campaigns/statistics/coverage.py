@@ -85,7 +85,7 @@ def main() -> None:
     """Print a table: launches, and the share of intervals that cover."""
     run_count, noise = asked(__doc__)
     truth_ns = made_up.true_value_ns(noise)
-    sys.stdout.write("| launches | estimate, Student | estimate, anytime | ratio, Student | ratio, anytime |\n")
+    sys.stdout.write("| launches | estimate, planned | estimate, anytime | ratio, Student | ratio, anytime |\n")
     sys.stdout.write("|---|---|---|---|---|\n")
     for count in LAUNCH_COUNTS:
         of_value = estimates_cover(noise, run_count, count, truth_ns)

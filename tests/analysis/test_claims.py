@@ -92,6 +92,12 @@ def test_each_kind_on_flat_curves(expect: Any, of: str, than: str | None, answer
     assert found.evidence
 
 
+def test_beside_a_ratio_stand_the_medians_of_its_two_sides() -> None:
+    pool = pool_of({"a": {64: 1000.0}, "b": {64: 2000.0}}, blocks=(1.0, 1.0, 1.0, 1.0, 10.0))
+    evidence = judge(claim("lower", "a", "b"), pool).evidence
+    assert " against 2.00 µs, ratio 0.50" in evidence, "the median, as the other tables have it"
+
+
 def test_there_is_a_test_for_every_kind() -> None:
     words = ["lower", "equal", {"ratio": "1..2"}, {"lower_by": "1us"}, {"value": "1.."}, {"share": "1.."}, "grows",
              "steady", {"dip": 64}, {"best": 64}, "widens"]  # fmt: skip

@@ -109,6 +109,24 @@ def test_the_order_statistics_of_an_interval_are_those_of_tables() -> None:
     assert (low, high) == (3, 14), "2 of 16 on one side: E = 2^16 B(3, 15) = 32.1, and 3 of 16: 6.9"
 
 
+def test_the_interval_of_few_launches_against_known_answers() -> None:
+    counted = [float(number) for number in range(1, 9)]
+    for method in (FIXED, ANYTIME):
+        centre, low, high = median_with_interval([2.0], method)
+        assert centre == 2.0
+        assert np.isnan([low, high]).all()
+    # R: t.test(c(1, 2)) gives 1.5, -4.853102 to 7.853102
+    assert median_with_interval(counted[:2], FIXED) == pytest.approx((1.5, -4.853102, 7.853102), abs=1e-6)
+    # R: t.test(1:5) gives 1.036757 to 4.963243, which leaves out the least and the most
+    assert median_with_interval(counted[:5], FIXED) == (3.0, 1.0, 5.0)
+    # By hand: 31 of 32 cover from the 1st to the 6th, 25 of 32 from the 2nd to the 5th; I = 0.1, lambda = 0.5 / 1.4
+    assert median_with_interval(counted[:6], FIXED) == pytest.approx((3.5, 1 + 5 / 14, 6 - 5 / 14))
+    low, high = Mean(counted[:7], ANYTIME).interval()
+    assert median_with_interval(counted[:7], ANYTIME) == (4.0, min(low, 1.0), max(high, 7.0))
+    # None of 8 on one side: E = 2^8 B(1, 9) = 28.4, and 1 of 8: 3.6
+    assert median_with_interval(counted, ANYTIME) == (4.5, 1.0, 8.0)
+
+
 @pytest.mark.parametrize("name", ["two modes", "one in ten twice", "five levels"])
 @pytest.mark.parametrize("launches", [5, 8, 16])
 def test_the_interval_of_one_value_holds_the_median_launch(name: str, launches: int) -> None:

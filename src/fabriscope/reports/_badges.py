@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.proof.transport import BADGES
+from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.trust import GradedEstimate
 from fabriscope.reports.section import Cell, Column
 
@@ -12,6 +14,11 @@ from fabriscope.reports.section import Cell, Column
 def badge_columns(*, has_badge: bool) -> list[Column]:
     """Return the column of a run that was watched; none of another."""
     return [Column("transport", "name")] if has_badge else []
+
+
+def points_of_curves(rows: Sequence[GradedEstimate]) -> dict[tuple[Curve, str], list[GradedEstimate]]:
+    """Return curve and metric to the estimates of its sizes."""
+    return {(part[0].curve, part[0].metric_id): part for part in parts(rows, lambda row: (row.curve, row.metric_id))}
 
 
 def badge_cells(points: Sequence[GradedEstimate], *, has_badge: bool) -> list[Cell]:

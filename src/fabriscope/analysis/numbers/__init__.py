@@ -1,1 +1,1 @@
-"""Statistics of plain numbers: intervals, tests, false discovery. Knows no run, no case and no fabric."""
+"""Statistics of plain numbers: medians, intervals, tests, what many at once cost. Knows no run, case or fabric."""

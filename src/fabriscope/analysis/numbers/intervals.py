@@ -84,7 +84,7 @@ def false_discovery(p_values: Sequence[float] | Floats) -> Floats:
 
 
 def family_wise(p_values: Sequence[float] | Floats) -> Floats:
-    """Return adjusted p-values: in at most 5 % of runs any of those below 5 % is false (Hochberg 1988).
+    """Return adjusted p-values: in at most 5 % of runs any of those given that are below 5 % is false (Hochberg 1988).
 
     The largest p-value stands as it is, the next one counts twice, and so on, so that a family whose members agree pays
     nothing for its size. Like the false discovery rate it asks for tests that depend on each other positively (Sarkar

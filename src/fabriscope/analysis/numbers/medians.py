@@ -5,7 +5,9 @@ binomial, whatever their distribution (Thompson 1936); between two neighbouring 
 covers 95 % (Hettmansperger and Sheather 1986). Fewer launches cannot do that: five lie all on one side of their median
 in one of sixteen runs. There it is Student's interval of the mean, never less than from the least launch to the most.
 ANYTIME: from eight launches on those order statistics at which the evidence against a fair coin stays below 20, the
-likelihood ratio of a uniform mixture over other coins; before that the anytime-valid interval of the mean.
+likelihood ratio of a uniform mixture over other coins; before that the anytime-valid interval of the mean. Each of the
+two holds at any look of its own; of looks before and after the eighth launch together, one fails in up to 10 % of runs.
+No run ends because of these intervals: what ends one are comparisons, which keep to one rule.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def median_with_interval(
         if len(ordered) > 1:
             low, high = min(low, float(ordered[0]) - blur), max(high, float(ordered[-1]) + blur)
         return centre, low, high
-    inner, share = _place_anytime(len(ordered)) if method == ANYTIME else _place(len(ordered))
+    inner, share = (_place_anytime(len(ordered)), 0.0) if method == ANYTIME else _place(len(ordered))
     outer = inner - 1 if share else inner
     low = share * ordered[outer] + (1 - share) * ordered[inner]
     high = share * ordered[-1 - outer] + (1 - share) * ordered[-1 - inner]
@@ -57,8 +59,8 @@ def _place(count: int) -> tuple[int, float]:
 
 
 @cache
-def _place_anytime(count: int) -> tuple[int, float]:
-    """Return the last order statistic that is still outside."""
+def _place_anytime(count: int) -> int:
+    """Return the order statistic at which the interval ends: the last one with enough evidence against it."""
     below = np.arange(count // 2 + 1)
     evidence = betaln(below + 1, count - below + 1) + count * math.log(2)
-    return int(np.flatnonzero(evidence >= -math.log(1 - CONFIDENCE))[-1]), 0.0
+    return int(np.flatnonzero(evidence >= -math.log(1 - CONFIDENCE))[-1])

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 
 from fabriscope.analysis.numbers.intervals import MARGIN
 from fabriscope.analysis.papers import claim_words as words
-from fabriscope.analysis.papers.selections import SIZE, Blocks, Curve, Pool, geometric_mean
+from fabriscope.analysis.papers.selections import SIZE, Blocks, Curve, Pool
 from fabriscope.analysis.papers.statements import (
     FAILS,
     NOTHING,
@@ -134,9 +135,10 @@ def _bounds(expect: Expectation, change: Callable[[float], float]) -> tuple[floa
 
 
 def _centres(first: Blocks, second: Blocks) -> tuple[float, float]:
-    """Return the geometric means over the blocks that both have."""
+    """Return the medians over the blocks that both have, as comparisons do."""
     shared = sorted(first.keys() & second.keys())
-    return geometric_mean(first[block] for block in shared), geometric_mean(second[block] for block in shared)
+    logs = [[math.log(one[block]) for block in shared] for one in (first, second)]
+    return math.exp(median(logs[0])), math.exp(median(logs[1]))
 
 
 Kind = Callable[[_Part, Claim, Pool, Curve, Curve | None], None]

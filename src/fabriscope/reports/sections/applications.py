@@ -15,7 +15,7 @@ from fabriscope.model.application_metrics import OF_HPCC, ids_of
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
-from fabriscope.reports._badges import badge_cells, badge_columns
+from fabriscope.reports._badges import badge_cells, badge_columns, points_of_curves
 from fabriscope.reports.section import (
     Block,
     Cell,
@@ -90,10 +90,7 @@ def _cell(runs: Runs, metric_id: str) -> Cell:
 def _table(results: Results, told: Sequence[tuple[Curve, Runs]], shown: Sequence[tuple[str, str]]) -> Table:
     """Return what is told of every problem over every fabric."""
     has_badge = bool(results.transport.height)
-    points = {
-        (part[0].curve, part[0].metric_id): part
-        for part in parts(results.graded, lambda row: (row.curve, row.metric_id))
-    }
+    points = points_of_curves(results.graded)
     rows: list[Row] = []
     for curve, runs in told:
         first = kind_of(curve.benchmark).metrics[0]

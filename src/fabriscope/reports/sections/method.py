@@ -57,22 +57,25 @@ def _values(results: Results) -> Iterator[Term]:
         "Value and interval",
         "median of the launch values; its 95\N{NO-BREAK SPACE}% interval, "
         f"{words}; from six launches on between order statistics, which ask for no shape; none for a single launch. "
-        "With n launches a slow mode that fewer than 3 in n meet can stay unseen; where the machine keeps a state over "
-        "launches, the interval is of that state, the hour's, and says nothing of another day",
+        "A slow mode that few launches meet can stay unseen: all n miss it in one run of twenty or more where fewer "
+        "than 1 − 0.05^(1/n) of them meet it, 45\N{NO-BREAK SPACE}% with 5, 17\N{NO-BREAK SPACE}% with 16; where the "
+        "machine keeps a state over launches, the interval is of that state, the hour's, and says nothing of another "
+        "day",
     )
     yield Term(
         "Comparison",
-        f"log ratio inside each block, interval over blocks ({words}); “equivalent” when the ratio is shown to lie "
+        f"geometric mean of the ratios inside each block, and not the quotient of the two medians beside it; interval "
+        f"over blocks ({words}); “equivalent” when the ratio is shown to lie "
         f"within {margin} of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
         "“undecided”; fewer than three blocks decide nothing; where the numbers go in steps, half a step of each side "
         "belongs to the interval",
     )
     yield Term(
         "Many verdicts at once",
-        "in at most 5\N{NO-BREAK SPACE}% of runs any verdict on the sizes of a pair is false, and so any range, lead "
-        "or crossover made of them (Hochberg); where nothing differs, the control raises an alarm over all that it "
-        "looks at in at most 5\N{NO-BREAK SPACE}%, and a gate over all its pairs fails in at most "
-        "5\N{NO-BREAK SPACE}% (Simes; Benjamini and Hochberg)",
+        "of the sizes of a pair, in at most 5\N{NO-BREAK SPACE}% of runs any lead is false, and so any range or "
+        "crossover made of leads, and in at most 5\N{NO-BREAK SPACE}% any “equivalent” (Hochberg); where "
+        "nothing differs, the control raises an alarm over all that it looks at in at most 5\N{NO-BREAK SPACE}%, and a "
+        "gate over all its pairs fails in at most 5\N{NO-BREAK SPACE}% (Simes; Benjamini and Hochberg)",
     )
 
 

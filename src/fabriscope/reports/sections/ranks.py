@@ -12,7 +12,7 @@ from fabriscope.analysis.values.groups import End, Group
 from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, time_text, value_text
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.reports._badges import badge_cells, badge_columns
+from fabriscope.reports._badges import badge_cells, badge_columns, points_of_curves
 from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
 _NOTE = (
@@ -28,10 +28,7 @@ def _build(results: Results) -> list[Section]:
     if not shared:
         return []
     has_badge = bool(results.transport.height)
-    points = {
-        (part[0].curve, part[0].metric_id): part
-        for part in parts(results.graded, lambda row: (row.curve, row.metric_id))
-    }
+    points = points_of_curves(results.graded)
     rows = [_row(row, badge_cells(points.get((row.curve, row.metric_id), []), has_badge=has_badge)) for row in shared]
     columns = [
         Column("what"), Column("ranks"), Column("network, layer"), Column("smallest message", "number"),

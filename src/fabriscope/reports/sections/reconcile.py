@@ -11,9 +11,9 @@ from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, 
 
 _NOTE = (
     "Printed over ours: what a program prints, over what our samples of the same blocks come to by that program’s "
-    "definition, with its 95 % interval. Where that differs from 1, tested over all sizes of a number together and from three "
-    "blocks on, definitions do not explain the difference: what is left is the programs’ own (their system calls, "
-    "buffers, wake-ups)."
+    "definition, with its 95 % interval. Where three blocks or more show that it is not 1, all sizes tested together, "
+    "definitions do not explain the difference: what is left is the programs’ own (their system calls, buffers, "
+    "wake-ups)."
 )
 
 
