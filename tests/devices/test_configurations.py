@@ -51,6 +51,25 @@ Interface      PFC admin      PFC oper
 Eth1/1         On             Enabled
 Eth1/2         Auto           Disabled
 """
+NXOS = """version 9.3(5)
+feature lldp
+priority-flow-control watch-dog-interval on
+policy-map type queuing IN
+  class type queuing c-out-8q-q5
+    random-detect minimum-threshold 150 kbytes maximum-threshold 1500 kbytes ecn
+policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    random-detect minimum-threshold 150 kbytes maximum-threshold 1500 kbytes ecn
+system qos
+  service-policy type queuing input IN
+  service-policy type queuing output OUT
+interface Ethernet1/1
+  priority-flow-control mode on
+  priority-flow-control watch-dog-interval on
+interface Ethernet1/2
+  priority-flow-control mode on
+end
+"""
 NVUE = """- set:
     interface:
       swp1:
@@ -141,6 +160,45 @@ def test_sonic(is_flat: bool) -> None:
     assert known["port.Ethernet0.ecn_3_bytes"] == "153600 1536000"
     assert known["port.Ethernet0.lossless_buffer_priorities"] == "3"
     assert known["device.undefined_names"] == "GONE"
+
+
+def sonic_values(**tables: object) -> dict[str, object]:
+    known = values(json.dumps({**SONIC, **tables}))
+    return {name.removeprefix("port."): value for name, value in known.items()}
+
+
+def test_a_port_of_sonic_that_no_table_names() -> None:
+    """It pauses, and has no row of a buffer, or of a watchdog."""
+    known = sonic_values(PFC_WD={"GLOBAL": {"POLL_INTERVAL": "200"}, "Ethernet0": {"action": "drop"}})
+    assert known["Ethernet4.lossless_buffer_priorities"] == "none"
+    assert (known["Ethernet0.pfc_watchdog"], known["Ethernet4.pfc_watchdog"]) == (True, False)
+    assert "Ethernet4.pfc_watchdog" not in sonic_values()  # a part of a configuration
+    assert sonic_values(DEVICE_METADATA={"localhost": {"hwsku": "X"}})["Ethernet4.pfc_watchdog"] is False
+    assert "Ethernet0.pfc_watchdog_priorities" not in known
+    rows = {"Ethernet0": {"pfc_enable": "3", "pfcwd_sw_enable": "3", "dot1p_to_tc_map": "AZURE"}}
+    known = sonic_values(PORT_QOS_MAP=rows)
+    assert (known["Ethernet0.pfc_watchdog_priorities"], known["Ethernet0.trust"]) == ("3", "cos")
+
+
+def test_corrections_of_errors_have_the_words_of_ethtool() -> None:
+    assert sonic_values(PORT={"Ethernet0": {"fec": "fc"}})["Ethernet0.fec"] == "baser"
+    assert values(EOS.replace("reed-solomon", "fire-code"))["port.Ethernet1/1.fec"] == "baser"
+    assert values(NVUE.replace("fec: rs", "fec: none"))["port.swp1.fec"] == "off"
+
+
+def test_nxos_takes_the_policy_of_its_output_and_the_watchdog() -> None:
+    known = values(NXOS)
+    assert known["port.Ethernet1/1.ecn_queues"] == "3"
+    assert (known["port.Ethernet1/1.pfc_watchdog"], known["port.Ethernet1/2.pfc_watchdog"]) == (True, False)
+    assert values(NXOS.replace("interval on\npolicy", "interval off\npolicy"))["port.Ethernet1/1.pfc_watchdog"] is False
+
+
+def test_onyx_tells_where_no_watchdog_is() -> None:
+    line = "   dcb priority-flow-control enable"
+    text = ONYX.replace(line, f"   interface ethernet 1/2 pfc-wd\n{line}")
+    known = values(text)
+    assert (known["port.Ethernet1/1.pfc_watchdog"], known["port.Ethernet1/2.pfc_watchdog"]) == (False, True)
+    assert "port.Ethernet1/1.pfc_watchdog" not in values(text.replace("\ncli default prefix-modes enable\n", "\n"))
 
 
 def test_what_two_outputs_say_otherwise_is_unknown_with_both() -> None:

@@ -63,6 +63,10 @@ class Place:
         """Return a value as text; raises NotSeen."""
         return value_text(self.value(fact))
 
+    def text_or(self, fact: str, usual: str) -> str:
+        """Return a value as text, or what holds where there is no such fact; raises NotSeen for an unknown one."""
+        return self.text(fact) if fact.format(*self.parts) in self.known.values else usual
+
     def witness(self, fact: str, told_by: str) -> Witness:
         """Return a fact as evidence, with the command that tells it."""
         name = fact.format(*self.parts)

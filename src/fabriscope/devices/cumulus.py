@@ -68,7 +68,7 @@ def _port(port: str, one: Foreign, told: Told) -> None:
     if (speed := link.get("speed")) is not None and str(speed.value) in _SPEEDS:
         told.port(port, "speed_bits_per_s", _SPEEDS[str(speed.value)] * 10**9)
     if (fec := link.get("fec")) is not None:
-        told.port(port, "fec", "off" if fec.value in (False, "off") else str(fec.value))
+        told.port(port, "fec", "off" if fec.value in (False, None, "off", "none") else str(fec.value))
 
 
 def _is_configuration(text: str) -> bool:

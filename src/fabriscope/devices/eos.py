@@ -9,7 +9,7 @@ from fabriscope.devices.configuration import Block, after, blocks, named
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, paired, small, whole
 from fabriscope.model.foreign import Foreign
 
-_FEC = {"reed-solomon": "rs", "fire-code": "fc"}
+_FEC = {"reed-solomon": "rs", "fire-code": "baser"}
 _DEFAULT_MAP = {dscp: dscp // 8 for dscp in range(16, 64)}
 """Of DSCP to traffic class; below 16 platforms differ."""
 _UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}

@@ -10,6 +10,8 @@ from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, sma
 _PFC_ROW = re.compile(r"(Ethernet\S+)\s+(Auto|On|Off)\s+(On|Off)\s+(?:\((\w+)\)\s+)?(\d+)\s+(\d+)\s*")
 _BUILT_IN = re.compile(r"c-\S*q\S*|class-default|class-fcoe|class-all-flood|class-ip-multicast")
 _STATUS = re.compile(r"(Ethernet\S+|port-channel\S+|mgmt0) is (up|down)\b")
+_WATCHDOG = "priority-flow-control watch-dog-interval"
+"""Off where it does not stand, and works on a port where it is on for the switch and the port."""
 _CLASS = re.compile(r"class(?: type \S+)? (\S+)")
 
 
@@ -87,12 +89,13 @@ def _configuration(text: str, told: Told) -> None:
         told.remarks.append(
             "a part of a configuration, without interfaces: names that it does not define may stand elsewhere"
         )
-    network = next((name for kind, name in _used(system) if kind == "network-qos"), None)
-    lossless = _network_classes(tree, network, told)
-    ecn, drops = _queues(tree, next((name for kind, name in _used(system) if kind == "queuing"), None))
+    lossless = _network_classes(tree, after(system, "service-policy type network-qos"), told)
+    ecn, drops = _queues(tree, after(system, "service-policy type queuing output"))
+    is_watched = f"{_WATCHDOG} on" in (one.line for one in tree)
     for port, block in ports:
         if re.match(r"(Ethernet|port-channel)", port):
             _port(port, list(block.lines), lossless, told)
+            told.port(port, "pfc_watchdog", is_watched and after(block.lines, _WATCHDOG) == "on")
             told.port(port, "ecn_queues", ecn)
             told.port(port, "wred_without_ecn_queues", drops)
 

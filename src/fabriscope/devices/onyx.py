@@ -43,10 +43,15 @@ def _configuration(text: str, told: Told) -> None:
         match[1] for line in lines if (match := re.fullmatch(r"dcb priority-flow-control priority (\d) enable", line))
     ]
     ecn: dict[str, list[str]] = {}
-    for line in lines:
-        if match := _RANGE.fullmatch(line):
-            for port in _ports(match[1], match[2]):
-                _port(port, match[3], ",".join(lossless), ecn, told)
+    settings = [
+        (port, match[3]) for line in lines if (match := _RANGE.fullmatch(line)) for port in _ports(match[1], match[2])
+    ]
+    for port, words in settings:
+        _port(port, words, ",".join(lossless), ecn, told)
+    if "cli default prefix-modes enable" in lines:
+        watched = {port for port, words in settings if words == "pfc-wd"}
+        for port in dict.fromkeys(port for port, _ in settings):
+            told.port(port, "pfc_watchdog", port in watched)
     for port, queues in ecn.items():
         told.port(port, "ecn_queues", numbers_of(",".join(queues)))
 
@@ -66,8 +71,6 @@ def _port(port: str, words: str, lossless: str, ecn: dict[str, list[str]], told:
     elif match := _ECN.fullmatch(words):
         ecn.setdefault(port, []).append(match[1])
         told.port(port, f"ecn_{small(match[1], 7)}_bytes", f"{int(match[2]) * 1000} {int(match[3]) * 1000}")
-    elif words == "pfc-wd":
-        told.port(port, "pfc_watchdog", True)
 
 
 def _ports(first: str, last: str | None) -> list[str]:

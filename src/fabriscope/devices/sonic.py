@@ -21,6 +21,8 @@ _TABLES = (
     "DEVICE_METADATA",
 )
 _TABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
+_FEC = {"none": "off", "fc": "baser"}
+"""To the words of ethtool."""
 _COUNTERS = re.compile(r"\s*(Ethernet\S+)((?:\s+[\d,]+){8})\s*")
 _DELL_ROW = re.compile(r"(Eth\S+)\s.*\s(up|down)\s+(\S+)\s+(on|off)\s+(\d+)\s+(\d+)\s+(\S+)\s*")
 Table = dict[str, dict[str, str]]
@@ -57,15 +59,14 @@ def _configuration(text: str, told: Told) -> None:
     for port, fields in tables.get("PORT", {}).items():
         told.port(port, "mtu_bytes", mtu(fields["mtu"]) if "mtu" in fields else None)
         told.port(port, "speed_bits_per_s", whole(fields["speed"], 10**7) * 10**6 if "speed" in fields else None)
-        told.port(port, "fec", {"none": "off"}.get(fields["fec"], fields["fec"]) if "fec" in fields else None)
+        told.port(port, "fec", _FEC.get(fields["fec"], fields["fec"]) if "fec" in fields else None)
         told.port(port, "is_enabled", fields["admin_status"] == "up" if "admin_status" in fields else None)
     for key, fields in tables.get("PORT_QOS_MAP", {}).items():
         for port in _ports(key):
             _quality(port, fields, tables.get("DSCP_TO_TC_MAP"), told, undefined)
     _queues(tables, told, undefined)
     _buffers(tables, told, undefined)
-    for port in tables.get("PFC_WD", {}):
-        told.port(port, "pfc_watchdog", True)
+    _watchdogs(tables, told)
     told.tell("device.undefined_names", " ".join(dict.fromkeys(undefined)) or "none")
 
 
@@ -73,15 +74,36 @@ def _quality(port: str, fields: Mapping[str, str], maps: Table | None, told: Tol
     lossless = numbers_of(fields.get("pfc_enable", ""))
     told.port(port, "pfc_mode", "off" if lossless == "none" else "on")
     told.port(port, "pfc_priorities", lossless)
-    told.port(port, "pfc_watchdog_priorities", numbers_of(fields.get("pfcwd_sw_enable", "")))
+    if "pfcwd_sw_enable" in fields:
+        told.port(port, "pfc_watchdog_priorities", numbers_of(fields["pfcwd_sw_enable"]))
     name = _named(fields.get("dscp_to_tc_map", ""))
     if not name:
+        told.port(port, "trust", "cos" if fields.get("dot1p_to_tc_map") else None)
         return
     told.port(port, "trust", "dscp")
     if maps is not None and name not in maps:
         undefined.append(name)
     elif maps is not None:
         told.port(port, "dscp_to_priority", paired({small(dscp): small(tc, 7) for dscp, tc in maps[name].items()}))
+
+
+def _pausing(tables: Mapping[str, Table]) -> list[str]:
+    """Return the ports with a priority that is paused."""
+    rows = tables.get("PORT_QOS_MAP", {}).items()
+    return [port for key, fields in rows if fields.get("pfc_enable") for port in _ports(key)]
+
+
+def _watchdogs(tables: Mapping[str, Table], told: Told) -> None:
+    """Tell which ports a watchdog guards; what has the tables of a whole switch and no row for a port has none."""
+    rows = tables.get("PFC_WD")
+    for key in rows or ():
+        for port in _ports(key):
+            told.port(port, "pfc_watchdog", True)
+    if rows is not None or {"PORT", "DEVICE_METADATA"} <= tables.keys():
+        guarded = {port for key in rows or () for port in _ports(key)}
+        for port in _pausing(tables):
+            if port not in guarded:
+                told.port(port, "pfc_watchdog", False)
 
 
 def _queues(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> None:
@@ -112,7 +134,7 @@ def _queues(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> No
 def _buffers(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> None:
     """Tell which priority groups of each port have a buffer of their own that is no lossy one."""
     profiles = tables.get("BUFFER_PROFILE")
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {port: [] for port in _pausing(tables)} if "BUFFER_PG" in tables else {}
     for key, fields in tables.get("BUFFER_PG", {}).items():
         ports, _, groups = key.rpartition("|")
         name = _named(fields.get("profile", ""))

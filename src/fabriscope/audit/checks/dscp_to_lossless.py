@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong, pairs, priorities
+from fabriscope.audit.place import NothingThere, Place, Wrong, pairs, priorities
 
 
 def _judge(place: Place) -> Wrong | None:
+    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
+        raise NothingThere
     interface, marked = place.text("rdma.{0}.{1}.interface"), int(place.number("rdma.{0}.{1}.traffic_class"))
     lossless = place.text(f"dcb.{interface}.pfc_priorities")
     if not marked or lossless == "none":

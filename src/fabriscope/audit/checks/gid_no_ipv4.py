@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
+        raise NothingThere
     kinds = place.text("rdma.{0}.{1}.gid_kinds")
     if "IPv4" in kinds or "IPv6" in kinds:
         return None

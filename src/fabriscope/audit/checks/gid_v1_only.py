@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NotSeen, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
     kinds = place.text("rdma.{0}.{1}.gid_kinds")
     if "v2" in kinds:
         return None
+    if "unknown type" in kinds:
+        raise NotSeen("the kernel does not tell the type of each GID")
     seen = [place.witness("rdma.{0}.{1}.gid_kinds", "show_gids {0}")]
-    return Wrong("no GID is of RoCE v2", "cma_roce_mode -d {0} -p 1 -m 2; a newer kernel or firmware", seen)
+    return Wrong("no GID is of RoCE v2", "cma_roce_mode -d {0} -p {1} -m 2; a newer kernel or firmware", seen)
 
 
 CHECK = Check(

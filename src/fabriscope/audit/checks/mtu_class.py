@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each_cable
-from fabriscope.audit.place import Place, Wrong
-from fabriscope.model.audit import Witness
+from fabriscope.audit.place import NothingThere, NotSeen, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    limit = place.switch.known.number(f"port.{place.port}.no_drop_mtu_bytes")
-    limit = place.switch.known.number("device.no_drop_mtu_bytes") if limit is None else limit
-    mtu = place.number("interface.{0}.mtu_bytes")
-    if limit is None or limit >= mtu:
+    device, mtu = place.switch, place.number("interface.{0}.mtu_bytes")
+    of_port, of_device = device.number(place.port, "no_drop_mtu_bytes"), device.known.number("device.no_drop_mtu_bytes")
+    limit = of_device if of_port is None else of_port
+    if limit is None:
+        if device.system != "nxos" or place.of_port("pfc_priorities") == "none":
+            raise NothingThere
+        raise NotSeen(f"no saved output of {device.name} tells the MTU of its no-drop class")
+    if limit >= mtu:
         return None
-    told = place.switch.sources.get("device.no_drop_mtu_bytes") or place.switch.source(place.port, "no_drop_mtu_bytes")
-    seen = [place.witness("interface.{0}.mtu_bytes", "ip link show {0}"),
-            Witness(place.switch.name, "no_drop_mtu_bytes", f"{limit:.0f}", told)]  # fmt: skip
+    witness = place.device_witness if of_port is None else place.port_witness
+    seen = [place.witness("interface.{0}.mtu_bytes", "ip link show {0}"), witness("no_drop_mtu_bytes")]
     what = f"the host sends {mtu:.0f} B, and the no-drop class carries {limit:.0f}"
-    return Wrong(what, "mtu 9216 in the class", seen)
+    fix = "policy-map type network-qos POLICY; class type network-qos CLASS; mtu 9216"
+    return Wrong(what, fix, seen)
 
 
 CHECK = Check(

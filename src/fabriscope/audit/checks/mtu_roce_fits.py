@@ -7,6 +7,8 @@ from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
+        raise NothingThere
     if place.text("rdma.{0}.{1}.link_layer") != "Ethernet":
         raise NothingThere
     active, most = place.number("rdma.{0}.{1}.active_mtu_bytes"), place.number("rdma.{0}.{1}.max_mtu_bytes")

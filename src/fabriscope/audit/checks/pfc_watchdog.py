@@ -11,13 +11,10 @@ def _judge(place: Place) -> Wrong | None:
     lossless = priorities(str(place.of_port("pfc_priorities")))
     if not lossless:
         return None
-    values = place.known.values
-    watched = values.get(f"port.{place.port}.pfc_watchdog_priorities")
-    if watched is None:
-        if place.of_port("pfc_watchdog") is True:
-            return None
+    if place.of_port("pfc_watchdog") is not True:
         return Wrong("PFC without a watchdog", commands.watchdog(place), [place.port_witness("pfc_watchdog")])
-    if lossless <= priorities(str(watched)):
+    watched = place.known.values.get(f"port.{place.port}.pfc_watchdog_priorities")
+    if watched is None or lossless <= priorities(str(watched)):
         return None
     seen = [place.port_witness("pfc_priorities"), place.port_witness("pfc_watchdog_priorities")]
     return Wrong(f"the watchdog guards {watched}", commands.watchdog(place), seen)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from fabriscope.audit.check import Check, each_device
 from fabriscope.audit.place import Place, Wrong
-from fabriscope.model.audit import Witness
 
 
 def _judge(place: Place) -> Wrong | None:
     names = place.text("device.undefined_names")
     if names == "none":
         return None
-    told = place.switch.sources.get("device.undefined_names", "")
-    seen = [Witness(place.host, "undefined_names", names, told)]
+    seen = [place.device_witness("undefined_names")]
     return Wrong(f"used and not defined: {names}", "define the name, or bind the one that was meant", seen)
 
 

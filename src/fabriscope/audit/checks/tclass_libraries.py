@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
+
+_USUAL = {"UCX_IB_TRAFFIC_CLASS": "auto", "NCCL_IB_TC": "0"}
+"""What the libraries take where nobody sets it."""
 
 
 def _judge(place: Place) -> Wrong | None:
-    ucx, nccl = place.text("environment.UCX_IB_TRAFFIC_CLASS"), place.get("environment.NCCL_IB_TC")
-    if nccl is None or str(nccl) == ucx or "auto" in (ucx, nccl):
+    if not all(any(name.startswith(f"environment.{one}_") for name in place.known.values) for one in ("UCX", "NCCL")):
+        raise NothingThere  # only one of them is used
+    ucx, nccl = (place.text_or(f"environment.{name}", usual) for name, usual in _USUAL.items())
+    if nccl == ucx or "auto" in (ucx, nccl):
         return None
-    seen = [place.witness(f"environment.{name}", f"echo ${name}") for name in ("UCX_IB_TRAFFIC_CLASS", "NCCL_IB_TC")]
+    seen = [place.witness(f"environment.{name}", f"echo ${name}") for name in _USUAL]
     return Wrong(f"UCX marks {ucx}, NCCL {nccl}", f"export NCCL_IB_TC={ucx}", seen)
 
 
@@ -20,5 +25,5 @@ CHECK = Check(
     "UCX and NCCL mark traffic alike",
     why="one of them leaves the lossless class",
     source="NVIDIA/nccl#1194, openucx/ucx#10325",
-    look=each(r"environment\.UCX_IB_TRAFFIC_CLASS", _judge),
+    look=each(r"environment\.(?:UCX_IB_TRAFFIC_CLASS|NCCL_IB_TC)", _judge),
 )

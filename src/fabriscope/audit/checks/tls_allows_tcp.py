@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    chosen = [one.strip() for one in place.text("environment.UCX_TLS").split(",")]
-    if place.get("rdma.hcas") is None or not {"all", "tcp"} & set(chosen):
+    place.value("environment.variables")
+    if place.get("rdma.hcas") is None or place.get("software.ucx") is None:
+        raise NothingThere
+    chosen = place.text_or("environment.UCX_TLS", "all")
+    if not {"all", "tcp"} & {one.strip() for one in chosen.split(",")}:
         return None
     seen = [
         place.witness("environment.UCX_TLS", "echo $UCX_TLS"),
@@ -23,5 +26,5 @@ CHECK = Check(
     "UCX is told which transports it may use where there is RDMA",
     why="a port that does not work is replaced by TCP without a word",
     source="converged-computing/performance-study",
-    look=each(r"environment\.UCX_TLS", _judge),
+    look=each(r"environment\.variables", _judge),
 )

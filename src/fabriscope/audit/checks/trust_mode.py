@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import Place, Wrong
+from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
+    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
+        raise NothingThere
     interface, marked = place.text("rdma.{0}.{1}.interface"), place.number("rdma.{0}.{1}.traffic_class")
     if not marked or place.text(f"dcb.{interface}.trust") == "dscp":
         return None
