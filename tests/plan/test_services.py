@@ -73,6 +73,10 @@ def test_what_hbase_takes_follows_its_records_and_its_target_rate(tmp_path: Path
     ]
     assert needed_bytes(many.cases)["node1"] == needed_bytes(few.cases)["node1"]
     assert needed_bytes(many.cases)["node2"] - needed_bytes(few.cases)["node2"] > 999_000 * 1000
+    # hbase_a writes half of the time; runs and their warm-up add up in the write-ahead log, in each copy of three.
+    busy = LOADED + "services: {hbase: {records: 1000, operations: 1000000, runs: 1}}\n"
+    written = needed_bytes(scheduled(tmp_path, busy).launches[0].cases)["node2"] - needed_bytes(few.cases)["node2"]
+    assert written == pytest.approx(999_000 * 2 * 0.5 * 1000 * 3, rel=0.01)
     slow = LOADED + "services: {hbase: {records: 1000, operations: 1000, runs: 1, target: 10}}\n"
     fabrics = planned_fabrics(load(tmp_path / "plan.yaml", WORDS))
     wait_ns = expected_ns(scheduled(tmp_path, slow).launches[0], fabrics) - expected_ns(few, fabrics)

@@ -32,6 +32,16 @@ class Workload:
     """Whether an update writes the whole record, or one field of it."""
 
     @property
+    def is_load(self) -> bool:
+        """Return whether it makes the records that the others work on."""
+        return self is WORKLOADS[LOAD]
+
+    @property
+    def written_share(self) -> float:
+        """Return the share of its operations that write."""
+        return sum(share for kind, share in self.shares if kind in (UPDATE, INSERT, READ_MODIFY_WRITE))
+
+    @property
     def operations(self) -> tuple[str, ...]:
         """Return the kinds of operations whose latencies are stated."""
         kinds = tuple(kind for kind, _ in self.shares)

@@ -45,19 +45,14 @@ def cases(section: PlanSection, entry: Entry, memory_bytes: int | None) -> Itera
 
     `memory_bytes` is what a host has. Raises PlanError where HPL's matrix is to take a share of it and it is not known.
     """
-    one = section.applications.hpl if entry.instrument == HPL else section.applications.npb
-    if one is None or len(entry.hosts) not in (one.ranks or (len(entry.hosts),)):
-        return
-    for name in benchmarks(section):
-        if entry.instrument not in kind_of(name).instruments or not can_use(entry.instrument, name, len(entry.hosts)):
-            continue
-        if entry.instrument == HPL:
-            if section.applications.hpl is None or not _fits(section.applications.hpl, len(entry.hosts)):
-                continue
-            parameters = _of_hpl(section.applications.hpl, entry, memory_bytes)
-        else:
-            parameters = _of_npb(section.applications.npb or NpbSection(), entry)
-        yield Case(entry, name, 0, parameters=parameters)
+    hpl, npb, count = section.applications.hpl, section.applications.npb, len(entry.hosts)
+    if entry.instrument == HPL:
+        if hpl is not None and count in (hpl.ranks or (count,)) and _fits(hpl, count):
+            yield Case(entry, "hpl", 0, parameters=_of_hpl(hpl, entry, memory_bytes))
+    elif npb is not None and count in (npb.ranks or (count,)):
+        for name in benchmarks(section):
+            if entry.instrument in kind_of(name).instruments and can_use(entry.instrument, name, count):
+                yield Case(entry, name, 0, parameters=_of_npb(npb, entry))
 
 
 def _of_npb(npb: NpbSection, entry: Entry) -> Parameters:

@@ -124,6 +124,8 @@ def _refuse_mixed_up(plan: Plan, entries: Iterable[Entry]) -> None:
 
 def _refuse_unusable(plan: Plan, entries: Mapping[Entry, tuple[Case, ...]], cores: int | None) -> None:
     """Raise PlanError for an application that none of the plan's numbers of ranks is for."""
+    if not applications.benchmarks(plan.section):
+        return
     measured = [case for of_entry in entries.values() for case in of_entry]
     counts = {
         layout.rank_count

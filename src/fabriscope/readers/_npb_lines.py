@@ -11,8 +11,8 @@ VERIFIED, WRONG = "SUCCESSFUL", "UNSUCCESSFUL"
 _TOLERANCE = 1e-3
 
 
-def take(draft: Draft, line: str) -> dict[str, Value] | None:
-    """Return what a line says, by the heads of the columns in their printed units; None for one without a result.
+def take(draft: Draft, line: str) -> tuple[str, dict[str, Value]] | None:
+    """Return the kernel of a line, and what it says by the columns' heads in printed units; None without a result.
 
     Raises ParseError where it is no line of the kernels, or contradicts itself.
     """
@@ -22,7 +22,7 @@ def take(draft: Draft, line: str) -> dict[str, Value] | None:
         draft.version = draft.version or told.at("program_version").text()
     elif kind == "error":
         draft.problem(told.at("reason").text(), "said")
-    return _result(told, draft) if kind == "result" else None
+    return (told.at("kernel").text().upper(), _result(told, draft)) if kind == "result" else None
 
 
 def _result(told: Foreign, draft: Draft) -> dict[str, Value]:

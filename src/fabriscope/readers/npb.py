@@ -55,7 +55,6 @@ _LABELS = _BY_HEAD | {
     "Verfication": _BY_HEAD["Verification"],
 }
 _LINE = '{"type":"'
-_KERNEL = re.compile(r'"kernel":"(\w{2})"')
 LONGEST_LINE = 4 << 20
 """Of our own kernels, which tell of each rank."""
 _TOLERANCE = 0.001
@@ -103,10 +102,10 @@ def _fill(draft: Draft) -> None:
 
 def _take_line(draft: Draft, line: str) -> None:
     """Read a line of our own kernels."""
-    row = _npb_lines.take(draft, line)
-    if row is not None:
-        name = _KERNEL.search(line)
-        draft.table(name[1].upper() if name else "NPB", _OUR_COLUMNS)
+    result = _npb_lines.take(draft, line)
+    if result is not None:
+        kernel, row = result
+        draft.table(kernel, _OUR_COLUMNS)
         draft.row(row)
 
 

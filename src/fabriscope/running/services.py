@@ -12,6 +12,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import HERE, Fact
 from fabriscope.model.layers import layer_of
+from fabriscope.model.ycsb_workloads import WORKLOADS
 from fabriscope.plan import Plan, Schedule
 from fabriscope.registry import discover
 
@@ -67,11 +68,19 @@ def _of_hbase(cases: tuple[Case, ...]) -> Mapping[str, int]:
     first, *others = cases[0].entry.hosts
     heaps = (told["hdfs_heap"], told["master_heap"], told["client_heap"])
     needs = {first: sum(map(int, heaps)) + ZOOKEEPER_HEAP_BYTES + 4 * JVM_BYTES}
-    loaded = int(told["records"]) * sum({case.message_size_bytes for case in cases}) * STORED_PER_LOADED
-    kept = loaded * int(told["replication"]) if told["data"] == "memory" else 0
+    loaded = int(told["records"]) * sum({case.message_size_bytes for case in cases})
+    written = int(told["operations"]) * (1 + int(told["runs"])) * sum(map(_written_bytes, cases))
+    copied = round((loaded + written) * STORED_PER_LOADED) * int(told["replication"])
+    kept = copied if told["data"] == "memory" else 0
     return needs | dict.fromkeys(
         others, int(told["hdfs_heap"]) + int(told["heap"]) + 2 * JVM_BYTES + kept // len(others)
     )
+
+
+def _written_bytes(case: Case) -> float:
+    """Return how many bytes an operation of a workload writes on average, were each of its writes a whole record."""
+    workload = WORKLOADS[case.benchmark.removeprefix("hbase_")]
+    return case.message_size_bytes * workload.written_share if not workload.is_load else 0.0
 
 
 def _of_hdfs(cases: tuple[Case, ...]) -> Mapping[str, int]:
