@@ -4,7 +4,7 @@ python -m campaigns.statistics.false_verdicts [--runs 1000]
 
 Every run has 30 blocks; each block launches A twice under two names. What a launch brings is shared by all its sizes
 (half of its variance), the rest is of each size's own. A run counts as false when any look at any
-size says faster or slower.
+size says faster or slower. Looks begin with the third block: two decide nothing.
 """
 
 from __future__ import annotations
