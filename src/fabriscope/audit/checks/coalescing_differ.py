@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriscope.audit.check import Check, agree
+
+_OPTIONS = {
+    "rx_coalesce_us": "rx-usecs",
+    "rx_coalesce_frames": "rx-frames",
+    "rx_coalesce_adaptive": "adaptive-rx",
+    "tx_coalesce_us": "tx-usecs",
+    "tx_coalesce_frames": "tx-frames",
+}
+"""Of ethtool."""
+
+
+_WORDS = {"yes": "on", "no": "off"}
+
+
+def _remedy(parts: Sequence[str], usual: str) -> str:
+    return f"ethtool -C {parts[0]} {_OPTIONS[parts[1]]} {_WORDS.get(usual, usual)}"
+
 
 CHECK = Check(
     "coalescing-differ",
@@ -14,6 +33,6 @@ CHECK = Check(
         r"interface\.((?!lo\.).+)\.(rx_coalesce_us|rx_coalesce_frames|rx_coalesce_adaptive|tx_coalesce_us|tx_coalesce_frames)",
         "coalescing",
         told_by="ethtool -c {0}",
-        remedy="set {1} to {usual}: ethtool -C {0} ...",
+        remedy=_remedy,
     ),
 )

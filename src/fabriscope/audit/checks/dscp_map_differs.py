@@ -14,6 +14,6 @@ CHECK = Check(
         r"dcb\.(.+)\.dscp_to_priority",
         "the map",
         told_by="dcb app show dev {0}",
-        remedy="dcb app replace dev {0} dscp-prio ... as on the others: {usual}",
+        remedy="dcb app replace dev {0} dscp-prio {usual}",
     ),
 )

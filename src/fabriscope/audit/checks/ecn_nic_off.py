@@ -18,7 +18,7 @@ def _judge(place: Place) -> Wrong | None:
     interface = place.parts[0]
     files = [f"/sys/class/net/{interface}/ecn/{role}/enable/{one}" for role, of in off.items() for one in sorted(of)]
     roles = ", ".join(role for role, of in off.items() if of)
-    return Wrong(f"ECN of RoCE is off for a lossless priority: {roles}", f"echo 1 > {' '.join(files)}, each", seen)
+    return Wrong(f"ECN of RoCE is off for a lossless priority: {roles}", f"echo 1 | tee {' '.join(files)}", seen)
 
 
 CHECK = Check(

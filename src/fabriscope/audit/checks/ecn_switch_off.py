@@ -13,7 +13,7 @@ def _judge(place: Place) -> Wrong | None:
         return None
     seen = [place.port_witness("pfc_priorities"), place.port_witness("ecn_queues")]
     queue = min(lossless - marking)
-    return Wrong(f"queue {queue} is lossless and does not mark", commands.ecn(place, queue), seen)
+    return Wrong(f"queue {queue} is lossless and does not mark", commands.on_switch(place, "ecn", queue=queue), seen)
 
 
 CHECK = Check(

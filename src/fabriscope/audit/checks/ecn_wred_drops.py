@@ -13,7 +13,11 @@ def _judge(place: Place) -> Wrong | None:
     if not both:
         return None
     seen = [place.port_witness("wred_without_ecn_queues"), place.port_witness("pfc_priorities")]
-    return Wrong(f"queue {min(both)} is lossless, and WRED drops from it", commands.ecn(place, min(both)), seen)
+    return Wrong(
+        f"queue {min(both)} is lossless, and WRED drops from it",
+        commands.on_switch(place, "ecn", queue=min(both)),
+        seen,
+    )
 
 
 CHECK = Check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, agree
+from fabriscope.audit.check import Check, agree, every
 
 CHECK = Check(
     "firmware-mixed",
@@ -10,10 +10,18 @@ CHECK = Check(
     "cards of one name have one firmware",
     why="one host is slower or fails",
     source="vendors' guides; majority",
-    look=agree(
-        r"(?:interface|rdma)\.((?!lo\.).+)\.firmware_version",
-        "the firmware",
-        told_by="ethtool -i {0}",
-        remedy="update the firmware to {usual}, as the others have",
+    look=every(
+        agree(
+            r"interface\.((?!lo\.).+)\.firmware_version",
+            "the firmware",
+            told_by="ethtool -i {0}",
+            remedy="update the firmware to {usual}, as the others have",
+        ),
+        agree(
+            r"rdma\.(.+)\.firmware_version",
+            "the firmware",
+            told_by="cat /sys/class/infiniband/{0}/fw_ver",
+            remedy="update the firmware to {usual}, as the others have",
+        ),
     ),
 )

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriscope.audit.check import Check, agree
+
+
+def _remedy(parts: Sequence[str], usual: str) -> str:
+    if parts[0] == "huge_page_bytes":
+        return f"boot with default_hugepagesz={int(usual) >> 10}K"
+    return f"sysctl vm.nr_hugepages={usual}"
+
 
 CHECK = Check(
     "huge-pages-differ",
@@ -14,6 +23,6 @@ CHECK = Check(
         r"memory\.(huge_page_count|huge_page_bytes)",
         "the setting",
         told_by="grep -i huge /proc/meminfo",
-        remedy="sysctl vm.nr_hugepages={usual}",
+        remedy=_remedy,
     ),
 )

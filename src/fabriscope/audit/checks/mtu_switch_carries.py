@@ -12,7 +12,11 @@ def _judge(place: Place) -> Wrong | None:
     if not isinstance(carried, int) or carried >= mtu:
         return None
     seen = [place.witness("interface.{0}.mtu_bytes", "ip link show {0}"), place.port_witness("mtu_bytes")]
-    return Wrong(f"the host sends {mtu:.0f} B, and the switch carries {carried}", commands.mtu(place, int(mtu)), seen)
+    return Wrong(
+        f"the host sends {mtu:.0f} B, and the switch carries {carried}",
+        commands.on_switch(place, "mtu", size=int(mtu)),
+        seen,
+    )
 
 
 CHECK = Check(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriscope.audit.check import Check, agree
+
+
+def _remedy(parts: Sequence[str], usual: str) -> str:
+    return f"ethtool -K {parts[0]} {parts[1].removesuffix('_checksum')} {'on' if usual == 'yes' else 'off'}"
+
 
 CHECK = Check(
     "offloads-differ",
@@ -14,6 +21,6 @@ CHECK = Check(
         r"interface\.((?!lo\.).+)\.(tso|gso|gro|lro|rx_checksum|tx_checksum)",
         "the offload",
         told_by="ethtool -k {0}",
-        remedy="set {1} as the others have it, {usual}: ethtool -K {0} {1} on|off",
+        remedy=_remedy,
     ),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriscope.audit.check import Check, agree
+
+
+def _remedy(parts: Sequence[str], usual: str) -> str:
+    return f"ethtool -A {parts[0]} {parts[1].removesuffix('_pause')} {'on' if usual == 'yes' else 'off'}"
+
 
 CHECK = Check(
     "pause-differ",
@@ -14,6 +21,6 @@ CHECK = Check(
         r"interface\.((?!lo\.).+)\.(rx_pause|tx_pause)",
         "pause",
         told_by="ethtool -a {0}",
-        remedy="set {1} as the others have it, {usual}: ethtool -A {0} rx|tx on|off",
+        remedy=_remedy,
     ),
 )

@@ -9,11 +9,12 @@ from fabriscope.audit.place import Place, Wrong, priorities
 
 def _judge(place: Place) -> Wrong | None:
     mine, other = place.text("dcb.{0}.pfc_priorities"), str(place.of_port("pfc_priorities"))
-    if priorities(mine) == priorities(other):
+    on_host, on_port = priorities(mine), priorities(other)
+    if on_host == on_port:
         return None
     seen = [place.witness("dcb.{0}.pfc_priorities", "dcb pfc show dev {0}"), place.port_witness("pfc_priorities")]
     what = f"PFC is on for {mine} on the host, for {other} on the switch"
-    return Wrong(what, commands.pfc(place, mine, other), seen)
+    return Wrong(what, commands.pfc(place, on_host, on_port), seen)
 
 
 CHECK = Check(

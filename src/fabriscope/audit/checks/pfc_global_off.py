@@ -14,7 +14,9 @@ def _judge(place: Place) -> Wrong | None:
     if place.value("device.pfc_enabled") is True or not on:
         return None
     seen = [place.device_witness("pfc_enabled"), replace(place, port=on[0]).port_witness("pfc_mode")]
-    return Wrong(f"PFC is off for the switch, and on for {len(on)} ports", commands.pfc_globally(place), seen)
+    return Wrong(
+        f"PFC is off for the switch, and on for {len(on)} ports", commands.on_switch(place, "pfc globally"), seen
+    )
 
 
 CHECK = Check(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fabriscope.audit import commands
 from fabriscope.audit.check import Check, agree
+from fabriscope.audit.place import priorities
 
 CHECK = Check(
     "pfc-hosts-differ",
@@ -14,6 +16,6 @@ CHECK = Check(
         r"dcb\.(.+)\.pfc_priorities",
         "PFC",
         told_by="dcb pfc show dev {0}",
-        remedy="dcb pfc set dev {0} prio-pfc all:off {usual}:on",
+        remedy=lambda parts, usual: commands.host_pfc(parts[0], priorities(usual)),
     ),
 )

@@ -16,7 +16,9 @@ def _judge(place: Place) -> Wrong | None:
     if is_down or (place.of_port("pfc_mode") == "auto" and chosen in (None, "none")):
         raise NothingThere
     seen = [place.port_witness("pfc_mode"), place.port_witness("pfc_is_operating")]
-    return Wrong(f"PFC is {place.of_port('pfc_mode')}, and does not operate", commands.pfc_mode(place), seen)
+    return Wrong(
+        f"PFC is {place.of_port('pfc_mode')}, and does not operate", commands.on_switch(place, "pfc mode"), seen
+    )
 
 
 CHECK = Check(

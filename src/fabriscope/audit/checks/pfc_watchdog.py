@@ -12,12 +12,14 @@ def _judge(place: Place) -> Wrong | None:
     if not lossless:
         return None
     if place.of_port("pfc_watchdog") is not True:
-        return Wrong("PFC without a watchdog", commands.watchdog(place), [place.port_witness("pfc_watchdog")])
+        return Wrong(
+            "PFC without a watchdog", commands.on_switch(place, "watchdog"), [place.port_witness("pfc_watchdog")]
+        )
     watched = place.known.values.get(f"port.{place.port}.pfc_watchdog_priorities")
     if watched is None or lossless <= priorities(str(watched)):
         return None
     seen = [place.port_witness("pfc_priorities"), place.port_witness("pfc_watchdog_priorities")]
-    return Wrong(f"the watchdog guards {watched}", commands.watchdog(place), seen)
+    return Wrong(f"the watchdog guards {watched}", commands.on_switch(place, "watchdog"), seen)
 
 
 CHECK = Check(

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriscope.audit.check import Check, agree
+
+
+def _remedy(parts: Sequence[str], usual: str) -> str:
+    which = parts[1].removesuffix("_ring_frames")
+    return f"ethtool -G {parts[0]} {which} {usual} (the link goes down for a moment)"
+
 
 CHECK = Check(
     "rings-differ",
@@ -14,6 +22,6 @@ CHECK = Check(
         r"interface\.((?!lo\.).+)\.(rx_ring_frames|tx_ring_frames)",
         "the ring",
         told_by="ethtool -g {0}",
-        remedy="ethtool -G {0} rx|tx {usual} (the link goes down for a moment)",
+        remedy=_remedy,
     ),
 )

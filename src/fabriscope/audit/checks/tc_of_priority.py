@@ -17,7 +17,10 @@ def _judge(place: Place) -> Wrong | None:
             place.witness("dcb.{0}.pfc_priorities", "dcb pfc show dev {0}")]  # fmt: skip
     one, others = next((one, others) for one, others in shared.items() if others)
     what = f"priority {one} shares its traffic class with {', '.join(map(str, others))}"
-    return Wrong(what, f"dcb ets set dev {{0}} prio-tc {one}:TC, of a class that no other has", seen)
+    free = sorted(set(range(8)) - set(of_priority.values()))
+    if not free:
+        return Wrong(what, f"free a traffic class: dcb ets set dev {{0}} prio-tc {others[0]}:TC", seen)
+    return Wrong(what, f"dcb ets set dev {{0}} prio-tc {one}:{free[0]}", seen)
 
 
 CHECK = Check(

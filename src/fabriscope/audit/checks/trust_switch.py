@@ -15,7 +15,7 @@ def _judge(place: Place) -> Wrong | None:
         return None
     seen = [place.witness("dcb.{0}.trust", "mlnx_qos -i {0}"), place.port_witness("trust")]
     what = f"the host trusts DSCP, the switch {place.of_port('trust')}"
-    return Wrong(what, commands.trust(place), seen)
+    return Wrong(what, commands.on_switch(place, "trust"), seen)
 
 
 CHECK = Check(
