@@ -68,6 +68,32 @@ def test_what_is_accepted_does_not_count_until_its_day() -> None:
     assert "that is past" in remarks[0]
 
 
+def test_what_was_not_looked_at_is_not_said_not_to_be_found() -> None:
+    wanted = [Accepted("swap-used", "small", TODAY), Accepted("pfc-watchdog", "a test", TODAY)]
+    assert accepted.applied(wrong(), wanted[:1], TODAY)[1] == []  # unseen on one host
+    chosen = auditing.audit(scene(), only=["governor"])
+    assert accepted.applied(chosen, wanted, TODAY)[1] == []
+
+
+def test_a_file_of_accepted_findings_is_refused_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("- {check: governor, reason: x, until: 2026-12-31}\n\n- check: governor\n  until: 2026-12-31\n")
+    done = CliRunner().invoke(COMMAND, ["--accept", str(path)])
+    assert isinstance(done.exception, FabriscopeError)
+    assert done.exception.where == f"{path}: line 3"
+    assert "reason: it is being replaced" in (done.exception.fix or "")
+    path.write_text("- [\n")
+    done = CliRunner().invoke(COMMAND, ["--accept", str(path)])
+    assert isinstance(done.exception, FabriscopeError)
+    assert done.exception.where == f"{path}: line 2"
+
+
+def test_options_that_leave_no_check_are_refused() -> None:
+    done = CliRunner().invoke(COMMAND, ["--only", "governor", "--skip", "governor"])
+    assert done.exit_code == 2
+    assert "no check is left" in done.stderr
+
+
 def test_some_hosts_of_a_finding_may_be_accepted() -> None:
     built = scene({"kernel.clocksource": "hpet"}, odd=0)
     both = type(built)({"node0": built.hosts["node0"], "node1": built.hosts["node0"]})

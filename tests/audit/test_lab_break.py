@@ -12,7 +12,7 @@ from tests import needs
 
 from fabriscope import lab
 from fabriscope.cli import audit, inventory, restore
-from fabriscope.cli._lab_break import FAULTS, command
+from fabriscope.cli._lab_break import FAULTS, _mending, command
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.lab import LabSpec
 
@@ -48,6 +48,11 @@ def test_three_faults_of_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert found(built.name) == {}
     finally:
         built.down()
+
+
+def test_each_fault_of_a_switch_is_mended_by_what_ends_it() -> None:
+    assert _mending("pause", "drop") == "--on-full drop"
+    assert _mending("cable", "pause") == "--clear"
 
 
 def test_every_fault_says_what_it_does_and_how_it_shows() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -199,6 +201,26 @@ def test_onyx_tells_where_no_watchdog_is() -> None:
     known = values(text)
     assert (known["port.Ethernet1/1.pfc_watchdog"], known["port.Ethernet1/2.pfc_watchdog"]) == (False, True)
     assert "port.Ethernet1/1.pfc_watchdog" not in values(text.replace("\ncli default prefix-modes enable\n", "\n"))
+
+
+def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    (tmp_path / "leaf1").mkdir()
+    os.mkfifo(tmp_path / "leaf1" / "pipe.txt")
+    (tmp_path / "leaf2").mkdir()
+    (tmp_path / "leaf2" / "gone.txt").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "leaf3").mkdir()
+    problems = {name: one.problems for name, one in devices.of_folder(tmp_path).items()}
+    assert "pipe.txt cannot be read: it is a" in problems["leaf1"][0]
+    assert problems["leaf2"] == ("gone.txt cannot be read: No such file or directory",)
+    assert problems["leaf3"] == ("its folder has no file",)
+
+
+def test_a_damaged_output_tells_nothing() -> None:
+    ports = {"Ethernet1": {"lldpNeighborInfo": [{"systemName": "node1"}, {"systemName": "node2"}]},
+             "Ethernet2": {"lldpNeighborInfo": [{"systemName": 7}]}}  # fmt: skip
+    leaf = devices.of_texts("leaf1", [("lldp.json", json.dumps({"lldpNeighbors": ports}))])
+    assert leaf.ports == ()
+    assert "systemName" in leaf.problems[0]
 
 
 def test_what_two_outputs_say_otherwise_is_unknown_with_both() -> None:

@@ -24,12 +24,23 @@ class Accepted:
     """Where; none: everywhere."""
 
 
-def of(value: object, where: str, known: Collection[str]) -> list[Accepted]:
+_FIX = "write `- {check: governor, hosts: node15, reason: it is being replaced, until: 2026-12-31}`"
+
+
+def of(value: object, where: str, known: Collection[str], lines: Sequence[int] = ()) -> list[Accepted]:
     """Return what a decoded file accepts of the known checks; raises ParseError.
 
-    A list of `{check: mtu-hosts-agree, hosts: node15, reason: it is being replaced, until: 2026-12-31}`.
+    A list of `{check: mtu-hosts-agree, hosts: node15, reason: it is being replaced, until: 2026-12-31}`, and for the
+    errors the line on which each begins.
     """
-    return [_one(part, known) for part in Foreign(value, where).items()]
+    found = []
+    try:
+        for at, part in enumerate(Foreign(value, where).items()):
+            placed = dataclasses.replace(part, where=f"{where}: line {lines[at]}") if at < len(lines) else part
+            found.append(_one(placed, known))
+    except ParseError as error:
+        raise ParseError(error.what, where=error.where, fix=error.fix or _FIX) from error
+    return found
 
 
 def _one(part: Foreign, known: Collection[str]) -> Accepted:
@@ -78,5 +89,7 @@ def applied(verdict: Verdict, accepted: Sequence[Accepted], today: datetime.date
                 left = [host for host in left if host not in hosts]
         if left:
             findings.append(dataclasses.replace(finding, hosts=tuple(left)))
-    remarks += [f"{one.check}: accepted ({one.reason}), and not found" for at, one in enumerate(live) if at not in used]
+    made = {*verdict.passed, *(one.check for one in findings)} - {one.check for one in verdict.unseen}
+    unfound = [one for at, one in enumerate(live) if at not in used and one.check in made]
+    remarks += [f"{one.check}: accepted ({one.reason}), and not found" for one in unfound]
     return dataclasses.replace(verdict, findings=tuple(findings)), remarks

@@ -17,17 +17,18 @@ def checks() -> dict[str, Check]:
 
 
 def audit(scene: Scene, only: Collection[str] = (), skip: Collection[str] = ()) -> Verdict:
-    """Return what the checks say of a scene; raises FabriscopeError for names that no check has."""
+    """Return what the checks say of a scene; raises FabriscopeError for names that no check has, or none left."""
     known = checks()
     for name in (*only, *skip):
         if name not in known:
             raise FabriscopeError(f"there is no check {name!r}", fix=f"checks: {', '.join(known)}")
+    chosen = {name: check for name, check in known.items() if (not only or name in only) and name not in skip}
+    if not chosen:
+        raise FabriscopeError("no check is left", fix="name a check with --only that --skip does not leave out")
     findings: list[Finding] = []
     unseen: list[Unseen] = []
     passed, idle = [], []
-    for name, check in known.items():
-        if (only and name not in only) or name in skip:
-            continue
+    for name, check in chosen.items():
         results = check.results(scene)
         found = [one for one in results if isinstance(one, Finding)]
         unknown = [one for one in results if isinstance(one, Unseen)]

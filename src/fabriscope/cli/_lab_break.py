@@ -105,10 +105,15 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
     else:
         with _usage.checked():
             built.change(fabric, dict(chosen.switch), () if fault == "pause" else (host.name,))
-        mend = f"fabriscope lab set {fabric} --clear --up --on-full drop --lab {built.name}"
+        mend = f"fabriscope lab set {fabric} {_mending(fault, fabrics[fabric]['switch']['on_full'])} --lab {built.name}"
     click.echo(f"{host.name}: {chosen.does}")
     click.echo(f"  seen by  {chosen.seen_by}")
     click.echo(f"  mend     {mend}")
+
+
+def _mending(fault: str, on_full: str) -> str:
+    """Return the option of `lab set` that ends a fault of the switch: what a full output does is nothing wrong."""
+    return f"--on-full {on_full}" if "on_full" in dict(FAULTS[fault].switch) else "--clear"
 
 
 def _set(built: Lab, host_name: str, setting: tuple[str, str, str], interface: str) -> str:

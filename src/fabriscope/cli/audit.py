@@ -94,12 +94,17 @@ def _accepted(path: Path) -> list[Accepted]:
     from fabriscope.model.errors import ParseError
 
     try:
-        value = yaml.safe_load(plain_files.read(path, MOST_BYTES).decode("utf-8"))
+        text = plain_files.read(path, MOST_BYTES).decode("utf-8")
+        value, node = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except OSError as error:
         raise ParseError(f"it cannot be read: {plain_files.why(error)}", where=str(path)) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ParseError(f"it is no YAML: {str(error).splitlines()[0]}", where=str(path)) from error
-    return accepted.of(value, str(path), auditing.checks())
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        where = f"{path}: line {mark.line + 1}" if mark else str(path)
+        fix = "docs/audit.md shows what is written there"
+        raise ParseError(f"it is no YAML: {str(error).splitlines()[0]}", where=where, fix=fix) from error
+    items = node.value if isinstance(node, yaml.SequenceNode) else []
+    return accepted.of(value, str(path), auditing.checks(), [one.start_mark.line + 1 for one in items])
 
 
 COMMAND = audit

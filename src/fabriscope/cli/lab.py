@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -13,9 +13,6 @@ from fabriscope.cli import _lab_break, _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_HOSTS = "node[1-2]"
 DEFAULT_FABRIC = "gige"

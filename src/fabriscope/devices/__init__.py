@@ -38,8 +38,8 @@ def of_folder(folder: Path) -> dict[str, Device]:
         raise HostError(f"it cannot be read: {plain_files.why(error)}", where=str(folder)) from error
     found = {}
     for entry in entries:
-        paths = sorted(path for path in entry.rglob("*") if path.is_file()) if entry.is_dir() else [entry]
-        device = of_texts(entry.name if entry.is_dir() else entry.stem, [(path.name, _text(path)) for path in paths])
+        paths = sorted(path for path in entry.rglob("*") if not path.is_dir()) if entry.is_dir() else [entry]
+        device = _device(entry.name if entry.is_dir() else entry.stem, paths)
         found[device.name] = device
     if not found:
         fix = "save outputs as FOLDER/leaf1/show_interfaces.json; docs/inventory.md names the commands"
@@ -47,18 +47,25 @@ def of_folder(folder: Path) -> dict[str, Device]:
     return found
 
 
-def _text(path: Path) -> str:
-    try:
-        return plain_files.read(path, MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+def _device(name: str, paths: Sequence[Path]) -> Device:
+    """Return a device out of files; what cannot be read is among its problems."""
+    texts, problems = [], [] if paths else ["its folder has no file"]
+    for path in paths:
+        try:
+            texts.append((path.name, plain_files.read(path, MOST_BYTES).decode("utf-8", "replace")))
+        except OSError as error:
+            problems.append(f"{path.name} cannot be read: {plain_files.why(error)}")
+    return of_texts(name, texts, problems)
 
 
-def of_texts(name: str, texts: Sequence[tuple[str, str]]) -> Device:
-    """Return a device out of texts, each with the name of its file; what is not understood is among its problems."""
+def of_texts(name: str, texts: Sequence[tuple[str, str]], known_problems: Sequence[str] = ()) -> Device:
+    """Return a device out of texts, each with the name of its file; what is not understood is among its problems.
+
+    A text that is damaged tells nothing, not even what stands before the damage.
+    """
     known, told = systems(), Told()
     of_system: dict[str, int] = {}
-    problems = []
+    problems = list(known_problems)
     for file, text in texts:
         for command, piece in _pieces(text):
             claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
@@ -67,13 +74,13 @@ def of_texts(name: str, texts: Sequence[tuple[str, str]]) -> Device:
                 problems.append(f"{file}{f' ({command})' if command else ''}: {what}")
                 continue
             for system, output in claims:
-                told.source = f"`{command or output.command}` in {file}"
+                trial = told.with_source(f"`{command or output.command}` in {file}")
                 try:
-                    output.read(piece, told)
+                    output.read(piece, trial)
+                    problems += [f"{file}: {remark}" for remark in trial.remarks]
+                    told = trial
                 except (ValueError, ParseError) as error:
                     problems.append(f"{file} ({output.command}): {error}")
-                problems += [f"{file}: {remark}" for remark in told.remarks]
-                told.remarks.clear()
                 of_system[system.name] = of_system.get(system.name, 0) + 1
     system_name = max(of_system, key=lambda one: of_system[one], default="unknown")
     if len(of_system) > 1:

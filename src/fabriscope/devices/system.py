@@ -43,6 +43,10 @@ class Told:
     remarks: list[str] = field(default_factory=list)
     """What the reader of the output that is being read could not tell, in sentences."""
 
+    def with_source(self, source: str) -> Told:
+        """Return a copy that the next output is written into, and that is dropped where it is damaged."""
+        return Told(source, dict(self.values), dict(self.sources), dict(self.conflicts))
+
     def tell(self, name: str, value: Value | None) -> None:
         """Write a fact of the whole device; two outputs that contradict each other leave it unknown."""
         if value is None:

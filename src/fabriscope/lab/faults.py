@@ -20,7 +20,7 @@ _WORDS = {
 }
 """Field of SwitchSpec (and `is_down`, which a switch is only told while it runs) to the switch's key."""
 NONE: dict[str, Any] = {field: getattr(SwitchSpec(), field, False) for field in _WORDS if field != "on_full"}
-"""The values with which nothing is wrong."""
+"""The values with which nothing is wrong; what a full output does stays, since a fabric may be made to pause."""
 
 
 def switch_words(values: Mapping[str, Any]) -> str:

@@ -11,6 +11,9 @@ def _judge(place: Place) -> Wrong | None:
     of_port, of_device = device.number(place.port, "no_drop_mtu_bytes"), device.known.number("device.no_drop_mtu_bytes")
     limit = of_device if of_port is None else of_port
     if limit is None:
+        unknown = device.known.unknown.get("device.no_drop_mtu_bytes")
+        if unknown is not None:
+            raise NotSeen(unknown.unknown_because or f"{unknown.name} is not told")
         if device.system != "nxos" or place.of_port("pfc_priorities") == "none":
             raise NothingThere
         raise NotSeen(f"no saved output of {device.name} tells the MTU of its no-drop class")
