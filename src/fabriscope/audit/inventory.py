@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabriscope.audit import alike
 from fabriscope.audit.alike import Spread, Value
@@ -39,7 +40,7 @@ class Inventory:
 
     hosts: Mapping[str, HostFacts]
 
-    @property
+    @cached_property
     def lines(self) -> list[Line]:
         """Return a line for each fact, in the order in which hosts tell them."""
         names = dict.fromkeys(fact.name for known in self.hosts.values() for fact in known.facts)
@@ -49,12 +50,12 @@ class Inventory:
         told = {host: {fact.name: text_of(fact) for fact in known.facts} for host, known in self.hosts.items()}
         return [Line(name, [of.get(name, "") for of in told.values()], odd.get(name, [])) for name in names]
 
-    @property
+    @cached_property
     def kinds(self) -> list[list[str]]:
         """Return the hosts that should be alike, group by group."""
         return alike.kinds(self.hosts)
 
-    @property
+    @cached_property
     def differing(self) -> list[Spread]:
         """Return what differs inside a group of hosts that should be alike."""
         return [one for group in self.kinds for one in alike.differing({name: self.hosts[name] for name in group})]

@@ -106,14 +106,3 @@ def _value(known: HostFacts, name: str) -> Value:
     if fact is not None and not fact.is_offered:
         raise NothingThere
     raise NotSeen((fact.unknown_because if fact is not None else None) or f"{name} is not told")
-
-
-def priorities(text: str) -> set[int]:
-    """Return the priorities of a list as facts have it: `3,4`, `none`."""
-    return {int(one) for one in text.split(",") if one.isdecimal()}
-
-
-def pairs(text: str) -> dict[int, int]:
-    """Return a map as facts have it: `0:0 26:3`."""
-    split = (one.partition(":") for one in text.split())
-    return {int(key): int(value) for key, _, value in split if key.isdecimal() and value.isdecimal()}

@@ -12,13 +12,11 @@ import click
 
 from fabriscope import __version__
 from fabriscope.audit.check import Check
-from fabriscope.model.audit import Finding, Unseen, Verdict
+from fabriscope.model.audit import SEVERITIES, Finding, Unseen, Verdict
 from fabriscope.model.errors import printable
 from fabriscope.model.host_lists import folded
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
-_LEVELS = {"error": "error", "warning": "warning", "note": "note"}
-"""Of SARIF."""
 MOST_CHARACTERS = 160
 
 
@@ -97,10 +95,7 @@ def _unseen(unseen: Sequence[Unseen]) -> list[str]:
 
 
 def _summary(verdict: Verdict) -> str:
-    counts = [
-        (sum(one.severity == severity for one in verdict.counting), severity)
-        for severity in ("error", "warning", "note")
-    ]
+    counts = [(sum(one.severity == severity for one in verdict.counting), severity) for severity in SEVERITIES]
     said = [f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
     unknown = len({one.check for one in verdict.unseen})
     return (
@@ -133,10 +128,10 @@ def _as_junit(verdict: Verdict, checks: Mapping[str, Check]) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname="audit", name=f"{name}: {checks[name].asks}")
         for one in findings.get(name, ()):
             text = f"{one.path}: {one.what} ({folded(one.hosts)})"
-            element = ElementTree.SubElement(case, "failure", type=one.severity, message=_xml(text))
-            element.text = _xml(f"{one.remedy}\n{checks[name].why}")
+            element = ElementTree.SubElement(case, "failure", type=one.severity, message=printable(text))
+            element.text = printable(f"{one.remedy}\n{checks[name].why}")
         if name not in findings and name in hidden:
-            ElementTree.SubElement(case, "skipped", message=_xml("; ".join(one.reason for one in hidden[name])))
+            ElementTree.SubElement(case, "skipped", message=printable("; ".join(one.reason for one in hidden[name])))
         failed, skipped = failed + (name in findings), skipped + (name in hidden and name not in findings)
     for key, count in (("tests", len(suite)), ("failures", failed), ("skipped", skipped), ("errors", 0)):
         suite.set(key, str(count))
@@ -148,19 +143,14 @@ def _check(one: Finding | Unseen) -> str:
     return one.check
 
 
-def _xml(text: str) -> str:
-    """Return a text without what XML cannot hold."""
-    return printable(text)
-
-
 def _as_sarif(verdict: Verdict, checks: Mapping[str, Check]) -> str:
-    """Return SARIF 2.1.0: a rule for each check, a result for each finding; accepted ones are suppressed."""
+    """Return SARIF 2.1.0, whose levels are our severities: a rule for each check, a result for each finding."""
     rules = [
         {
             "id": name,
             "shortDescription": {"text": checks[name].asks},
             "fullDescription": {"text": f"{checks[name].why}. Source: {checks[name].source}"},
-            "defaultConfiguration": {"level": _LEVELS[checks[name].severity]},
+            "defaultConfiguration": {"level": checks[name].severity},
         }
         for name in sorted({one.check for one in verdict.findings})
     ]
@@ -173,10 +163,10 @@ def _as_sarif(verdict: Verdict, checks: Mapping[str, Check]) -> str:
 
 
 def _result(one: Finding) -> dict[str, object]:
-    evidence = "; ".join(f"{seen.where}: {seen.fact} {seen.value} ({seen.told_by})" for seen in one.witnesses)
+    evidence = "; ".join(seen.text for seen in one.witnesses)
     result: dict[str, object] = {
         "ruleId": one.check,
-        "level": _LEVELS[one.severity],
+        "level": one.severity,
         "message": {"text": f"{one.path}: {one.what}. {evidence}. Remedy: {one.remedy}"},
         "locations": [
             {"logicalLocations": [{"fullyQualifiedName": f"{host}/{one.path}", "kind": "resource"}]}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from fabriscope.devices.system import Told, mtu
+
 
 @dataclass
 class Block:
@@ -52,3 +54,12 @@ def after(lines: Sequence[str], head: str) -> str | None:
     """Return what follows words in the last line that begins with them: a later line overrules an earlier one."""
     found = [line[len(head) :].strip() for line in lines if line == head or line.startswith(f"{head} ")]
     return found[-1] if found else None
+
+
+def tell_common(port: str, lines: Sequence[str], told: Told) -> None:
+    """Tell what systems of this kind write alike of a port: its MTU, pause frames, and whether it is shut down."""
+    told.port(port, "mtu_bytes", mtu(size) if (size := after(lines, "mtu")) else None)
+    for word, fact in (("receive", "rx_pause"), ("send", "tx_pause")):
+        state = after(lines, f"flowcontrol {word}")
+        told.port(port, fact, state == "on" if state in ("on", "off") else None)
+    told.port(port, "is_enabled", "shutdown" not in lines)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from fabriscope.devices.configuration import Block, after, blocks, named
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, paired, small, whole
+from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
 from fabriscope.model.foreign import Foreign
+from fabriscope.model.priorities import listed, paired
 
 _FEC = {"reed-solomon": "rs", "fire-code": "baser"}
 _DEFAULT_MAP = {dscp: dscp // 8 for dscp in range(16, 64)}
@@ -103,7 +104,7 @@ def _configuration(text: str, told: Told) -> None:
 
 def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> None:
     lines = [one.line for one in below]
-    told.port(port, "mtu_bytes", mtu(size) if (size := after(lines, "mtu")) else None)
+    tell_common(port, lines, told)
     mode = after(lines, "priority-flow-control mode")
     is_on = mode == "on" or "priority-flow-control on" in lines
     told.port(port, "pfc_mode", "on" if is_on else "off")
@@ -115,10 +116,6 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
     told.port(port, "trust", trust.split()[0] if (trust := after(lines, "qos trust")) else None)
     fec = after(lines, "error-correction encoding")
     told.port(port, "fec", _FEC.get(fec, fec) if fec else "off" if "no error-correction encoding" in lines else None)
-    for word, fact in (("receive", "rx_pause"), ("send", "tx_pause")):
-        state = after(lines, f"flowcontrol {word}")
-        told.port(port, fact, state == "on" if state in ("on", "off") else None)
-    told.port(port, "is_enabled", "shutdown" not in lines)
     told.port(port, "dscp_to_priority", paired({**_DEFAULT_MAP, **dscp}))
     ecn = {}
     for one in below:
@@ -126,7 +123,7 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
         found = [limits for line in one.lines if (limits := _THRESHOLDS.match(line))] if match else []
         if match and found:
             ecn[small(match[1])] = found[-1]
-    told.port(port, "ecn_queues", ",".join(map(str, sorted(ecn))) or "none")
+    told.port(port, "ecn_queues", listed(ecn))
     for queue, limits in ecn.items():
         told.port(port, f"ecn_{queue}_bytes", f"{_bytes(limits[1], limits[2])} {_bytes(limits[3], limits[4])}")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from fabriscope.devices.configuration import Block, after, blocks, named
+from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
+from fabriscope.model.priorities import listed
 
 _PFC_ROW = re.compile(r"(Ethernet\S+)\s+(Auto|On|Off)\s+(On|Off)\s+(?:\((\w+)\)\s+)?(\d+)\s+(\d+)\s*")
 _BUILT_IN = re.compile(r"c-\S*q\S*|class-default|class-fcoe|class-all-flood|class-ip-multicast")
@@ -44,8 +45,7 @@ def _flow_control(text: str, told: Told) -> None:
             if bits > 0xFF:
                 raise ValueError(f"the bit map {match[4]!r} has more than eight priorities")
             if match[4]:
-                operating = ",".join(str(at) for at in range(8) if bits >> at & 1)
-                told.port(port, "pfc_operating_priorities", operating or "none")
+                told.port(port, "pfc_operating_priorities", listed(at for at in range(8) if bits >> at & 1))
             told.port(port, "pfc_rx_count", whole(match[5]))
             told.port(port, "pfc_tx_count", whole(match[6]))
 
@@ -150,19 +150,15 @@ def _queues(tree: list[Block], policy: str | None) -> tuple[str | None, str | No
         detect = after(one.lines, "random-detect")
         if queue and detect is not None:
             (marking if detect.split()[-1:] == ["ecn"] else dropping).append(small(queue[1], 7))
-    return ",".join(map(str, sorted(marking))) or "none", ",".join(map(str, sorted(dropping))) or "none"
+    return listed(marking), listed(dropping)
 
 
 def _port(port: str, lines: list[str], lossless: str | None, told: Told) -> None:
-    told.port(port, "mtu_bytes", mtu(size) if (size := after(lines, "mtu")) else None)
+    tell_common(port, lines, told)
     mode = after(lines, "priority-flow-control mode")
     told.port(port, "pfc_mode", mode.split()[0] if mode else "auto")
     if mode:
         told.port(port, "pfc_priorities", "none" if mode.split()[0] == "off" else lossless)
-    for word, fact in (("receive", "rx_pause"), ("send", "tx_pause")):
-        state = after(lines, f"flowcontrol {word}")
-        told.port(port, fact, state == "on" if state in ("on", "off") else None)
-    told.port(port, "is_enabled", "shutdown" not in lines)
 
 
 def _is_configuration(text: str) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, paired, small, whole
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
+from fabriscope.model.priorities import paired
 
 _TABLES = (
     "PORT",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fabriscope.model.device import PORT, Device, port_name
 from fabriscope.model.host import Fact, HostFacts
+from fabriscope.model.priorities import listed
 
 Value = str | int | bool
 
@@ -78,7 +79,7 @@ def numbers_of(text: str) -> str:
         first, dash, last = part.partition("-")
         if part and part.lower() not in ("none", "n/a", "-"):
             found.update(range(small(first), small(last if dash else first) + 1))
-    return ",".join(map(str, sorted(found))) or "none"
+    return listed(found)
 
 
 def small(text: str, most: int = 63) -> int:
@@ -107,8 +108,3 @@ def mtu(text: str) -> int:
     if number < 64:
         raise ValueError(f"{number} B is no MTU")
     return number
-
-
-def paired(pairs: Mapping[int, int]) -> str:
-    """Return `0:0 26:3` of a map, as the facts of hosts have it."""
-    return " ".join(f"{key}:{value}" for key, value in sorted(pairs.items()))

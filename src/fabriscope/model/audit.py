@@ -21,6 +21,11 @@ class Witness:
     told_by: str
     """The command that tells it, to be run there; of a device the saved output."""
 
+    @property
+    def text(self) -> str:
+        """Return it in one line."""
+        return f"{self.where}: {self.fact} {self.value} ({self.told_by})"
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fabriscope.audit.check import Check, each_cable
-from fabriscope.audit.place import Place, Wrong, pairs, priorities
+from fabriscope.audit.place import Place, Wrong
+from fabriscope.model.priorities import pairs, priorities
 
 
 def _marked(place: Place) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabriscope.audit import commands
 from fabriscope.audit.check import Check, agree
-from fabriscope.audit.place import priorities
+from fabriscope.model.priorities import priorities
 
 CHECK = Check(
     "pfc-hosts-differ",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fabriscope.audit import commands
 from fabriscope.audit.check import Check, each_port
-from fabriscope.audit.place import Place, Wrong, priorities
+from fabriscope.audit.place import Place, Wrong
+from fabriscope.model.priorities import priorities
 
 
 def _judge(place: Place) -> Wrong | None:

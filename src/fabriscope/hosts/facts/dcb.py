@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from fabriscope.hosts.access import Reading
 from fabriscope.hosts.facts._reading import Group, is_down
@@ -14,6 +13,7 @@ from fabriscope.hosts.facts.link import hardware
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact
+from fabriscope.model.priorities import listed, paired
 
 _NET = "/sys/class/net"
 _TABLES = ("pfc", "ets", "app", "buffer", "dcbx")
@@ -144,16 +144,6 @@ def _ecn(reading: Reading, name: str) -> list[Fact]:
             else Fact(f"dcb.{name}.{role}_priorities", None, f"{folder}/{role}/enable: not there")
         )
     return [*facts, reading.fact(f"dcb.{name}.cnp_dscp", f"{folder}/roce_np/cnp_dscp", int)]
-
-
-def listed(numbers: Iterable[int]) -> str:
-    """Return `3,4` of priorities; `none` of none."""
-    return ",".join(str(one) for one in numbers) or "none"
-
-
-def paired(pairs: dict[int, int]) -> str:
-    """Return `0:0 26:3` of a map."""
-    return " ".join(f"{key}:{value}" for key, value in sorted(pairs.items()))
 
 
 FACTS = Group(

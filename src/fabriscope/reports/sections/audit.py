@@ -34,7 +34,7 @@ def _verdict(run: RunData) -> Verdict:
 
 
 def _row(one: Finding, why: str) -> Sequence[str | Cell]:
-    facts = "; ".join(f"{seen.where}: {seen.fact} {seen.value} ({seen.told_by})" for seen in one.witnesses)
+    facts = "; ".join(seen.text for seen in one.witnesses)
     return (one.severity, _where(one), one.what, facts, why, one.remedy)
 
 
