@@ -86,3 +86,10 @@ def test_a_part_of_the_values_is_read_with_the_step_of_all() -> None:
     small = summary(values).row(0, named=True)
     least = np.log(small["latency_ns_high"] / small["latency_ns_low"])
     assert (values[STEP] < least).all(), "half a step below, and half a step above"
+
+
+def test_every_made_up_run_has_a_clock_of_its_own() -> None:
+    stepped, smooth = [1.0, 1.0, 1.05, 1.1], [1.0, 1.013, 1.031, 1.047]
+    logs = np.log(np.array([stepped, smooth])).reshape(2, 4, 1, 1)
+    of_runs = values_of(logs, (8,), ONE).partition_by("series", maintain_order=True)
+    assert [frame[STEP].unique().to_list() for frame in of_runs] == [[pytest.approx(0.05 / 1.025)], [0.0]]
