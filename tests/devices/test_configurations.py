@@ -193,6 +193,8 @@ def test_nxos_takes_the_policy_of_its_output_and_the_watchdog() -> None:
     assert known["port.Ethernet1/1.ecn_queues"] == "3"
     assert (known["port.Ethernet1/1.pfc_watchdog"], known["port.Ethernet1/2.pfc_watchdog"]) == (True, False)
     assert values(NXOS.replace("interval on\npolicy", "interval off\npolicy"))["port.Ethernet1/1.pfc_watchdog"] is False
+    part = NXOS.replace("version 9.3(5)\n", "").replace("interval on\npolicy", "interval off\npolicy")
+    assert "port.Ethernet1/1.pfc_watchdog" not in values(part)
 
 
 def test_onyx_tells_where_no_watchdog_is() -> None:

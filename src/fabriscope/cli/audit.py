@@ -44,7 +44,7 @@ def audit(
 ) -> None:
     """Say what is wrong with the hosts of PLAN, of a list or of a lab, and with the switches between them.
 
-    Each finding has the facts that disagree, the commands that told them, why it matters and the remedy. Nothing is
+    Each finding has the facts that show it, the commands that told them, why it matters and the remedy. Nothing is
     changed. Of a RUN what its hosts said then is judged. Exit codes: 0 nothing is wrong, 3 findings, 4 none, but
     something could not be seen.
 

@@ -91,11 +91,14 @@ def _configuration(text: str, told: Told) -> None:
         )
     lossless = _network_classes(tree, after(system, "service-policy type network-qos"), told)
     ecn, drops = _queues(tree, after(system, "service-policy type queuing output"))
-    is_watched = f"{_WATCHDOG} on" in (one.line for one in tree)
+    top = [one.line for one in tree]
+    is_watched = f"{_WATCHDOG} on" in top
+    # Ports alone, copied out of a configuration, do not say what holds for the switch.
+    is_told = is_watched or any(line.startswith("version ") for line in top)
     for port, block in ports:
         if re.match(r"(Ethernet|port-channel)", port):
             _port(port, list(block.lines), lossless, told)
-            told.port(port, "pfc_watchdog", is_watched and after(block.lines, _WATCHDOG) == "on")
+            told.port(port, "pfc_watchdog", is_watched and after(block.lines, _WATCHDOG) == "on" if is_told else None)
             told.port(port, "ecn_queues", ecn)
             told.port(port, "wred_without_ecn_queues", drops)
 
