@@ -52,6 +52,8 @@ def test_a_variable_that_one_host_alone_has() -> None:
              "OMPI_MCA_oob_tcp_if_include", "FI_TCP_IFACE"])  # fmt: skip
 def test_names_of_devices_may_differ(name: str) -> None:
     assert not verdict("env-differs", {f"environment.{name}": "mlx5_0:1"}).findings
+    hosts = {f"node{at}": scene({f"environment.{name}": f"mlx5_{at}"}, odd=at).hosts[f"node{at}"] for at in (0, 1)}
+    assert not auditing.audit(Scene(hosts), only=["env-differs"]).findings
 
 
 def test_an_environment_that_could_not_be_read_is_unseen() -> None:
