@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabriscope.cli import fabriscope
+from fabriscope.model.errors import StoreError
 
 LATENCY = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n8                       {value:.2f}\n"
 
@@ -51,3 +52,42 @@ def test_a_run_of_one_program_is_told_so(tmp_path: Path, logs: Path) -> None:
     done = command("reconcile", tmp_path / "run")
     assert done.exit_code == 2
     assert done.output == f"fabriscope: no two programs of {tmp_path / 'run'} state one thing at one size\n"
+
+
+IMB = """#------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.10, MPI-1 part
+#------------------------------------------------------------
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.90         0.00
+            8         1000         {value:.2f}         {rate:.2f}
+
+# All processes entering MPI_Finalize
+"""
+
+
+def test_a_ping_pong_of_two_processes_is_the_one_that_needs_no_such_word(tmp_path: Path, logs: Path) -> None:
+    for number in range(3):
+        (logs / f"imb{number}.log").write_text(IMB.format(value=3 + number / 100, rate=8 / (3 + number / 100)))
+    assert command("import", logs, "-o", tmp_path / "run", "--label", "mpi=m,fabric=f").exit_code == 0
+    done = command("reconcile", tmp_path / "run", "--json")
+    assert done.exit_code == 0, done.output
+    (one,) = json.loads(done.output)
+    printed = {said["instrument"]: said["printed"]["value"] for said in one["statements"]}
+    assert printed == {"osu": pytest.approx(2010, rel=1e-3), "imb": pytest.approx(3010, rel=1e-3)}
+
+
+def test_a_log_is_told_to_be_imported_first(logs: Path) -> None:
+    with pytest.raises(StoreError, match="it is a file and no run folder") as caught:
+        command("reconcile", logs / "osu0.log")
+    assert f"`fabriscope import {logs / 'osu0.log'} -o RUN`" in str(caught.value)
+
+
+def test_an_import_cannot_be_resumed(tmp_path: Path, logs: Path) -> None:
+    assert command("import", logs, "-o", tmp_path / "run").exit_code == 0
+    with pytest.raises(StoreError, match="nothing is added to an import") as caught:
+        command("import", logs, "-o", tmp_path / "run")
+    assert "resume" not in str(caught.value)

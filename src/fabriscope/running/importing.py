@@ -71,7 +71,7 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
 
     Raises ParseError if no log at all can be read, PlanError for labels, StoreError for the folder.
     """
-    store.refuse_impossible(output)
+    store.refuse_impossible(output, fix="choose another: nothing is added to an import")
     rules = _rules(labels_file) if labels_file is not None else {}
     left_out: list[str] = []
     found: list[_Found] = []

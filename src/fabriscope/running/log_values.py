@@ -60,6 +60,8 @@ _TELLING_COLUMNS = (
 _CHECKS = {"check": "PASSED", "validation": "Pass", "verification": "SUCCESSFUL"}
 """Columns in which a program says whether the result of the row is right, and what it says where it is."""
 _USUAL = {("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush")}
+_OF_ONE_PAIR = ("process_count", 2)
+"""What IMB says of a test of two ranks, and others leave to the test's name."""
 _WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -95,7 +97,7 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         window = int(said)
     elif (document.program, table.name) not in _WINDOWED:
         window = None
-    of_table = _series(table)
+    of_table = _series(document.program, table)
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -135,11 +137,13 @@ def _told(name: str, value: Value) -> str:
     return value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:g}"
 
 
-def _series(table: Table) -> str:
+def _series(program: str, table: Table) -> str:
+    benchmark, _ = _OURS.get((program, table.name), ("", {}))
+    usual = _USUAL if not benchmark or benchmark in _COLLECTIVES else _USUAL | {_OF_ONE_PAIR}
     told = [
         f"{one.name.replace('_', ' ')} {one.value}"
         for one in table.parameters
-        if one.name in _TELLING and (one.name, one.value) not in _USUAL
+        if one.name in _TELLING and (one.name, one.value) not in usual
     ]
     return ", ".join(told)
 

@@ -54,7 +54,7 @@ def create(
     and is not empty, or cannot be written.
     """
     folder = Path(path)
-    _refuse_used(folder)
+    _refuse_used(folder, "choose another")
     was_there = folder.is_dir()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +89,14 @@ def _remove_begun(folder: Path, texts: Iterable[str], *, was_there: bool) -> Non
             folder.rmdir()
 
 
-def refuse_impossible(path: str | Path) -> None:
-    """Raise StoreError if it can be foreseen that no run folder can be created at this path."""
+def refuse_impossible(path: str | Path, *, fix: str = "choose another, or resume") -> None:
+    """Raise StoreError if it can be foreseen that no run folder can be created at this path.
+
+    `fix` says what to do about a folder that is not empty.
+    """
     folder = Path(path).absolute()
     try:
-        _refuse_used(folder)
+        _refuse_used(folder, fix)
         standing = next(one for one in (folder, *folder.parents) if one.exists())
         outer = next((one for one in folder.parents if (one / manifest.MANIFEST_NAME).exists()), None)
     except OSError as error:
@@ -115,7 +118,7 @@ def _refuse_odd_name(folder: Path) -> None:
         raise StoreError(what, where=str(folder), fix="name another, or rename it") from None
 
 
-def _refuse_used(folder: Path) -> None:
+def _refuse_used(folder: Path, fix: str) -> None:
     _refuse_odd_name(folder)
     try:
         about = folder.stat()
@@ -125,7 +128,7 @@ def _refuse_used(folder: Path) -> None:
             what = "the folder belongs to another user, who could exchange what is written into it"
             raise StoreError(what, where=str(folder), fix="choose another")
         if any(folder.iterdir()):
-            raise StoreError("the folder exists and is not empty", where=str(folder), fix="choose another, or resume")
+            raise StoreError("the folder exists and is not empty", where=str(folder), fix=fix)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
@@ -144,7 +147,9 @@ def open_run(path: str | Path) -> RunFolder:
     except OSError as error:
         raise StoreError(f"there is no such run folder: {error.strerror}", where=shown(str(folder))) from error
     if not is_there:
-        raise StoreError("there is no such run folder", where=str(folder))
+        fix = f"a log becomes one by `fabriscope import {folder} -o RUN`" if folder.is_file() else None
+        what = "it is a file and no run folder" if fix else "there is no such run folder"
+        raise StoreError(what, where=str(folder), fix=fix)
     _refuse_odd_name(folder)
     return RunFolder(folder, manifest.load(folder))
 
