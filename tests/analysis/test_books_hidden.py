@@ -125,3 +125,23 @@ def test_datagrams_may_hide_beside_a_connection_that_is_always_moving() -> None:
     assert "as much as 1.50 MB" in books.because
     asked = judged(made, "eth0")  # there it does no harm
     assert asked.verdict == REFUTED
+
+
+@pytest.mark.parametrize("kind", ["udp", "raw"])
+@pytest.mark.parametrize("one_kernel", [False, True])
+def test_a_payload_that_has_no_room_in_what_was_asked_for_went_elsewhere(kind: str, one_kernel: bool) -> None:
+    """Its bulk goes by what no socket counts, over another interface: that is no memory, whatever hosts share."""
+    made = scene(tcp(MB, 0, over="eth1"), one_kernel=one_kernel)
+    made.udp("a", "b", 40 * MB)
+    if kind == "raw":
+        for host in ("a", "b"):
+            made[host].protocols.update({"Udp.OutDatagrams": 0, "Udp.InDatagrams": 0})
+    for one in made.hosts.values():
+        one.processes[:] = [replace(process, datagrams=(kind,)) for process in one.processes]
+    watches = seen(made)
+    asked = replace(expected("eth1", watches), transport="tcp", payload_bytes={("a", "b"): 41 * MB})
+    books = balance(watches, asked, {})
+    assert books.verdict == REFUTED, books.because
+    assert books.carried_by == {"udp": "tcp over eth1 and udp over eth0", "raw": "tcp over eth1"}[kind]
+    fits = balance(watches, replace(asked, payload_bytes={("a", "b"): MB}), {})
+    assert fits.verdict == PROVED, fits.because

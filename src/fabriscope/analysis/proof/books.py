@@ -20,6 +20,7 @@ from fabriscope.analysis.proof.doubts import (
     unfit_because,
 )
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, LEAST_PORT_BYTES, MEMORY, Evidence
+from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
@@ -151,8 +152,14 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
                 f"only {share_text(share)} of {bytes_text(total)} went over {name}, and no other interface has the rest"
             )
         shared = f"; {evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
-        carried = MEMORY if share < ELSEWHERE_SHARE else f"{name} and {MEMORY}"
+        # Between hosts memory is named where it was seen: what else no interface counts (AF_XDP) is nobody's to guess.
+        memory = [MEMORY] if evidence.may_share else []
+        carried = " and ".join([*([name] if share >= ELSEWHERE_SHARE else []), *memory])
         return Books(REFUTED, text + shared, carried, payload_share=share)
+    if counted := passed_by(evidence):
+        mine, others = map(bytes_text, counted)
+        text = f"what was asked for counted {mine} in all, others {others}, and the program sent {bytes_text(total)}"
+        return Books(REFUTED, text, name if share >= ELSEWHERE_SHARE else "", payload_share=share)
     text = f"{share_text(share)} of {bytes_text(total)} found on {name}"
     if other or hidden:
         parts = [f"{_listed(elsewhere)} carried {bytes_text(other)}"] if other else []

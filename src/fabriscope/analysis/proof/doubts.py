@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
+from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.proof.wire import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
@@ -106,7 +107,7 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     """Return that the job's own datagrams, of which nobody counts the bytes, may be a part of what is judged.
 
     Empty where no rank had a socket for them, where all of them are too little, or where what was found elsewhere
-    refutes whatever they carried.
+    refutes whatever they carried, or the interface asked for has no room for it.
     """
     hidden, found = evidence.datagram_bytes, evidence.found
     payload = evidence.expected.payload_bytes
@@ -116,7 +117,7 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * every
     if payload:
         least = ELSEWHERE_SHARE * sum(payload.values())
-    if not hidden or hidden < least:
+    if not hidden or hidden < least or (judged.verdict == REFUTED and passed_by(evidence)):
         return ""
     may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
     if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:
