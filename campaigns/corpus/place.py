@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from campaigns.corpus.nouns import GUESTS, LIBRARIES, MPICH4, MPICH5, OPENMPI4, OPENMPI5, Case
 
@@ -23,7 +24,7 @@ from fabriscope.analysis.proof.expected import meant
 from fabriscope.analysis.proof.library_words import ASKED_BY
 from fabriscope.hosts import counters, mpi
 from fabriscope.lab import Lab
-from fabriscope.launch import processes
+from fabriscope.launch import job_group, processes
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Expectation, Watch
 from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
@@ -116,7 +117,8 @@ def run(case: Case, known: Mapping[str, Library], standing: Lab | None = None, u
     """Run a case and return what there is to judge it by, and how often its job hung before; nothing of it is left.
 
     It runs in a lab of its own, or in the guests of one that is `standing`. Its programs and what watches them are
-    root's, or those of `user`, to whom its files in the hosts' /dev/shm are given; its servers stay root's.
+    root's, or those of `user`, to whom its files in the hosts' /dev/shm are given; its servers stay root's. A user
+    may make no control group.
 
     Debian's MPICH 4 hangs after its results now and then: such a job is made again. Raises ToolMissing where its
     library is not here, LaunchError where the job did not end well.
@@ -185,7 +187,8 @@ def _watched(case: Case, built: Lab, known: Mapping[str, Library], prefix: tuple
     pause = Command(("sleep", f"{IDLE_S:g}"), case.hosts[0])
     idle = processes.run_commands([pause], hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
     job = [one if one.is_server else replace(one, argv=(*prefix, *one.argv)) for one in _commands(case, built, known)]
-    outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
+    with mock.patch.object(job_group, "make", return_value=None) if prefix else contextlib.nullcontext():
+        outcomes = processes.run_commands(job, hosts, timeout_s=CASE_TIMEOUT_S, watchers=watching)
     done = outcomes[len(watching) :]
     started = [one for one in done if one.timed_out or one.exit_status is not None or one.command.is_server]
     if len(started) < len(job):

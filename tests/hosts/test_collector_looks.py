@@ -117,3 +117,14 @@ def test_an_orphan_that_may_not_be_read_may_be_the_jobs(tmp_path: Path) -> None:
     stranger, orphan = done.stdout.splitlines() or ["", done.stderr]
     assert stranger == "stranger's: nothing"
     assert "(sleep) may not be read" in orphan
+
+
+@pytest.mark.parametrize(("parent", "may"), [(1, True), (0, False), (4000, False)])
+def test_what_entered_from_another_namespace_of_processes_is_no_orphan(
+    parts: dict[str, Any], parent: int, may: bool
+) -> None:
+    """What `docker exec` starts has no parent, as the collector itself where it came that way."""
+    looked = parts["Processes"]("ours", {})
+    looked.ancestors = {0, 1}
+    parts.update(parent_of=lambda pid: parent, real_user_of=lambda pid: -1, session_of=lambda pid: "/")
+    assert looked.may_descend(1234) is may

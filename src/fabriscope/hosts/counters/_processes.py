@@ -202,12 +202,15 @@ class Processes:
         """Return whether a process that began since the first look may be a child of the job's, perhaps an orphan.
 
         An orphan's parent is process 1, or another one that all of us descend from; so is that of a service that the
-        machine starts, which has a control group of its own.
+        machine starts, which has a control group of its own. Without a parent (0) it came from another namespace of
+        processes, as what `docker exec` starts.
         """
         parent = parent_of(pid)
         if parent in self.of_job:
             return True
-        return parent in self.ancestors and (real_user_of(pid) == os.getuid() or session_of(pid) == session_of("self"))
+        if parent == 0 or parent not in self.ancestors:
+            return False
+        return real_user_of(pid) == os.getuid() or session_of(pid) == session_of("self")
 
     def look_inside(self, peers):
         """Read the open files of the job's processes and the memory that ranks share; `peers` is of Unix sockets."""
