@@ -126,5 +126,5 @@ def test_what_entered_from_another_namespace_of_processes_is_no_orphan(
     """What `docker exec` starts has no parent, as the collector itself where it came that way."""
     looked = parts["Processes"]("ours", {})
     looked.ancestors = {0, 1}
-    parts.update(parent_of=lambda pid: parent, real_user_of=lambda pid: -1, session_of=lambda pid: "/")
+    parts.update(parent_of=lambda _: parent, real_user_of=lambda _: -1, session_of=lambda _: "/")
     assert looked.may_descend(1234) is may
