@@ -220,6 +220,7 @@ BenchmarkContext Session::context_of(std::size_t case_index, std::size_t endpoin
   const CaseSpec& spec = spec_.cases[case_index];
   const CaseState& state = cases_[case_index];
   const std::vector<int> peers = peers_of(state);
+  const auto [outgoing, incoming] = places_of(case_index);
   const bool has_endpoint = endpoint_index < state.endpoints.size();
   return {has_endpoint ? state.endpoints[endpoint_index] : nullptr,
           state.endpoints,
@@ -230,6 +231,8 @@ BenchmarkContext Session::context_of(std::size_t case_index, std::size_t endpoin
           spec.window_size,
           send_buffer_.data(),
           receive_buffer_.data(),
+          outgoing,
+          incoming,
           state.parameters,
           rendezvous_};
 }

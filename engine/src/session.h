@@ -45,6 +45,7 @@ class Session {
     Parameters parameters;
     OptionSet options;
     Timing timing = Timing::kOrigin;
+    BufferUse buffer_use = BufferUse::kSeparate;
     std::vector<Peers> links;          // that it needs
     std::vector<Endpoint*> endpoints;  // this rank's ends of them
     bool failed = false;
@@ -87,7 +88,6 @@ class Session {
   std::vector<Link> needed_links() const;
   void open_link(const Link& link);
   void fail_too_long_cases(const Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
-  void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
   void report_endpoint(const Link& link, const Fields& effective);
   void report_rejected_connections();
   void refuse_impossible_cases();
@@ -98,6 +98,19 @@ class Session {
   void verify_case(std::size_t case_index);
   std::optional<std::string> verify_payload(std::size_t case_index);
   void fail_case(std::size_t case_index, const std::string& reason);
+
+  // Memory for messages: session_pools.cc.
+  void make_buffers();
+  void make_pools();
+  void report_pools(std::size_t bytes, const std::vector<std::size_t>& case_indexes);
+  std::vector<std::size_t> rotating_cases() const;
+  std::size_t pool_bytes(const std::vector<std::size_t>& case_indexes) const;
+  std::size_t send_place_bytes(std::size_t case_index) const;
+  std::size_t receive_place_bytes(std::size_t case_index) const;
+  std::pair<Rotation, Rotation> places_of(std::size_t case_index);
+  void use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
+  void use_memory(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes,
+                  MessageBuffer& sent, MessageBuffer& received);
 
   // Rank 0's account of what all ranks sent: session_traffic.cc.
   void count_operations(std::size_t case_index, const BurstPlan& plan);
@@ -147,6 +160,10 @@ class Session {
   std::unique_ptr<Transport> transport_;
   MessageBuffer send_buffer_;
   MessageBuffer receive_buffer_;
+  MessageBuffer send_pool_;
+  MessageBuffer receive_pool_;
+  std::size_t sent_from_ = 0;  // the next place in each pool, whatever the case
+  std::size_t received_at_ = 0;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;  // after the memory that they know
   std::vector<CaseState> cases_;                      // after what their benchmarks use
   std::vector<RoundPlanner> round_planners_;

@@ -63,6 +63,18 @@ Timing choose_timing(const Benchmark& benchmark, const Parameters& parameters) {
   throw CaseError("timing is '" + asked + "', not one of " + known);
 }
 
+// What the case asks for, or the benchmark's own choice.
+BufferUse choose_buffers(const std::vector<BufferUse>& uses, const Parameters& parameters) {
+  if (uses.empty()) return BufferUse::kSeparate;
+  const std::string asked = parameter_or(parameters, "buffers", buffer_use_name(uses.front()));
+  std::string known;
+  for (const BufferUse use : uses) {
+    if (buffer_use_name(use) == asked) return use;
+    known += (known.empty() ? "" : ", ") + buffer_use_name(use);
+  }
+  throw CaseError("buffers is '" + asked + "', not one of " + known);
+}
+
 }  // namespace
 
 void Session::resolve_cases() {
@@ -85,12 +97,14 @@ void Session::resolve_case(std::size_t case_index) {
   const Benchmark& benchmark = *state.benchmark;
   std::vector<std::string> names = benchmark.parameter_names();
   names.emplace_back("timing");
+  if (!benchmark.buffer_uses().empty()) names.emplace_back("buffers");
   if (benchmark.pattern() == Pattern::kPairs) names.emplace_back("pairing");
   for (const auto& [key, value] : spec_.cases[case_index].options) {
     const bool own = std::find(names.begin(), names.end(), key) != names.end();
     (own ? state.parameters : state.options)[key] = value;
   }
   state.timing = choose_timing(benchmark, state.parameters);
+  state.buffer_use = choose_buffers(benchmark.buffer_uses(), state.parameters);
   switch (benchmark.pattern()) {
     case Pattern::kPair:
       state.links = {pair_of_two(rendezvous_.rank_count())};

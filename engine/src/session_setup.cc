@@ -141,19 +141,8 @@ void Session::describe_run() {
 }
 
 void Session::open_endpoints() {
-  std::size_t send_bytes = 0;
-  std::size_t receive_bytes = 0;
-  for (std::size_t index = 0; index < cases_.size(); ++index) {
-    const CaseState& state = cases_[index];
-    if (state.failed) continue;
-    const std::size_t size_bytes = spec_.cases[index].message_size_bytes;
-    const int rank_count = rendezvous_.rank_count();
-    send_bytes = std::max(send_bytes, state.benchmark->buffer_bytes(size_bytes, rank_count));
-    receive_bytes = std::max(receive_bytes,
-                             state.benchmark->receive_buffer_bytes(size_bytes, rank_count, rank()));
-  }
-  send_buffer_ = MessageBuffer(send_bytes);
-  receive_buffer_ = MessageBuffer(receive_bytes);
+  make_buffers();
+  make_pools();
   for (const Link& link : needed_links()) open_link(link);
   report_rejected_connections();
 }
@@ -221,21 +210,6 @@ void Session::fail_too_long_cases(const Endpoint* endpoint,
     if (spec_.cases[index].message_size_bytes <= most_bytes) continue;
     fail_case(index, "the " + settings_.transport + " transport carries no message of more than " +
                          std::to_string(most_bytes) + " bytes here");
-  }
-}
-
-void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes) {
-  try {
-    agree(rendezvous_, [&]() -> std::string {
-      if (endpoint == nullptr) return {};
-      endpoint->use_memory(send_buffer_.data(), send_buffer_.size_bytes());
-      endpoint->use_memory(receive_buffer_.data(), receive_buffer_.size_bytes());
-      return {};
-    });
-  } catch (const CaseError& error) {
-    for (const std::size_t index : case_indexes) {
-      if (!cases_[index].failed) fail_case(index, error.what());
-    }
   }
 }
 

@@ -110,6 +110,8 @@ void set_item(Spec& spec, const std::string& key, const std::string& value) {
     spec.case_timeout_ns = parse_integer(value, key, 1'000'000, kMaxDurationNs);
   } else if (key == "sample_memory_bytes") {
     spec.sample_memory_bytes = parse_integer(value, key, 4096, 1LL << 36);
+  } else if (key == "pool_bytes") {
+    spec.pool_bytes = parse_integer(value, key, 0, 1LL << 36);
   } else if (key == "verify") {
     spec.verify = parse_integer(value, key, 0, 1) != 0;
   } else if (key == "share_clocks") {

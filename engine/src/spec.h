@@ -26,6 +26,7 @@ struct Spec {
   std::int64_t max_burst_operations = 1000;
   std::int64_t case_timeout_ns = 10'000'000'000;
   std::int64_t sample_memory_bytes = 32 << 20;
+  std::int64_t pool_bytes = 0;  // of rotating buffers; 0: as the host's cache wants it
   bool verify = true;
   bool share_clocks = true;  // ranks of one host need not compare theirs
   TurnSpec turns;

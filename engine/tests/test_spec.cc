@@ -20,6 +20,7 @@ TEST(reads_every_item) {
   const Spec spec = parse_spec(
       "# a comment\n\nfabriscope-spec 1\nseed 42\nbudget_ns 7\nburst_ns 8\n"
       "max_burst_operations 9\ncase_timeout_ns 2000000\nsample_memory_bytes 8192 # why\nverify 0\n"
+      "pool_bytes 12345\n"
       "case id=ab12 benchmark=bandwidth message_size_bytes=1024 window_size=16 tcp_nodelay=0 "
       "congestion_control=reno\n");
   CHECK_EQUAL(spec.seed, 42U);
@@ -28,6 +29,7 @@ TEST(reads_every_item) {
   CHECK_EQUAL(spec.max_burst_operations, 9);
   CHECK_EQUAL(spec.case_timeout_ns, 2000000);
   CHECK_EQUAL(spec.sample_memory_bytes, 8192);
+  CHECK_EQUAL(spec.pool_bytes, 12345);
   CHECK(!spec.verify);
   CHECK_EQUAL(spec.cases.size(), 1U);
   CHECK_EQUAL(spec.cases[0].id, "ab12");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fabriscope/buffers.h"
 #include "fabriscope/burst_timer.h"
 #include "fabriscope/fields.h"
 #include "fabriscope/payload.h"
@@ -41,6 +42,9 @@ struct BenchmarkContext {
   // tests, so that the window measures the fabric and not the memory of the host.
   unsigned char* send_buffer;
   unsigned char* receive_buffer;
+  // Where the next message comes from and goes to, for benchmarks that leave it to the case.
+  Rotation outgoing;
+  Rotation incoming;
   const Parameters& parameters;
   Rendezvous& rendezvous;  // for set-up and checks, never inside an operation
 };
@@ -66,10 +70,14 @@ class Benchmark {
 
   virtual Pattern pattern() const { return Pattern::kPair; }
   // Names of the case's keys that are this benchmark's parameters; all others are options of the
-  // transport. The engine itself adds `timing` for kGroup and `pairing` for kPairs.
+  // transport. The engine itself adds `timing` for kGroup, `pairing` for kPairs, and `buffers`.
   virtual std::vector<std::string> parameter_names() const { return {}; }
   // How its operations can be timed; the first is the one where the case asks for none.
   virtual std::vector<Timing> timing_kinds() const;
+
+  // From which memory its messages can come; the first is the one where the case asks for none.
+  // Nothing for a benchmark that does not use the context's `outgoing` and `incoming`.
+  virtual std::vector<BufferUse> buffer_uses() const { return {}; }
 
   // Requests of one direction that are open at once.
   virtual std::size_t request_count(std::size_t /*window_size*/) const { return 0; }

@@ -1,6 +1,7 @@
 // A window of messages one way, answered by 4 bytes when all have arrived: osu_bw's definition.
 #pragma once
 
+#include "expect_window.h"
 #include "fabriscope/benchmark.h"
 
 namespace fabriscope {
@@ -16,28 +17,42 @@ class Bandwidth : public Benchmark {
                        {kAnswerBytes, 1}};
   }
 
+  std::vector<BufferUse> buffer_uses() const override {
+    return {BufferUse::kSeparate, BufferUse::kRotating};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     Endpoint& endpoint = *context.endpoint;
     const bool first = context.rank < context.peer;
     const std::size_t size_bytes = context.message_size_bytes;
     const std::size_t window_size = context.window_size;
-    unsigned char* buffer = first ? context.send_buffer : context.receive_buffer;
+    Rotation places = first ? context.outgoing : context.incoming;
+    const std::size_t stride = places.stride();
     unsigned char answer[kAnswerBytes] = {};
     if (first) {
-      timer.run([&endpoint, size_bytes, window_size, buffer, &answer] {
+      timer.run([&endpoint, &places, size_bytes, window_size, stride, &answer] {
         endpoint.expect(answer, kAnswerBytes, 1);
-        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(buffer, size_bytes);
+        const unsigned char* window = places.next(window_size);
+        for (std::size_t i = 0; i < window_size; ++i) {
+          endpoint.post_send(window + i * stride, size_bytes);
+        }
         endpoint.wait_all();
         endpoint.recv(answer, kAnswerBytes);
       });
     } else {
       // The next window, before the answer to this one brings it.
       std::int64_t left = timer.operation_count();
-      endpoint.expect(buffer, size_bytes, window_size);
-      timer.run([&endpoint, size_bytes, window_size, buffer, &answer, &left] {
-        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_recv(buffer, size_bytes);
+      unsigned char* window = places.next(window_size);
+      expect_window(endpoint, window, stride, size_bytes, window_size);
+      timer.run([&endpoint, &places, &window, size_bytes, window_size, stride, &answer, &left] {
+        for (std::size_t i = 0; i < window_size; ++i) {
+          endpoint.post_recv(window + i * stride, size_bytes);
+        }
         endpoint.wait_all();
-        if (--left > 0) endpoint.expect(buffer, size_bytes, window_size);
+        if (--left > 0) {
+          window = places.next(window_size);
+          expect_window(endpoint, window, stride, size_bytes, window_size);
+        }
         endpoint.send(answer, kAnswerBytes);
       });
     }

@@ -13,9 +13,13 @@ class Exchange : public MpiChain {
  public:
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     const int count = static_cast<int>(context.message_size_bytes);
-    const unsigned char* out = context.send_buffer;
-    unsigned char* in = context.receive_buffer;
-    timer.run([this, count, out, in] { exchange(count, {out, out}, {in, in}); });
+    Rotation outgoing = context.outgoing;
+    Rotation incoming = context.incoming;
+    timer.run([this, count, &outgoing, &incoming] {
+      const unsigned char* out = outgoing.next();
+      unsigned char* in = incoming.next();
+      exchange(count, {out, out}, {in, in});
+    });
   }
 
   std::optional<std::string> verify_group(const BenchmarkContext& context,

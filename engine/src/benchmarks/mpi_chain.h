@@ -15,6 +15,9 @@ namespace fabriscope {
 class MpiChain : public Benchmark {
  public:
   Pattern pattern() const override { return Pattern::kGroup; }
+  std::vector<BufferUse> buffer_uses() const override {
+    return {BufferUse::kSeparate, BufferUse::kRotating};
+  }
 
   void prepare(const BenchmarkContext& context) override {
     group_ = Group::join();

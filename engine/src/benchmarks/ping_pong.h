@@ -13,27 +13,35 @@ class PingPong : public Benchmark {
     return PairTraffic{ball, ball};
   }
 
+  std::vector<BufferUse> buffer_uses() const override {
+    return {BufferUse::kSame, BufferUse::kSeparate, BufferUse::kRotating};
+  }
+
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     Endpoint& endpoint = *context.endpoint;
     const bool first = context.rank < context.peer;
     const std::size_t size_bytes = context.message_size_bytes;
-    // What came back is what is sent again, as NetPIPE does it: a second buffer of the same size
-    // would only add the time in which it evicts the first from the cache.
-    unsigned char* ball = context.receive_buffer;
+    Rotation out = context.outgoing;
+    Rotation in = context.incoming;
     if (first) {
-      timer.run([&endpoint, size_bytes, ball] {
-        endpoint.expect(ball, size_bytes, 1);
-        endpoint.send(ball, size_bytes);
-        endpoint.recv(ball, size_bytes);
+      timer.run([&endpoint, &out, &in, size_bytes] {
+        unsigned char* place = in.next();
+        endpoint.expect(place, size_bytes, 1);
+        endpoint.send(out.next(), size_bytes);
+        endpoint.recv(place, size_bytes);
       });
     } else {
       // The next ball, before the answer to this one brings it.
       std::int64_t left = timer.operation_count();
-      endpoint.expect(ball, size_bytes, 1);
-      timer.run([&endpoint, size_bytes, ball, &left] {
-        endpoint.recv(ball, size_bytes);
-        if (--left > 0) endpoint.expect(ball, size_bytes, 1);
-        endpoint.send(ball, size_bytes);
+      unsigned char* place = in.next();
+      endpoint.expect(place, size_bytes, 1);
+      timer.run([&endpoint, &out, &in, &place, &left, size_bytes] {
+        endpoint.recv(place, size_bytes);
+        if (--left > 0) {
+          place = in.next();
+          endpoint.expect(place, size_bytes, 1);
+        }
+        endpoint.send(out.next(), size_bytes);
       });
     }
   }

@@ -66,6 +66,11 @@ std::vector<std::string> Collective::parameter_names() const {
   return names;
 }
 
+std::vector<BufferUse> Collective::buffer_uses() const {
+  if (has(kMovesNothing)) return {};
+  return {BufferUse::kSeparate, BufferUse::kRotating};
+}
+
 std::size_t Collective::buffer_bytes(std::size_t message_size_bytes, int rank_count) const {
   const bool has_blocks = has(kSendsToEach) || has(kReceivesFromEach);
   return message_size_bytes * (has_blocks ? static_cast<std::size_t>(rank_count) : 1);
@@ -77,8 +82,9 @@ void Collective::prepare(const BenchmarkContext& context) {
   refuse_impossible(context.message_size_bytes, context.rank_count);
   count_ = context.message_size_bytes / size_of(element_type_);
   places_ = places_of(0);
-  send_ = context.send_buffer;
-  receive_ = context.receive_buffer;
+  outgoing_ = context.outgoing;
+  incoming_ = context.incoming;
+  next_places();
 }
 
 void Collective::read_parameters(const Parameters& parameters) {
@@ -162,13 +168,25 @@ void Collective::perform(int root) {
 }
 
 void Collective::run(const BenchmarkContext& context, BurstTimer& timer) {
+  outgoing_ = context.outgoing;
+  incoming_ = context.incoming;
+  next_places();
   // Zeros are whole numbers of every datatype, and stay zeros: what another case has left there
-  // might overflow, or be so small that arithmetic with it is slow.
-  if (has(kReduces)) std::memset(send_, 0, context.message_size_bytes);
+  // might overflow, or be so small that arithmetic with it is slow. A pool that
+  // messages are sent from is written by checks alone.
+  if (has(kReduces) && outgoing_.stride() == 0) std::memset(send_, 0, context.message_size_bytes);
   if (computes_) update_compute_time();
   with_operation([this, &timer](const auto& operation) {
-    timer.run([this, &operation] { operation(next_root()); });
+    timer.run([this, &operation] {
+      next_places();
+      operation(next_root());
+    });
   });
+}
+
+void Collective::next_places() {
+  send_ = outgoing_.next();
+  receive_ = incoming_.next();
 }
 
 // The same at every rank, since every rank runs the same operations.
@@ -204,6 +222,7 @@ std::int64_t Collective::measure_pure_ns() {
   for (int i = -kPureWarmupCount; i < kPureOperationCount && spent_ns < kPureEnoughNs; ++i) {
     MPI_Barrier(communicator());
     const std::int64_t begin_ns = SteadyClock::now();
+    next_places();
     perform(next_root());
     const std::int64_t own_ns = SteadyClock::now() - begin_ns;
     std::int64_t sum_ns = 0;

@@ -58,6 +58,7 @@ class Collective : public Benchmark {
       : traits_(traits), is_nonblocking_(is_nonblocking) {}
 
   Pattern pattern() const override { return Pattern::kGroup; }
+  std::vector<BufferUse> buffer_uses() const override;
   std::vector<std::string> parameter_names() const override;
   std::size_t buffer_bytes(std::size_t message_size_bytes, int rank_count) const override;
   void prepare(const BenchmarkContext& context) override;
@@ -102,6 +103,7 @@ class Collective : public Benchmark {
   template <typename Use>
   void with_operation(Use&& use);
   int next_root();
+  void next_places();
   void compute() const;
   void update_compute_time();
   std::int64_t measure_pure_ns();
@@ -120,6 +122,8 @@ class Collective : public Benchmark {
   Places places_;
   unsigned char* send_ = nullptr;
   unsigned char* receive_ = nullptr;
+  Rotation outgoing_;
+  Rotation incoming_;
   bool computes_ = false;
   std::int64_t compute_ns_ = 0;
   std::vector<std::int64_t> pure_ns_;  // one a burst
