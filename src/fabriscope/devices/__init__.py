@@ -15,7 +15,7 @@ from fabriscope.model.device import Device
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.registry import discover
 
-__all__ = ["of_folder", "of_texts", "systems"]
+__all__ = ["configurations", "of_folder", "of_texts", "systems"]
 
 MOST_BYTES = 64 << 20
 _PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
@@ -32,6 +32,41 @@ def of_folder(folder: Path) -> dict[str, Device]:
 
     Raises HostError where there is no such folder or nothing in it is a device's.
     """
+    return {name: of_texts(name, texts, problems) for name, (texts, problems) in _saved(folder).items()}
+
+
+def configurations(folder: Path) -> dict[str, str]:
+    """Return the running configurations that a folder has, by their devices' names; raises HostError as `of_folder`.
+
+    One that is damaged is not among them: what it seems to lack may be what was cut.
+    """
+    known, found = systems(), {}
+    for name, (texts, _) in _saved(folder).items():
+        for _, text in texts:
+            for _, piece in _pieces(text):
+                claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
+                if len(claims) == 1 and _is_whole(*claims[0], piece):
+                    found[name] = piece
+    return found
+
+
+def _is_whole(system: System, output: Output, piece: str) -> bool:
+    """Return whether a text is a running configuration that can be read."""
+    if output.command != system.configuration:
+        return False
+    try:
+        output.read(piece, Told())
+    except (ValueError, ParseError):
+        return False
+    return True
+
+
+Saved = tuple[list[tuple[str, str]], list[str]]
+"""Texts, each with the name of its file, and what could not be read."""
+
+
+def _saved(folder: Path) -> dict[str, Saved]:
+    """Return what a folder has of each device; raises HostError where there is no such folder or nothing in it."""
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
@@ -39,23 +74,21 @@ def of_folder(folder: Path) -> dict[str, Device]:
     found = {}
     for entry in entries:
         paths = sorted(path for path in entry.rglob("*") if not path.is_dir()) if entry.is_dir() else [entry]
-        device = _device(entry.name if entry.is_dir() else entry.stem, paths)
-        found[device.name] = device
+        found[entry.name if entry.is_dir() else entry.stem] = _texts(paths)
     if not found:
         fix = "save outputs as FOLDER/leaf1/show_interfaces.json; docs/inventory.md names the commands"
         raise HostError("there is nothing in it", where=str(folder), fix=fix)
     return found
 
 
-def _device(name: str, paths: Sequence[Path]) -> Device:
-    """Return a device out of files; what cannot be read is among its problems."""
+def _texts(paths: Sequence[Path]) -> Saved:
     texts, problems = [], [] if paths else ["its folder has no file"]
     for path in paths:
         try:
             texts.append((path.name, plain_files.read(path, MOST_BYTES).decode("utf-8", "replace")))
         except OSError as error:
             problems.append(f"{path.name} cannot be read: {plain_files.why(error)}")
-    return of_texts(name, texts, problems)
+    return texts, problems
 
 
 def of_texts(name: str, texts: Sequence[tuple[str, str]], known_problems: Sequence[str] = ()) -> Device:

@@ -15,7 +15,7 @@ _ROCE_DSCP = "26:3 48:6"
 """What the preset `qos roce` gives a class of its own; every other DSCP is best effort."""
 
 
-def _settings(text: str) -> Iterator[Foreign]:
+def settings(text: str) -> Iterator[Foreign]:
     """Yield the parts that are set; raises ParseError for what is no NVUE configuration."""
     try:
         value = yaml.safe_load(text)
@@ -27,7 +27,7 @@ def _settings(text: str) -> Iterator[Foreign]:
 
 
 def _configuration(text: str, told: Told) -> None:
-    for part in _settings(text):
+    for part in settings(text):
         if (name := part.get("system", "hostname")) is not None:
             told.tell("device.host_name", name.text())
         roce = part.get("qos", "roce")
@@ -74,7 +74,7 @@ def _port(port: str, one: Foreign, told: Told) -> None:
 def _is_configuration(text: str) -> bool:
     if "set" not in text or ("interface" not in text and "qos" not in text) or not text.lstrip().startswith(("-", "[")):
         return False
-    return any(True for _ in _settings(text))
+    return any(True for _ in settings(text))
 
 
-SYSTEM = System("cumulus", (Output("nv config show", _is_configuration, _configuration),))
+SYSTEM = System("cumulus", (Output("nv config show", _is_configuration, _configuration),), "nv config show")

@@ -150,4 +150,5 @@ SYSTEM = System(
         Output("show interfaces flow-control | json", _is_json("interfaceFlowControls"), _flow_control),
         Output("show running-config", _is_configuration, _configuration),
     ),
+    "show running-config",
 )

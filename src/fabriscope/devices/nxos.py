@@ -189,4 +189,5 @@ SYSTEM = System(
         ),
         Output("show running-config", _is_configuration, _configuration),
     ),
+    "show running-config",
 )

@@ -32,7 +32,7 @@ def _neighbours(text: str, told: Told) -> None:
 
 
 def _configuration(text: str, told: Told) -> None:
-    lines = [" ".join(line.split()) for line in text.splitlines() if not line.strip().startswith("#")]
+    lines = _lines(text)
     if match := re.search(r"^## .*(?:version|Version):? (\S+)", text, re.MULTILINE):
         told.tell("device.version", match[1])
     if any(line.startswith("dcb priority-flow-control enable") for line in lines):
@@ -54,6 +54,19 @@ def _configuration(text: str, told: Told) -> None:
             told.port(port, "pfc_watchdog", port in watched)
     for port, queues in ecn.items():
         told.port(port, "ecn_queues", numbers_of(",".join(queues)))
+
+
+def _lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if not line.strip().startswith("#")]
+
+
+def port_lines(text: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the lines of a configuration, and for each port what they say of it, without its name."""
+    lines, of_port = _lines(text), dict[str, list[str]]()
+    for match in filter(None, map(_RANGE.fullmatch, lines)):
+        for port in _ports(match[1], match[2]):
+            of_port.setdefault(port, []).append(match[3])
+    return lines, of_port
 
 
 def _port(port: str, words: str, lossless: str, ecn: dict[str, list[str]], told: Told) -> None:
@@ -98,4 +111,5 @@ SYSTEM = System(
         Output("show lldp remote", _is_neighbours, _neighbours),
         Output("show running-config", _is_configuration, _configuration),
     ),
+    "show running-config",
 )

@@ -29,7 +29,7 @@ _DELL_ROW = re.compile(r"(Eth\S+)\s.*\s(up|down)\s+(\S+)\s+(on|off)\s+(\d+)\s+(\
 Table = dict[str, dict[str, str]]
 
 
-def _database(text: str) -> dict[str, Table]:
+def database(text: str) -> dict[str, Table]:
     """Return table to key to fields, whether keys are nested or flat (`PORT|Ethernet0`)."""
     found: dict[str, Table] = {}
     for name, one in Foreign.json(text, "config_db.json").members():
@@ -53,7 +53,7 @@ def _is_database(text: str) -> bool:
 
 
 def _configuration(text: str, told: Told) -> None:
-    tables = _database(text)
+    tables = database(text)
     about = tables.get("DEVICE_METADATA", {}).get("localhost", {})
     told.tell("device.model", about.get("hwsku"))
     undefined: list[str] = []
@@ -63,7 +63,7 @@ def _configuration(text: str, told: Told) -> None:
         told.port(port, "fec", _FEC.get(fields["fec"], fields["fec"]) if "fec" in fields else None)
         told.port(port, "is_enabled", fields["admin_status"] == "up" if "admin_status" in fields else None)
     for key, fields in tables.get("PORT_QOS_MAP", {}).items():
-        for port in _ports(key):
+        for port in ports_of(key):
             _quality(port, fields, tables.get("DSCP_TO_TC_MAP"), told, undefined)
     _queues(tables, told, undefined)
     _buffers(tables, told, undefined)
@@ -77,7 +77,7 @@ def _quality(port: str, fields: Mapping[str, str], maps: Table | None, told: Tol
     told.port(port, "pfc_priorities", lossless)
     if "pfcwd_sw_enable" in fields:
         told.port(port, "pfc_watchdog_priorities", numbers_of(fields["pfcwd_sw_enable"]))
-    name = _named(fields.get("dscp_to_tc_map", ""))
+    name = named_of(fields.get("dscp_to_tc_map", ""))
     if not name:
         told.port(port, "trust", "cos" if fields.get("dot1p_to_tc_map") else None)
         return
@@ -91,17 +91,17 @@ def _quality(port: str, fields: Mapping[str, str], maps: Table | None, told: Tol
 def _pausing(tables: Mapping[str, Table]) -> list[str]:
     """Return the ports with a priority that is paused."""
     rows = tables.get("PORT_QOS_MAP", {}).items()
-    return [port for key, fields in rows if fields.get("pfc_enable") for port in _ports(key)]
+    return [port for key, fields in rows if fields.get("pfc_enable") for port in ports_of(key)]
 
 
 def _watchdogs(tables: Mapping[str, Table], told: Told) -> None:
     """Tell which ports a watchdog guards; what has the tables of a whole switch and no row for a port has none."""
     rows = tables.get("PFC_WD")
     for key in rows or ():
-        for port in _ports(key):
+        for port in ports_of(key):
             told.port(port, "pfc_watchdog", True)
     if rows is not None or {"PORT", "DEVICE_METADATA"} <= tables.keys():
-        guarded = {port for key in rows or () for port in _ports(key)}
+        guarded = {port for key in rows or () for port in ports_of(key)}
         for port in _pausing(tables):
             if port not in guarded:
                 told.port(port, "pfc_watchdog", False)
@@ -113,8 +113,8 @@ def _queues(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> No
     found: dict[str, tuple[list[str], list[str]]] = {}
     for key, fields in tables.get("QUEUE", {}).items():
         ports, _, queues = key.rpartition("|")
-        name = _named(fields.get("wred_profile", ""))
-        for port in _ports(ports) if queues else ():
+        name = named_of(fields.get("wred_profile", ""))
+        for port in ports_of(ports) if queues else ():
             marking, dropping = found.setdefault(port, ([], []))
             if name and profiles is not None and name not in profiles:
                 undefined.append(name)
@@ -138,10 +138,10 @@ def _buffers(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> N
     found: dict[str, list[str]] = {port: [] for port in _pausing(tables)} if "BUFFER_PG" in tables else {}
     for key, fields in tables.get("BUFFER_PG", {}).items():
         ports, _, groups = key.rpartition("|")
-        name = _named(fields.get("profile", ""))
+        name = named_of(fields.get("profile", ""))
         if name and name != "NULL" and profiles is not None and name not in profiles:
             undefined.append(name)
-        for port in _ports(ports) if groups else ():
+        for port in ports_of(ports) if groups else ():
             if name and "lossy" not in name:
                 found.setdefault(port, []).append(groups)
             else:
@@ -150,12 +150,12 @@ def _buffers(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> N
         told.port(port, "lossless_buffer_priorities", numbers_of(",".join(lossless)))
 
 
-def _ports(key: str) -> list[str]:
+def ports_of(key: str) -> list[str]:
     """Return the ports of a key: `Ethernet1,Ethernet2`, or behind a chassis' names `host|asic|Ethernet1`."""
     return [name for name in key.rpartition("|")[2].split(",") if name.startswith(("Ethernet", "PortChannel"))]
 
 
-def _named(reference: str) -> str:
+def named_of(reference: str) -> str:
     """Return the name of a reference: `[WRED_PROFILE|ROCE]` in old files, `ROCE` in new ones."""
     return reference.strip("[]").rpartition("|")[2]
 
@@ -196,4 +196,5 @@ SYSTEM = System(
             _interfaces,
         ),
     ),
+    "sonic-cfggen -d --print-data",
 )

@@ -30,6 +30,8 @@ class System:
 
     name: str
     outputs: Sequence[Output]
+    configuration: str = ""
+    """The command among them that prints all that is configured."""
 
 
 @dataclass

@@ -1,0 +1,143 @@
+"""Cumulus Linux with NVUE: the preset `qos roce`, and what differs from it. From NVIDIA's guide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files
+from fabriscope.devices.cumulus import settings
+from fabriscope.devices.system import numbers_of
+from fabriscope.model.priorities import listed, priorities
+
+MTU_BYTES = 9216
+"""Also what a port has by itself."""
+_APPLY = "nv config apply"
+_PRESET = 3
+"""The priority of the preset, and the traffic class of its queue."""
+WORDS = {
+    "mtu": f"nv set interface PORT link mtu {{size}}; {_APPLY}",
+    "pfc on": f"nv set qos pfc default-global switch-priority {{priority}}; {_APPLY}",
+    "pfc off": f"nv unset qos pfc default-global switch-priority {{priority}}; {_APPLY}",
+    "ecn": f"nv set qos congestion-control default-global traffic-class {{queue}} ecn enable; {_APPLY}",
+    "roce": "nv set qos roce mode lossless",
+    "map": "nv set qos mapping default-global dscp {dscp} switch-priority {priority}",
+    "queue": "nv set qos egress-queue-mapping default-global switch-priority {priority} traffic-class {queue}",
+}
+
+
+def _said(key: str, **values: object) -> str:
+    return WORDS[key].partition("; ")[0].format(**values)
+
+
+def _ready(wanted: Wanted, saved: Saved) -> Ready:
+    tree: dict[str, object] = {}
+    for part in settings(saved.configuration) if saved.configuration is not None else ():
+        _merge(tree, part.mapping())
+    steps = [*_preset(tree), *_priority(wanted, tree)]
+    for port, about in _under(tree, "interface").items():
+        size = _under({"port": about}, "port", "link").get("mtu")
+        is_small = str(size).isdecimal() and int(str(size)) < wanted.mtu_bytes
+        if port.startswith("swp") and saved.means(port) and is_small:
+            line = _said("mtu", size=max(MTU_BYTES, wanted.mtu_bytes)).replace("PORT", port)
+            undo = f"nv set interface {port} link mtu {size}"
+            yield_to = "the port's link may flap"
+            steps.append(Step(f"MTU of {port}", (line,), (undo,), touches=yield_to))
+    proofs = ("nv show qos roce -o json", "nv show interface swp1 counters qos -o json", "nv config show -o json")
+    return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)))
+
+
+def _merge(tree: dict[str, object], part: Mapping[str, object]) -> None:
+    for key, value in part.items():
+        if isinstance(value, dict):
+            below = tree.setdefault(str(key), {})
+            if isinstance(below, dict):
+                _merge(below, value)
+        else:
+            tree[str(key)] = value
+
+
+def _under(tree: Mapping[str, object], *path: str) -> dict[str, object]:
+    """Return what stands at a path, where that is a mapping; else nothing."""
+    here: object = tree
+    for part in path:
+        here = here.get(part) if isinstance(here, dict) else None
+    return here if isinstance(here, dict) else {}
+
+
+def _preset(tree: Mapping[str, object]) -> Iterator[Step]:
+    roce = _under(tree, "qos", "roce")
+    # YAML 1.1 reads `on` as true; JSON has the word.
+    is_on = roce.get("enable") in (True, "on")
+    mode = roce.get("mode", "lossless")
+    if is_on and mode == "lossless":
+        return
+    undo = ["nv unset qos roce"]
+    if "mode" in roce:
+        undo.append(f"nv set qos roce mode {mode}")
+    if "enable" in roce:
+        undo.append(f"nv set qos roce enable {'on' if is_on else 'off'}")
+    do = (_said("roce"), "nv set qos roce enable on") if roce.get("enable") in (False, "off") else (_said("roce"),)
+    touches = "all ports: trust, maps, queues (half of the share each) and buffers become those of the preset"
+    yield Step("the preset for RoCE", do, tuple(undo), touches=touches)
+
+
+def _priority(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
+    """Yield what makes another priority, or another DSCP, that of the preset's queue."""
+    base = ("qos", "pfc", "default-global")
+    chosen = _chosen(tree)
+    if wanted.priority not in (chosen or {_PRESET}):
+        line = _said("pfc on", priority=wanted.priority)
+        undo = _said("pfc off", priority=wanted.priority) if chosen else f"nv unset {' '.join(base)}"
+        yield Step(f"priority {wanted.priority} without loss", (line,), (undo,), touches="all ports")
+    for other in sorted((chosen or set()) - {wanted.priority}) if wanted.is_alone else ():
+        line, undo = _said("pfc off", priority=other), _said("pfc on", priority=other)
+        touches = f"frames of priority {other} are dropped where a buffer is full"
+        yield Step(f"priority {other}", (line,), (undo,), touches=touches)
+    if wanted.priority != _PRESET:
+        yield from _queues(wanted, tree)
+    head = ("qos", "mapping", "default-global", "dscp")
+    old = _under(tree, *head, str(wanted.dscp)).get("switch-priority")
+    is_preset = wanted.dscp == 26 and wanted.priority == _PRESET
+    if str(old) != str(wanted.priority) if old is not None else not is_preset:
+        line = _said("map", dscp=wanted.dscp, priority=wanted.priority)
+        undo = (
+            _said("map", dscp=wanted.dscp, priority=old)
+            if old is not None
+            else f"nv unset {' '.join(head)} {wanted.dscp}"
+        )
+        yield Step(f"DSCP {wanted.dscp}", (line,), (undo,))
+
+
+def _queues(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
+    head = ("qos", "egress-queue-mapping", "default-global", "switch-priority")
+    for priority, queue in ((wanted.priority, _PRESET), (_PRESET, 0)):
+        old = _under(tree, *head, str(priority)).get("traffic-class")
+        if str(old) != str(queue):
+            line = _said("queue", priority=priority, queue=queue)
+            undo = (
+                _said("queue", priority=priority, queue=old)
+                if old is not None
+                else f"nv unset {' '.join(head)} {priority}"
+            )
+            yield Step(f"queue of priority {priority}", (line,), (undo,), touches=f"what has priority {priority}")
+
+
+def _chosen(tree: Mapping[str, object]) -> set[int]:
+    """Return the priorities that are named in place of the preset's."""
+    part: object = _under(tree, "qos", "pfc", "default-global").get("switch-priority")
+    words: Sequence[object] = [*part] if isinstance(part, dict) else [] if part is None else [part]
+    return priorities(numbers_of(",".join(map(str, words))))
+
+
+def _remarks(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[str]:
+    yield "`nv config apply --confirm 5` goes back by itself after 5 minutes; `nv config save` keeps what is confirmed"
+    yield f"ports without an MTU of their own have {MTU_BYTES}, the system's default"
+    if others := _chosen(tree) - {wanted.priority}:
+        yield f"priority {listed(others)} is lossless too" + ("" if wanted.is_alone else "; --alone takes that away")
+
+
+def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
+    return files(saved, ready, comment="#", suffix=".sh", before=(), after=("nv config diff", f"{_APPLY} --confirm 5"))
+
+
+DIALECT = Dialect("cumulus", WORDS, _ready, _write)

@@ -1,0 +1,240 @@
+"""Arista EOS. From Arista's QoS guide and the templates of aristanetworks/avd; units of thresholds are 1000 B."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from fabriscope.configure.step import (
+    CNP_PRIORITY,
+    ECN_KBYTES,
+    SHARE_PERCENT,
+    Dialect,
+    Ready,
+    Saved,
+    Step,
+    Wanted,
+    files,
+    step,
+)
+from fabriscope.devices.configuration import Block, after, blocks, named
+from fabriscope.devices.system import numbers_of
+from fabriscope.model.priorities import priorities
+
+MTU_BYTES = 9214
+_LIMITS = f"minimum-threshold {ECN_KBYTES[0]} kbytes maximum-threshold {ECN_KBYTES[1]} kbytes"
+_PRIORITY = "priority-flow-control priority {priority} no-drop"
+WORDS = {
+    "mtu": "interface PORT; mtu {size}",
+    "pfc on": f"interface PORT; priority-flow-control on; {_PRIORITY}",
+    "pfc priority": f"interface PORT; {_PRIORITY}",
+    "pfc off": "interface PORT; priority-flow-control priority {priority} drop",
+    "pfc mode": "interface PORT; priority-flow-control on",
+    "pfc globally": "no priority-flow-control all off",
+    "trust": "interface PORT; qos trust dscp",
+    "watchdog": "interface PORT; priority-flow-control pause watchdog",
+    "ecn": f"interface PORT; tx-queue {{queue}}; random-detect ecn {_LIMITS} max-mark-probability 100",
+    "map": "qos map dscp {dscp} to traffic-class {priority}",
+    "queue": "qos map traffic-class {priority} to tx-queue {priority}",
+    "strict": "interface PORT; tx-queue {queue}; priority strict",
+    "share": "interface PORT; tx-queue {queue}; no priority; bandwidth percent {share}",
+}
+_OFF = r"(?:no |default )?"
+
+
+def _ready(wanted: Wanted, saved: Saved) -> Ready:
+    tree = blocks(saved.configuration or "")
+    ports = {name: block for name, block in named(tree, "interface") if _is_meant(name, block, saved)}
+    if saved.configuration is None:
+        ports = {name: Block(f"interface {name}") for name in saved.named("Ethernet1/1")}
+    profiles = dict(named(tree, "qos profile"))
+    holders = dict(named(tree, "interface"))
+    steps = [*_globally(wanted, saved, [one.line for one in tree])]
+    for name, block in ports.items():
+        profile = profiles.get(after(block.lines, "service-profile") or "")
+        group = after(block.lines, "channel-group")
+        of_group = f"Port-Channel{group.split()[0]}" if group else ""
+        steps += _routed(wanted, saved, of_group or name, holders.get(of_group, block), profile)
+        steps += _port(wanted, name, block, profile, saved)
+    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), (*_remarks(wanted, ports, tree),))
+
+
+def _is_meant(name: str, block: Block, saved: Saved) -> bool:
+    return name.startswith("Ethernet") and saved.means(name) and ("shutdown" not in block.lines or bool(saved.patterns))
+
+
+def _globally(wanted: Wanted, saved: Saved, top: Sequence[str]) -> Iterator[Step]:
+    if "priority-flow-control all off" in top:
+        what, touches = "PFC for the whole switch", "every port with `priority-flow-control on`"
+        yield step(what, WORDS["pfc globally"], ("priority-flow-control all off",), touches)
+    classes = _classes(top)
+    if saved.is_blank or classes.get(wanted.dscp, wanted.dscp // 8) != wanted.priority:
+        old = classes.get(wanted.dscp)
+        undo = (
+            f"qos map dscp {wanted.dscp} to traffic-class {old}"
+            if old is not None
+            else f"no qos map dscp {wanted.dscp}"
+        )
+        what = f"DSCP {wanted.dscp} to traffic class {wanted.priority}"
+        yield step(what, WORDS["map"], (undo,), dscp=wanted.dscp, priority=wanted.priority)
+    queue = after(top, f"qos map traffic-class {wanted.priority} to tx-queue")
+    if saved.is_blank or queue not in (None, str(wanted.priority)):
+        head = f"qos map traffic-class {wanted.priority}"
+        undo = f"{head} to tx-queue {queue}" if queue else f"no {head}"
+        yield step(f"traffic class {wanted.priority} to its queue", WORDS["queue"], (undo,), priority=wanted.priority)
+
+
+def _classes(top: Sequence[str]) -> dict[int, int]:
+    """Return DSCP to traffic class as lines say it."""
+    found: dict[int, int] = {}
+    for line in top:
+        if match := re.fullmatch(r"qos map dscp ([\d ,-]+) to traffic-class (\d)", line):
+            found |= dict.fromkeys(map(int, numbers_of(match[1]).split(",")), int(match[2]))
+    return found
+
+
+def _routed(wanted: Wanted, saved: Saved, name: str, block: Block, profile: Block | None) -> Iterator[Step]:
+    """Yield what belongs to the port, or to the Port-Channel that it is a member of."""
+    lines = [*(profile.lines if profile else ()), *block.lines]
+    is_routed = "no switchport" in block.lines or saved.configuration is None
+    size = after(lines, "mtu")
+    if int(size) < wanted.mtu_bytes if size and size.isdecimal() else is_routed:
+        undo = _old(block.lines, r"mtu .*") or "no mtu"
+        yield step(f"MTU of {name}", WORDS["mtu"], (undo,), port=name, size=max(MTU_BYTES, wanted.mtu_bytes))
+    trust = _old(lines, rf"{_OFF}qos trust.*")
+    usual = trust in (None, "default qos trust") and is_routed and saved.configuration is not None
+    if not usual and trust != "qos trust dscp":
+        undo = _old(block.lines, rf"{_OFF}qos trust.*") or "default qos trust"
+        touches = "the switch no longer sorts this port's frames by their priority tag (PCP)"
+        yield step(f"trust of {name}", WORDS["trust"], (undo,), touches, port=name)
+
+
+def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved: Saved) -> Iterator[Step]:
+    lines = [*(profile.lines if profile else ()), *block.lines]
+    mode = rf"{_OFF}priority-flow-control(?: mode)?(?: on| off)?"
+    state = _old(lines, mode)
+    if state is None or not re.fullmatch(r"priority-flow-control(?: mode)? on", state):
+        words = WORDS["pfc mode"]
+        if " mode on" in (saved.configuration or ""):  # an older EOS
+            words = words.replace("control on", "control mode on")
+        undo = _old(block.lines, mode) or "no priority-flow-control"
+        touches = "802.3x pause of the port is ignored from then on"
+        yield step(f"PFC of {name}", words, (undo,), touches, port=name)
+    lossless = _lossless(lines)
+    if wanted.priority not in lossless:
+        one = f"{_OFF}priority-flow-control priority {wanted.priority}(?: drop)?"
+        undo = _old(block.lines, one) or f"no priority-flow-control priority {wanted.priority}"
+        yield step(
+            f"priority {wanted.priority} of {name} without loss",
+            WORDS["pfc priority"],
+            (undo,),
+            port=name,
+            priority=wanted.priority,
+        )
+    for other in sorted(lossless - {wanted.priority}) if wanted.is_alone else ():
+        undo = _PRIORITY.format(priority=other)
+        touches = f"frames of priority {other} are dropped where a buffer is full"
+        yield step(f"priority {other} of {name}", WORDS["pfc off"], (undo,), touches, port=name, priority=other)
+    if "priority-flow-control pause watchdog" not in lines:
+        undo = (
+            _old(block.lines, rf"{_OFF}priority-flow-control pause watchdog")
+            or "no priority-flow-control pause watchdog"
+        )
+        touches = "a port that is paused for too long drops what waits in the paused queue"
+        yield step(f"watchdog of {name}", WORDS["watchdog"], (undo,), touches, port=name)
+    yield from _queue(wanted, name, block, profile)
+    yield from _strict(name, block, profile, is_blank=saved.configuration is None)
+
+
+def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None) -> Iterator[Step]:
+    queue = wanted.priority
+    own = _named_queue(block, queue)
+    both = [*(_named_queue(profile, queue).lines if profile else ()), *own.lines]
+    lead = f"tx-queue {queue}"
+    as_there = own.line if own.line.startswith("uc-") else lead
+    strict = _old(both, rf"{_OFF}priority(?: strict)?")
+    share = _old(both, r"(?:no )?bandwidth percent.*")
+    if strict != "no priority" or share is None or share.startswith("no "):
+        undo = (
+            _old(own.lines, r"(?:no )?bandwidth percent.*") or "no bandwidth percent",
+            _old(own.lines, rf"{_OFF}priority(?: strict)?") or "default priority",
+        )
+        words = WORDS["share"].replace("tx-queue {queue}", as_there)
+        touches = f"queue {queue} waits for the strict queues, and shares with the others what they leave"
+        yield step(
+            f"share of queue {queue} of {name}", words, undo, touches, port=name, queue=queue, share=SHARE_PERCENT
+        )
+    if not any(line.startswith("random-detect ecn minimum-threshold") for line in both):
+        undo_ecn = _old(own.lines, r"no random-detect ecn.*threshold.*") or "no random-detect ecn"
+        yield step(
+            f"ECN of queue {queue} of {name}",
+            WORDS["ecn"].replace("tx-queue {queue}", as_there), (undo_ecn,), port=name, queue=queue,
+        )  # fmt: skip
+
+
+def _strict(name: str, block: Block, profile: Block | None, *, is_blank: bool) -> Iterator[Step]:
+    """Yield the strict order of the queue of CNP, which is what a queue has by itself."""
+    own = _named_queue(block, CNP_PRIORITY)
+    lines = [*(_named_queue(profile, CNP_PRIORITY).lines if profile else ()), *own.lines]
+    strict = rf"{_OFF}priority(?: strict)?"
+    if is_blank or _old(lines, strict) == "no priority":
+        words = WORDS["strict"].replace("tx-queue {queue}", own.line)
+        undo = _old(own.lines, strict) or "default priority"
+        touches = f"queue {CNP_PRIORITY} (CNP) goes before all that share"
+        yield step(f"strict order of queue {CNP_PRIORITY} of {name}", words, (undo,), touches, port=name)
+
+
+def _named_queue(block: Block, queue: int) -> Block:
+    names = (f"tx-queue {queue}", f"uc-tx-queue {queue}")
+    return next((one for one in block.below if one.line in names), Block(names[0]))
+
+
+def _lossless(lines: Sequence[str]) -> set[int]:
+    found = [m[1] for line in lines if (m := re.fullmatch(r"priority-flow-control priority (\S+) no-drop", line))]
+    return priorities(numbers_of(",".join(found)))
+
+
+def _old(lines: Sequence[str], pattern: str) -> str | None:
+    """Return the last line of this kind: a later one overrules an earlier one."""
+    found = [line for line in lines if re.fullmatch(pattern, line)]
+    return found[-1] if found else None
+
+
+def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
+    each = [f"show interfaces {name} error-correction" for name in ports][:1]
+    return (
+        "show priority-flow-control",
+        "show priority-flow-control counters | json",
+        "show qos maps",
+        "show qos interfaces",
+        "show qos interfaces ecn counters queue | json",
+        "show interfaces flow-control | json",
+        "show interfaces | json",
+        "show lldp neighbors detail | json",
+        *each,
+    )
+
+
+def _remarks(wanted: Wanted, ports: Mapping[str, Block], tree: Sequence[Block]) -> Iterator[str]:
+    classes = _classes([one.line for one in tree])
+    alike = [at for at in range(64) if at != wanted.dscp and classes.get(at, at // 8) == wanted.priority]
+    if alike:
+        yield (
+            f"DSCP {numbers_of(','.join(map(str, alike)))} go to traffic class {wanted.priority} too:"
+            " what is marked so becomes lossless with it"
+        )
+    others = {one for block in ports.values() for one in _lossless(block.lines)} - {wanted.priority}
+    if others and not wanted.is_alone:
+        yield f"priority {','.join(map(str, sorted(others)))} is lossless too and stays so; --alone takes that away"
+    yield "headroom and thresholds (`platform trident mmu queue profile`) stay the platform's own"
+    yield (
+        "type it in a session that goes back by itself: `configure session roce`, `show session-config diffs`,"
+        " `commit timer 00:05:00`"
+    )
+
+
+def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
+    return files(saved, ready, comment="!", suffix=".txt")
+
+
+DIALECT = Dialect("eos", WORDS, _ready, _write)
