@@ -239,7 +239,9 @@ def attribute(kind: int, value: bytes) -> bytes:
 
 
 def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_path: Path) -> None:
-    pairs: dict[int, list[tuple[int, int, int | None]]] = {0: [(1, 1, None)], 1: [(9, 2, None), (10, 2, 300)]}
+    pairs: dict[int, list[tuple[int, int, int | None]]] = {0: [(1, 1, None)], 1: [(9, 2, None)]}
+    pairs[1] += [(number, 2, 300) for number in (10, 11, 12)]
+    packets = {11: (5, 7), 12: (5, 7)}
     kernels, users = 28 + 1, parts["HOLDER"]
 
     def dump(family: int, kind: int, request: bytes) -> Any:
@@ -253,6 +255,8 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
         for number, its_type, pid in pairs[index]:
             entry = attribute(parts["QUEUE_PAIR_NUMBER"], struct.pack("=I", number))
             entry += attribute(parts["QUEUE_PAIR_TYPE"], bytes([its_type]))
+            known = zip(parts["PACKET_NUMBERS"], packets.get(number, ()), strict=False)
+            entry += b"".join(attribute(way, struct.pack("=I", packet)) for way, packet in known)
             entry += attribute(kernels, b"ib_core\0") if pid is None else attribute(users, struct.pack("=I", pid))
             yield kind, attribute(parts["QUEUE_PAIRS"], attribute(20, entry))
 
@@ -264,6 +268,7 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
     rdma = parts["Rdma"](str(tmp_path))
     rdma.note_holders({})
     pairs[0] += [(7, 2, 100), (8, 2, 200), (9, 4, 200)]
+    packets[11] = (5, 8)  # it sent a packet; 12 stands still
     rdma.note_holders({100: None})
     pairs[0] = []  # they have ended since
     rdma.note_holders({})
@@ -271,7 +276,7 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
     rdma.add_holders(counters_of)
     names = [f"{whose}.queue_pairs" for whose in ("jobs", "others", "old")]
     assert counters_of["rxe0/1"] == {"hw.sent_pkts": 5, **dict(zip(names, (1, 2, 0), strict=True))}
-    assert counters_of["rxe1/1"] == {**dict(zip(names, (0, 0, 2), strict=True)), "verbs.number": 3}
+    assert counters_of["rxe1/1"] == {**dict(zip(names, (0, 1, 3), strict=True)), "verbs.number": 3}
 
 
 def test_a_kernel_that_does_not_tell_of_queue_pairs_leaves_it_open(parts: dict[str, Any], tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ class Collector:
         if self.sockets.confide(self.processes):
             self.sockets.assign(self.processes)
         self.sockets.datagrams.look(self.processes)
-        self.rdma.note_holders(self.processes.of_job)
+        self.rdma.note_holders(self.processes.of_job, always)
 
     def tick(self, now_s):
         """Look for new processes, and inside those that are new of the job's a few times, while that costs little.

@@ -23,6 +23,7 @@ LATE_BY, LATE_S = "hw.recoverable_errors", 1.1
 PER_QUEUE = re.compile(r"\[\d+\]|[rt]x\d+_|[rt]x[-_](queue_)?\d|[rt]xq\d|ch\d+_|q\d+_|queue_?\d")
 NETLINK_RDMA, RDMA_GET, RDMA_QUEUE_PAIRS = 20, 5 << 10 | 1, 5 << 10 | 10
 DEVICE_INDEX, DEVICE_NAME, QUEUE_PAIRS, QUEUE_PAIR_NUMBER, QUEUE_PAIR_TYPE, HOLDER = 1, 2, 19, 21, 26, 28
+PACKET_NUMBERS = (23, 24)  # of the next packet that is to come, and of the next that is sent
 VERBS_NUMBER = "verbs.number"
 HOLDERS_SHARE = 0.01
 OF_MANAGEMENT = (b"\0", b"\1")
@@ -72,7 +73,7 @@ class Rdma:
     def __init__(self, sys_folder):
         self.folder = os.path.join(sys_folder, "class/infiniband")
         self.ports = [[*path.split("/")[-3::2], path] for path in sorted(glob.glob(self.folder + "/*/ports/*"))]
-        self.held, self.old, self.jobs, self.next_s = set(), None, set(), 0.0
+        self.held, self.old, self.moved, self.jobs, self.next_s = set(), None, set(), set(), 0.0
         self.numbers = {}  # device to the number in the name of its file, /dev/infiniband/uverbs0
         for path in glob.glob(self.folder + "_verbs/uverbs*/ibdev"):
             self.numbers[read(path).strip()] = int(path.split("/")[-2][len("uverbs") :])
@@ -114,26 +115,33 @@ class Rdma:
             found[device + "/" + port] = one
         return found
 
-    def note_holders(self, of_job):
+    def note_holders(self, of_job, always=True):
         """Look who has queue pairs; the job's processes are known by now. Of thousands there are few looks."""
         self.jobs.update(of_job)
         now_s, before_s = time.monotonic(), time.process_time()
-        if now_s < self.next_s:
+        if now_s < self.next_s and not always:
             return
         with contextlib.suppress(OSError):  # before Linux 4.17
-            self.held.update(queue_pairs() if self.ports else ())
-            self.old = frozenset(self.held) if self.old is None else self.old
+            found = queue_pairs() if self.ports else {}
+            self.held.update(found)
+            self.old = dict(found) if self.old is None else self.old
+            self.moved.update(one for one in found if one in self.old and found[one] != self.old[one])
         self.next_s = now_s + (time.process_time() - before_s) / HOLDERS_SHARE
 
     def add_holders(self, counters):
-        """Add to the counters of ports how many queue pairs were ever seen: the job's, others', and those of before."""
+        """Add to the counters of ports how many queue pairs were seen: the job's, others', and those of before.
+
+        One of before that sent or got a packet meanwhile is like any other of others.
+        """
         for device, port, _ in self.ports:
             if device in self.numbers and device + "/" + port in counters:
                 counters[device + "/" + port][VERBS_NUMBER] = self.numbers[device]
         for device, port, _ in self.ports if self.old is not None else ():
             mine = [one for one in self.held if one[0] == device]
             jobs_count = len([one for one in mine if one[2] in self.jobs])
-            old_count = len([one for one in mine if one in self.old and one[2] not in self.jobs])
+            old_count = len(
+                [one for one in mine if one in self.old and one not in self.moved and one[2] not in self.jobs]
+            )
             counts = (jobs_count, len(mine) - jobs_count - old_count, old_count)
             names = (JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS)
             counters.get(device + "/" + port, {}).update(zip(names, counts))
@@ -158,8 +166,11 @@ class Rdma:
 
 
 def queue_pairs():
-    """Return device, number and process of all queue pairs but the kernel's own for management; raises OSError."""
-    found = set()
+    """Return (device, number, process) of all queue pairs but the kernel's own for management; raises OSError.
+
+    With each the numbers of its next packets, in and out, as far as the kernel tells them.
+    """
+    found = {}
     for _, content in list(dump(NETLINK_RDMA, RDMA_GET, b"")):
         about = dict(attributes(content, 0))
         name = about[DEVICE_NAME].rstrip(b"\0").decode()
@@ -170,7 +181,8 @@ def queue_pairs():
                 one = dict(attributes(entry, 0))
                 pid = struct.unpack("=I", one[HOLDER])[0] if HOLDER in one else 0
                 if pid or one.get(QUEUE_PAIR_TYPE, b"")[:1] not in OF_MANAGEMENT:
-                    found.add((name, struct.unpack("=I", one[QUEUE_PAIR_NUMBER])[0], pid))
+                    number = struct.unpack("=I", one[QUEUE_PAIR_NUMBER])[0]
+                    found[name, number, pid] = tuple(one.get(kind) for kind in PACKET_NUMBERS)
     return found
 
 
