@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from fabriscope.analysis.incast.points import IncastCurve
 
 EXIT_COLLAPSES, EXIT_UNDECIDED = 3, 4
-_LAYERS = {"tcp": "tcp", "rdma": "verbs"}
+_LAYERS = {
+    "tcp": "tcp",
+    "rdma": "verbs",
+    "mpi": "mpi",
+    "libfabric-tcp": "libfabric-tcp",
+    "libfabric-rdma": "libfabric-verbs",
+}
+_RDMA_LAYERS = ("verbs", "libfabric-verbs")
 
 
 @click.command(name="incast")
@@ -22,12 +29,16 @@ _LAYERS = {"tcp": "tcp", "rdma": "verbs"}
 @click.option(
     "--size", "sizes", multiple=True, default=("64KiB",), metavar="SIZE", help="Of a message; may be repeated."
 )
-@click.option("--over", type=click.Choice(sorted(_LAYERS)), default="tcp", show_default=True, help="What carries it.")
+@click.option("--over", type=click.Choice([*_LAYERS]), default="tcp", show_default=True, help="What carries it.")
+@click.option("--mpi", metavar="NAME", help="With --over mpi: the library, as `fabriscope mpi list` shows it.")
 @click.option("--rounds", is_flag=True, help="All wait for the slowest before the next round, as a striped read does.")
 @click.option("--duration", default="300ms", show_default=True, metavar="TIME", help="How long each point is sent.")
 @click.option("--launches", type=_usage.Count(1, 50), default=3, show_default=True, help="Of each number of streams.")
 @click.option("--interface", metavar="NAME", help="Of the hosts, the one that is measured.")
-@click.option("--rdma", type=click.Choice(["roce", "ib"]), help="With --interface and --over rdma: what it speaks.")
+@click.option(
+    "--rdma", type=click.Choice(["soft-roce", "iwarp", "roce", "ib"]),
+    help="What the network speaks: with --over mpi, MPI uses it.  [default: roce; in a lab, soft-roce]",
+)  # fmt: skip
 @click.option("--lab", metavar="PRESET[,KEY=VALUE...]", help="Build the hosts in a lab, e.g. gige,buffer=64KiB.")
 @click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/incast-TIME].")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but table and verdict.")
@@ -38,6 +49,7 @@ def incast(**options: Any) -> None:
     fabriscope incast --to node1 --from 'node[2-5]' --streams 1..10 --size 1MB --interface eth1
     fabriscope incast --to node1 --from 'node[2-5]' --lab gige,buffer=64KiB
     fabriscope incast --to g1 --from 'g[2-4]' --over rdma --lab ethernet-100,on_full=pause
+    fabriscope incast --to node1 --from 'node[2-5]' --over mpi --mpi openmpi --interface ib0 --rdma ib
 
     The exit code is 0 if it holds (paused or with losses, too), 3 if it collapses or is unfair, 4 if that is undecided.
     """
@@ -67,21 +79,20 @@ def _plan_text(options: dict[str, Any]) -> str:
 
     if (options["lab"] is None) == (options["interface"] is None):
         raise click.UsageError("give --interface for real hosts, or --lab to build them here")
-    is_rdma = options["over"] == "rdma"
-    if options["rdma"] is not None and (options["interface"] is None or not is_rdma):
-        raise click.UsageError("--rdma belongs to --interface and --over rdma")
+    layer, is_lab = _LAYERS[options["over"]], options["lab"] is not None
+    if (layer == "mpi") != (options["mpi"] is not None):
+        raise click.UsageError("--over mpi and --mpi NAME belong together; `fabriscope mpi list` shows the names")
+    if options["rdma"] is not None and layer != "mpi" and layer not in _RDMA_LAYERS:
+        raise click.UsageError(f"--over {options['over']} goes over no RDMA; leave --rdma out, or choose --over rdma")
+    is_rdma = layer in _RDMA_LAYERS or options["rdma"] is not None
     hosts = [options["receiver"], options["senders"]]
-    fabric: dict[str, Any] = {}
-    if options["lab"] is not None:
-        fabric["lab"] = _lab(options["lab"])
-    else:
-        fabric["interface"] = options["interface"]
+    fabric: dict[str, Any] = {"lab": _lab(options["lab"])} if is_lab else {"interface": options["interface"]}
     if is_rdma:
-        fabric["rdma"] = "soft-roce" if options["lab"] is not None else options["rdma"] or "roce"
+        fabric["rdma"] = options["rdma"] or ("soft-roce" if is_lab else "roce")
     benchmark = {"sizes": list(options["sizes"]), "duration": options["duration"]}
     if options["rounds"]:
         benchmark["mode"] = "rounds"
-    if is_rdma and options["lab"] is not None:
+    if layer == "verbs" and is_lab:
         benchmark["verbs"] = {"completion": "event"}
     many_to_one: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
     if options["streams"]:
@@ -90,13 +101,14 @@ def _plan_text(options: dict[str, Any]) -> str:
         "name": "incast",
         "hosts": hosts,
         "fabrics": {"fabric": fabric},
-        "layers": [_LAYERS[options["over"]]],
+        "layers": [layer],
         "many_to_one": many_to_one,
         "benchmarks": {"many_to_one": benchmark},
         "launches": options["launches"],
         "budget": "1s",
         "floor": False,
-        **({"guests": "all"} if is_rdma and options["lab"] is not None else {}),
+        **({"mpi": [options["mpi"]]} if layer == "mpi" else {}),
+        **({"guests": "all"} if is_rdma and is_lab else {}),
     }
     return yaml.safe_dump(plan, sort_keys=False)
 

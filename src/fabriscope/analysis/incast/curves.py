@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from statistics import median
 
 import polars as pl
@@ -39,6 +40,9 @@ INCAST_SCHEMA = {
     "pauses": pl.Int64,
     "marked_frames": pl.Int64,
     "retransmitted_bytes": pl.Int64,
+    "rdma_retries": pl.Int64,
+    "not_ready_retries": pl.Int64,
+    "notifications": pl.Int64,
 }
 
 
@@ -98,8 +102,7 @@ def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
             curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
             point.stream_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
             point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
-            point.launch_count, point.refused_window_count, point.evidence.dropped_frames, point.evidence.pauses,
-            point.evidence.marked_frames, point.evidence.retransmitted_bytes,
+            point.launch_count, point.refused_window_count, *astuple(point.evidence),
         )
         for curve in curves
         for point in curve.points

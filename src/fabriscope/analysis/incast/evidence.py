@@ -1,16 +1,28 @@
-"""What was counted while streams were sent: by the lab's switch, and by the senders' TCP."""
+"""What was counted while streams were sent: by the lab's switch, by the hosts' cards and RDMA ports, and by TCP."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from fabriscope.model.benchmark_kind import STREAMS
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.counters import RANK
+from fabriscope.model.case import Entry
+from fabriscope.model.counters import RANK, Watch
+from fabriscope.model.layers import layer_of
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
+
+RETRIES = ("hw.completer_retry_err", "hw.packet_seq_err", "hw.local_ack_timeout_err")
+"""A sender began to send again, after a NAK or as its timer ran out: rxe's name, then mlx5's for either."""
+NOT_READY = ("hw.rcvd_rnr_err", "hw.rnr_nak_retry_err")
+"""A sender was told that the receiver had posted no buffer: rxe, mlx5."""
+NOTIFICATIONS = ("hw.rp_cnp_handled",)
+"""A sender slowed down as it was notified of congestion (DCQCN): mlx5."""
+PAUSES = re.compile(r"driver\.rx_(prio[0-7]_pause|global_pause|pause(_frames)?|flow_control_xoff)")
+"""Pause frames that a sender's card obeyed: by priority and global (mlx5), global (others, Intel's)."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +32,27 @@ class Evidence:
     dropped_frames: int | None = None
     """By the lab's switch, on its way to the host that receives."""
     pauses: int | None = None
-    """How often the lab's switch stopped a host that sends."""
+    """How often the lab's switch stopped a host that sends; elsewhere, pause frames that the senders' cards counted."""
     marked_frames: int | None = None
     """Marked by the lab's switch: congestion experienced (ECN)."""
     retransmitted_bytes: int | None = None
-    """By the senders' TCP, on the job's connections."""
+    """By the senders' TCP, on the job's connections; None over RDMA, where they carry only the wiring-up."""
+    rdma_retries: int | None = None
+    """How often the senders' RDMA ports began to send again."""
+    not_ready_retries: int | None = None
+    """How often they were told that the receiver was not ready (RNR)."""
+    notifications: int | None = None
+    """How often they were notified of congestion (CNP)."""
+
+    @property
+    def has_losses(self) -> bool:
+        """Return whether frames were lost: by the switch's word, and where it has none by what was sent again.
+
+        A timer that ran out makes TCP and RDMA send again too, without any loss.
+        """
+        if self.dropped_frames is not None:
+            return self.dropped_frames > 0
+        return bool(self.retransmitted_bytes or self.rdma_retries)
 
 
 def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
@@ -37,8 +65,13 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
         case_id = next(iter(record.results), "")
         case = run.manifest.cases.get(case_id)
         if case is not None and kind_of(case.benchmark).pattern == STREAMS and case.entry.fabric is not None:
-            switch = _of_switch(ports, before, case.entry.fabric, case.entry.hosts)
-            found[case.entry.entry_id].append(Evidence(*switch, _sent_again(run, record)))
+            dropped, pauses, marked = _of_switch(ports, before, case.entry.fabric, case.entry.hosts)
+            watches = run.watches(record)
+            if pauses is None:
+                pauses = _pause_frames(run, watches, case.entry)
+            of_ports = (ports_grew(watches, case.entry.hosts, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS))
+            again = None if layer_of(case.entry.layer).needs_rdma else _sent_again(watches)
+            found[case.entry.entry_id].append(Evidence(dropped, pauses, marked, again, *of_ports))
         before = ports or before
     return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 
@@ -49,8 +82,8 @@ def _began(record: LaunchRecord) -> int:
 
 def _sum(parts: Sequence[Evidence]) -> Evidence:
     totals = []
-    for name in ("dropped_frames", "pauses", "marked_frames", "retransmitted_bytes"):
-        numbers = [number for part in parts if (number := getattr(part, name)) is not None]
+    for counted in fields(Evidence):
+        numbers = [number for part in parts if (number := getattr(part, counted.name)) is not None]
         totals.append(sum(numbers) if numbers else None)
     return Evidence(*totals)
 
@@ -90,13 +123,52 @@ def _of_switch(
     return grown(hosts[0], "dropped_frames"), sum(pauses) if pauses else None, grown(hosts[0], "marked_frames")
 
 
-def _sent_again(run: RunData, record: LaunchRecord) -> int | None:
+def _sent_again(watches: Mapping[str, Watch]) -> int | None:
     """Return what TCP sent again on the connections of the ranks, None where nobody watched."""
     numbers = [
         connection.retransmitted_bytes
-        for watch in run.watches(record).values()
+        for watch in watches.values()
         for reading in watch.readings
         for connection in reading.connections
         if connection.role == RANK and connection.is_closed and connection.retransmitted_bytes is not None
     ]
     return sum(numbers) if numbers else None
+
+
+def ports_grew(watches: Mapping[str, Watch], hosts: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return by how much these counters of the RDMA ports of all hosts but the first, which receives, grew.
+
+    None where no port has them.
+    """
+    growths = [
+        growth
+        for host in dict.fromkeys(hosts[1:])
+        if (watch := watches.get(host)) is not None and len(watch.readings) > 1
+        for port, last in watch.readings[-1].rdma.items()
+        for name in names
+        if (growth := _growth(watch.readings[0].rdma.get(port, {}), last, name)) is not None
+    ]
+    return sum(growths) if growths else None
+
+
+def _pause_frames(run: RunData, watches: Mapping[str, Watch], entry: Entry) -> int | None:
+    """Return the pause frames that the senders' cards counted on the fabric's interfaces, None where none counts."""
+    fabric = run.manifest.fabrics.get(entry.fabric or "")
+    growths = []
+    for host in dict.fromkeys(entry.hosts[1:]):
+        watch = watches.get(host)
+        interface = fabric.interfaces.get(host, "") if fabric is not None else ""
+        if watch is None or len(watch.readings) < 2:
+            continue
+        first, last = (reading.interfaces.get(interface, {}) for reading in (watch.readings[0], watch.readings[-1]))
+        growths += [
+            growth for name in last if PAUSES.fullmatch(name) and (growth := _growth(first, last, name)) is not None
+        ]
+    return sum(growths) if growths else None
+
+
+def _growth(first: Mapping[str, int], last: Mapping[str, int], name: str) -> int | None:
+    """Return by how much a counter grew; None where it is in only one of the readings, or was made anew."""
+    if name not in first or name not in last or last[name] < first[name]:
+        return None
+    return last[name] - first[name]

@@ -79,7 +79,7 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
     if worst.fairness is not None and worst.fairness < LEAST_FAIRNESS:
         words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
         return UNFAIR, f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}; {counted}"
-    if any(point.evidence.dropped_frames or point.evidence.retransmitted_bytes for point in told):
+    if any(point.evidence.has_losses for point in told):
         return DROPPED, f"{share}; {counted}"
     if any(point.evidence.pauses for point in told):
         return PAUSED, f"{share}; {counted}"
@@ -114,7 +114,7 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
     if not shares or max(shares) >= FILLS:
         return ""
     full = [point.evidence.dropped_frames or point.evidence.pauses for point in points]
-    if any(full):
+    if any(full) or any(point.evidence.dropped_frames is None and point.evidence.has_losses for point in points):
         return ""
     return (
         f"the hosts send or receive at most {max(shares):.0%} of what the wire allows, and nothing was dropped or "
@@ -130,8 +130,11 @@ def _counted(points: Sequence[IncastPoint]) -> str:
         ("pauses", "pauses"),
         ("marked_frames", "frames marked"),
         ("retransmitted_bytes", "bytes sent again"),
+        ("rdma_retries", "retries of RDMA"),
+        ("not_ready_retries", "times the receiver was not ready"),
+        ("notifications", "notifications of congestion"),
     ):
         numbers = [number for point in points if (number := getattr(point.evidence, name)) is not None]
         if numbers and (sum(numbers) or name == "dropped_frames"):
             words.append(f"{sum(numbers)} {what}")
-    return ", ".join(words) or "no counter tells of the switch"
+    return ", ".join(words) or "no counter tells of drops"

@@ -27,7 +27,8 @@ from fabriscope.reports.section import (
 _NOTE = (
     "The aggregate is what had arrived of all streams while every sender sent, over that time; streams that overlapped "
     "by less than 90 % have none. Fairness is Jain’s index. It has fallen where it stays below nine tenths of what "
-    "fewer senders had. Counters of the switch and of TCP are of all message sizes of the launch together."
+    "fewer senders had. What was dropped, paused and sent again is of all message sizes and launches of a number of "
+    "streams together: TCP tells bytes, an RDMA port how often it began to send again."
 )
 _MOST_MAPS = 4
 _STYLES = {COLLAPSES: "slower", UNFAIR: "slower", UNDECIDED: "undecided"}
@@ -45,13 +46,10 @@ def _build(results: Results) -> list[Section]:
     columns.append(Column("state"))
     table = Table(columns, rows, groups)
     blocks: list[Block] = [Bullets(sentences), table, *_maps(results, curves), Paragraph(_NOTE, is_note=True)]
-    brief: list[Block] = [Heading("many to one"), Table(_brief_columns(), [_brief(*pair) for pair in _pairs(curves)])]
-    brief.append(Bullets(sentences))
+    brief: list[Block] = [Heading("many to one")]
+    for curve in curves:
+        brief += [Bullets([curve.sentence()]), Table(_brief_columns(), [_brief(point) for point in curve.points])]
     return [Section("incast", "Many to one", blocks, "Many to one", brief=brief)]
-
-
-def _pairs(curves: Sequence[IncastCurve]) -> list[tuple[IncastCurve, IncastPoint]]:
-    return [(curve, point) for curve in curves for point in curve.points]
 
 
 def _row(curve: IncastCurve, point: IncastPoint) -> Row:
@@ -67,20 +65,19 @@ def _row(curve: IncastCurve, point: IncastPoint) -> Row:
         Cell(time_text(point.skew_ns), _refused(point)),
         _count(point.evidence.dropped_frames),
         _count(point.evidence.pauses),
-        _count(point.evidence.retransmitted_bytes),
+        _sent_again(point),
         str(point.launch_count),
         Cell(curve.verdict, style=_STYLES.get(curve.state, "equivalent")),
     ]
 
 
 def _brief_columns() -> list[Column]:
-    numbers = ("streams", "aggregate", "of the wire", "slowest", "fairness", "dropped", "pauses")
-    return [Column("network, layer, size"), *(Column(name, "number") for name in numbers)]
+    numbers = ("streams", "aggregate", "of wire", "slowest", "fairness", "dropped", "pauses", "sent again")
+    return [Column(name, "number") for name in numbers]
 
 
-def _brief(curve: IncastCurve, point: IncastPoint) -> Row:
+def _brief(point: IncastPoint) -> Row:
     return [
-        curve.name,
         str(point.stream_count),
         _rate(point.aggregate.value, AGGREGATE),
         _share(point),
@@ -88,6 +85,7 @@ def _brief(curve: IncastCurve, point: IncastPoint) -> Row:
         UNKNOWN if point.fairness is None else f"{point.fairness:.2f}",
         _count(point.evidence.dropped_frames),
         _count(point.evidence.pauses),
+        _sent_again(point),
     ]
 
 
@@ -101,6 +99,14 @@ def _share(point: IncastPoint) -> str:
 
 def _count(number: int | None) -> str:
     return UNKNOWN if number is None else str(number)
+
+
+def _sent_again(point: IncastPoint) -> str:
+    """Return TCP's bytes, or how often RDMA began again."""
+    again, retries = point.evidence.retransmitted_bytes, point.evidence.rdma_retries
+    if again is not None:
+        return f"{again} B"
+    return UNKNOWN if retries is None else f"{retries} {'retry' if retries == 1 else 'retries'}"
 
 
 def _refused(point: IncastPoint) -> str:

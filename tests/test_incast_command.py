@@ -1,0 +1,79 @@
+"""`fabriscope incast`: the words of the command line make a plan; a small lab is measured, told and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests import needs
+
+import fabriscope as api
+from fabriscope import store
+from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.incast import points
+from fabriscope.analysis.results import results_of
+from fabriscope.cli import fabriscope, incast
+
+TO = ("--to", "node1", "--from", "node[2-3]")
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(fabriscope, ["incast", *(str(word) for word in words)])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--lab", "gige", "--over", "mpi"), "--over mpi and --mpi NAME belong together"),
+        (("--lab", "gige", "--mpi", "openmpi"), "--over mpi and --mpi NAME belong together"),
+        (("--lab", "gige", "--rdma", "ib"), "--over tcp goes over no RDMA"),
+        (("--lab", "gige,buffer"), "'buffer' is not KEY=VALUE"),
+        (("--lab", "gige", "--streams", "0"), "0 is neither a count from 1 to 1024"),
+        (("--lab", "gige", "--streams", "4..2"), "nor a range such as 1..10"),
+        (("--lab", "gige", "--from", "node[1-2]"), "node1 both sends and receives"),
+        (("--lab", "nosuch"), "nosuch"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = command(*TO, *words, "-o", tmp_path / "run")
+    assert done.exit_code != 0
+    assert said in " ".join(f"{done.output} {done.exception}".split())
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("states", "status"),
+    [
+        ((points.HOLDS, points.PAUSED), 0),
+        ((points.DROPPED,), 0),
+        ((points.HOLDS, points.UNDECIDED), 4),
+        ((points.COLLAPSES, points.UNDECIDED), 3),
+        ((points.UNFAIR,), 3),
+        ((), 4),
+    ],
+)
+def test_the_status_is_that_of_the_worst_curve(states: tuple[str, ...], status: int) -> None:
+    curve = Curve("inter", "gige", "tcp", None, "engine", "many_to_one", "", "", "")
+    assert incast._status([points.IncastCurve(curve, 8, (), None, state, "") for state in states]) == status
+
+
+@pytest.mark.parametrize(("over", "layer"), [("tcp", "TCP"), ("libfabric-tcp", "libfabric (tcp)"), ("mpi", "MPI")])
+def test_a_lab_is_measured_and_told(over: str, layer: str, tmp_path: Path) -> None:
+    needs.lab()
+    words = ("--over", over, *(("--mpi", needs.mpi_library().name) if over == "mpi" else ()))
+    slow = "ethernet-100,rate=20Mb/s,buffer=64KiB,on_full=pause"
+    sizes = ("--size", "8KiB", "--streams", "1..2", "--duration", "100ms", "--launches", "2")
+    done = command(*TO, *words, *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
+    run = api.load(tmp_path / "run")
+    (curve,) = results_of(store.open_run(tmp_path / "run").read()).incast_curves
+    assert done.exit_code == incast._status([curve]), done.output
+    shown = " ".join(done.output.split())
+    assert curve.sentence() in shown
+    assert layer in curve.name
+    assert [point.stream_count for point in curve.points] == [1, 2]
+    for point in curve.points:
+        assert point.launch_count + point.refused_window_count >= 2
+        assert point.share_of_limit is None or point.share_of_limit <= 1.01
+        assert point.evidence.dropped_frames is not None
+    assert set(run.streams()["rank"].unique()) == {1, 2}
