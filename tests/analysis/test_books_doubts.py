@@ -288,6 +288,21 @@ def test_what_an_interface_above_counted_has_an_owner() -> None:
     assert balance(nested, TCP).verdict == PROVED
 
 
+@pytest.mark.parametrize(("lacks", "verdict"), [(20, PROVED), (0, UNDECIDED)])
+def test_what_came_past_an_upper_interface_is_its_connections(lacks: int, verdict: str) -> None:
+    """A host answered for a macvlan's address by its parent's hardware address: the parent alone counted that."""
+    made = scene(tcp(100 * MB, 0))
+    for name, way in (("a", "tx"), ("b", "rx")):
+        size = made[name].interfaces["eth0"][f"{way}_bytes"]
+        made[name].count("eth1", way, size + (20 - lacks) * MB, 70_000)
+    made["b"].count("eth0", "rx", -lacks * MB, -lacks * MB // 1448)
+    nested = {name: replace(watch, lower_interfaces={"eth0": ("eth1",)}) for name, watch in made.watches().items()}
+    books = balance(nested, TCP)
+    assert books.verdict == verdict, books.because
+    assert books.closure_error is not None
+    assert books.closure_error < 0.02
+
+
 def test_two_names_of_one_file_are_one_memory() -> None:
     made = on_one(lambda one: one.tcp("a", "a", 4 * MB, 0, "eth0"))
     host = made["a"]

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, Transfer
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.wire import (
     LARGEST_DATAGRAM_BYTES,
-    LEAST_COUNTED_BYTES,
     TCP_BYTES,
     TIME_STAMP_BYTES,
     UDP_BYTES,
-    Line,
     Meter,
 )
 

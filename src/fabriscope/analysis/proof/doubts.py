@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
 from fabriscope.analysis.proof.room import passed_by
-from fabriscope.analysis.proof.wire import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS

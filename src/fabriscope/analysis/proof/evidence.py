@@ -24,9 +24,10 @@ from fabriscope.analysis.proof.flows import (
     transfers_of,
 )
 from fabriscope.analysis.proof.found import Found
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.routes import places_of, routed, routes_of, through_doors
-from fabriscope.analysis.proof.wire import LEAST_COUNTED_BYTES, Line, Meter, Port, disturbances, lines_of, without_ip
+from fabriscope.analysis.proof.wire import Meter, Port, disturbances, lines_of, without_ip
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Expectation, Ownerless, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
-from fabriscope.analysis.proof.wire import DIRECTIONS, LEAST_COUNTED_BYTES, TIME_STAMP_BYTES, Line
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
+from fabriscope.analysis.proof.wire import DIRECTIONS, TIME_STAMP_BYTES
 
 ROUTE_SHARE = 0.5
 """An interface that counted less than this share of what its addresses sent was not the one they left by."""

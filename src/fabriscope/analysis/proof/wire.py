@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
+from fabriscope.analysis.proof.line import Line, told_apart
 from fabriscope.analysis.proof.segments import Way, datagram_counts
 from fabriscope.model.counters import Reading, Watch
 
-LEAST_COUNTED_BYTES = 10_000
-"""Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
 SACK_BYTES = 28
 """The most that a packet's option on missing segments adds beside time stamps: TCP's options end at 40 bytes."""
@@ -35,10 +34,6 @@ DRIVER_DATA = (
 )
 """What drivers count in bytes where the port's own counters are missing, out and in: bnxt_re (its newer chips count
 RoCE apart), also EFA; irdma and i40iw, where the device's IP versions are summed. Headers are among them."""
-TUNNEL_BYTES = 80
-"""The most that a packet is longer beneath a tunnel: VXLAN over IPv6 adds 70, WireGuard over IPv6 80."""
-TUNNEL_SHARE = 0.125
-"""The most that a tunnel's headers add to what it carries, in packets of 1 kB and more."""
 LEAST_IDLE_COUNT = 100
 """Packets, or words, that an idle port moves in the same time; fewer are those of its own management."""
 SATURATED = (1 << 32) - 1
@@ -46,41 +41,6 @@ SATURATED = (1 << 32) - 1
 READING_S = 0.1
 """A reading is not of one moment: on a busy host interfaces are read this much before connections."""
 DIRECTIONS = (("out", "tx"), ("in", "rx"))
-
-
-@dataclass(frozen=True)
-class Line:
-    """One direction of one interface."""
-
-    host: str
-    interface: str
-    direction: str
-    """`out` or `in`."""
-    counted_bytes: int
-    packet_count: int
-    tcp_bytes: int
-    """Payload of all TCP connections."""
-    header_bytes: int
-    rdma_bytes: int
-    """Payload of an RDMA device that sends through the interface's own counters (Soft RoCE)."""
-    background_bytes: int
-    rest_bytes: int
-    """What nothing accounts for; negative where more is accounted for than was counted."""
-    again_bytes: int = 0
-    """Of the TCP payload, what was sent again: a queue may have dropped it before the interface counted it."""
-    datagram_bytes: int = 0
-    """What went by the job's datagrams (`books_datagrams`)."""
-    datagram_count: int = 0
-    """Of the packets, those of UDP, whoever sent them; their shorter headers are taken off."""
-    other_packets: int | None = None
-    """Of the packets, those that are certainly none of TCP's; None where TCP's segments are not counted."""
-    unsure_bytes: int = 0
-    """What else of the job's may be hidden: readings are not of one moment, and idle hosts not always as idle."""
-
-    @property
-    def error(self) -> float | None:
-        """Return |counted - background - explained| / counted; None where too little was counted."""
-        return abs(self.rest_bytes) / self.counted_bytes if self.counted_bytes >= LEAST_COUNTED_BYTES else None
 
 
 @dataclass(frozen=True)
@@ -353,7 +313,8 @@ def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> t
                 port, received_bytes=line.rdma_bytes
             )  # fmt: skip
             ports[ports.index(port)] = filled
-    return [_without_nested(line, lines, meter.watch.lower_interfaces) for line in lines], ports
+    lower = meter.watch.lower_interfaces
+    return told_apart(lines, lower), ports
 
 
 def _ways(meter: Meter, flows: Sequence[Flow], ports: Sequence[Port]) -> dict[tuple[str, str], Way]:
@@ -375,15 +336,6 @@ def _ways(meter: Meter, flows: Sequence[Flow], ports: Sequence[Port]) -> dict[tu
                 sum(known) if len(known) == len(segments) else None, payload,
             )  # fmt: skip
     return found
-
-
-def _without_nested(line: Line, lines: Sequence[Line], lower: Mapping[str, Sequence[str]]) -> Line:
-    """Return the account of an interface less what those above it counted too (VLAN, VXLAN: the kernel tells)."""
-    above = [one for one in lines if one.direction == line.direction and line.interface in lower.get(one.interface, ())]
-    nested = sum(max(0, one.counted_bytes) for one in above)
-    # Above, a packet may be 64 KiB; beneath, each segment of it has all headers.
-    nested += min(TUNNEL_BYTES * max(0, line.packet_count), round(TUNNEL_SHARE * nested))
-    return replace(line, rest_bytes=line.rest_bytes - min(max(0, line.rest_bytes), nested))
 
 
 def _line(
