@@ -190,6 +190,7 @@ HOSTS: list[Row] = [
     _hosts("hosts by 5,000 digits", f"node[1-{'9' * 5000}]", "more hosts than can be counted"),
     _hosts("ranges multiplied", "r[1-1000]c[1-1000]n[1-1000]", "names up to 1000000000 hosts"),
     _hosts("ranges in turn", "a[1-5000],b[1-5000]", "names up to 10000 hosts"),
+    _hosts("a range of three", "node[1-999999-99]", "names up to 1000099 hosts"),
     _hosts("many taken out of more", "n[1-1000000]!n[1-999999]", "names up to 1999999 hosts"),
     _hosts("5,000 hosts", "n[1-5000]", "5000 hosts are more than 4096"),
     _hosts("a range backwards", "n[5-1]", "no host list"),

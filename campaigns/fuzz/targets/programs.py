@@ -43,7 +43,7 @@ READER_FACTORS = {
     "netperf": (*_BITS, *_KIBI, 1e3),
     "netpipe": (*FACTORS["netpipe"], *_BITS, 1.0, 1e9),
     "npb": (1e-9,),
-    "ycsb": (1e6,),
+    "ycsb": (1e3, 1e6),
 }
 """Likewise, of readers whose columns have no one factor."""
 DERIVED = ("communication_percent",)
@@ -52,7 +52,7 @@ IN_ORDER = (
     *(("latency_ns_least", "latency_ns"), ("latency_ns", "latency_ns_p99"), ("latency_ns_p99", "latency_ns_most")),
     *(("time_ns_least_rank_mean", "time_ns_mean"), ("time_ns_mean", "time_ns_most_rank_mean")),
 )
-"""Columns of which no row has more in the first than in the second, but for the rounding of times (10 ns)."""
+"""Columns of which no row has more in the first than in the second, but for the rounding of times."""
 
 
 def _launch(instrument: str, spec: Mapping[str, Any]) -> Launch:
@@ -206,9 +206,9 @@ def _reader(name: str) -> Target:
             for row in table.rows:
                 assert set(row.values) <= set(names), "a value of no column"
                 for less, more in IN_ORDER:
-                    limit = (
-                        row.number(more) * (1 + _CLOSE) + 10 if row.number(more) else math.inf
-                    )  # 0: it could not tell
+                    rounding = max(10, names[less].factor / 2) if less in names else 0  # of a whole millisecond
+                    most = row.number(more)
+                    limit = most * (1 + _CLOSE) + rounding if most else math.inf  # 0: it could not tell
                     assert not row.number(less) > limit, f"{less} is more than {more}"
                 for column, value in row.values.items():
                     if column not in DERIVED and not isinstance(value, str) and math.isfinite(value):

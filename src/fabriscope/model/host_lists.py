@@ -107,6 +107,8 @@ def _values(ranges: str) -> float:
         if match:
             first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
             total += max(0, last - first) // max(1, step) + 1
-        else:
-            total += math.inf if re.search(r"[0-9]{19}", item) and "-" in item else 1
+        elif "-" in item and re.search(r"[0-9]{19}", item):
+            total += math.inf
+        else:  # ClusterShell takes 1-9-5 for a range, too
+            total += max(1, sum(map(int, re.findall("[0-9]+", item)))) if item.count("-") > 1 else 1
     return total
