@@ -26,6 +26,7 @@ SLACK = 20
 ROOMS: Mapping[str, set[str]] = {
     "model": set(),
     "hosts": {"model", "registry"},
+    "knobs": {"model", "registry", "hosts"},
     "launch": {"model", "registry", "hosts"},
     "lab": {"model"},
     "readers": {"model"},
@@ -49,7 +50,17 @@ ANALYSIS = (
 """What is in analysis; each may import model and those before it."""
 RUNNING = (
     "applications",
-    *("evaluation", "effort", "sharing", "sharpen", "casualties", "copy_rates", "launch_counters", "rdma_ports"),
+    *(
+        "settings",
+        "evaluation",
+        "effort",
+        "sharing",
+        "sharpen",
+        "casualties",
+        "copy_rates",
+        "launch_counters",
+        "rdma_ports",
+    ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *("program_place", "site", "prove", "run", "survey", "log_values", "importing"),
 )

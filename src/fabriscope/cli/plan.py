@@ -80,8 +80,10 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     """Yield what of the plan is not used, and what is not known yet."""
     from fabriscope import plan as plans
     from fabriscope.model.errors import printable
+    from fabriscope.running import settings
 
     yield from map(printable, plans.unmeasured(checked.section))
+    yield from map(printable, settings.described(fabrics.values()))
     used = {host for launch in schedule.launches for host in launch.entry.hosts}
     if len(used) < len(checked.hosts):
         yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"

@@ -47,6 +47,8 @@ class Fabric:
     """Largest IP packet; None when unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What was set for this fabric, for the report (delay, buffer, coalescing ...)."""
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    """What is set on hosts for the launches over it and put back afterwards: knob to value (`knobs/`)."""
     rdma_ports: Mapping[str, RdmaPort] = field(default_factory=dict)
     """Host name to its end, for a fabric that speaks verbs; empty otherwise."""
     service_level: Annotated[int, Within(0, 15)] = 0

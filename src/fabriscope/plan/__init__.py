@@ -8,6 +8,7 @@ from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
+from fabriscope.plan.settings import values_of as set_values
 from fabriscope.plan.turns import turn_ns_of
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "most_added_ns",
     "refuse_others",
     "round_of",
+    "set_values",
     "start_ns",
     "turn_ns_of",
     "unmeasured",

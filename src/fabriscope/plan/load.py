@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from fabriscope.plan import (
     schema,
     selections,
     services,
+    settings,
     streams,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
@@ -54,6 +55,8 @@ class Vocabulary:
     """The layers that an instrument measures; one that is not named here measures every layer."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Layers that this installation's engine was built without, and what to do."""
+    knobs: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
+    """What may be set on hosts: its name to what reads a value, and raises ValueError."""
     missing_here: Mapping[str, str] = field(default_factory=dict)
     """Layers whose library is not on this machine, and what to do; other hosts may have it, those of a lab do not."""
 
@@ -206,6 +209,7 @@ def _contradictions(
 ) -> Iterator[tuple[Place, str, str]]:
     yield from _unknown_names(plan, words)
     yield from fabrics.contradictions(plan, hosts)
+    yield from settings.contradictions(plan, words.knobs)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
         key = "placements" if "placements" in plan.model_fields_set else "hosts"

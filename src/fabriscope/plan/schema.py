@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection
@@ -93,6 +93,9 @@ class FabricSection(Section):
     )
     rdma: Literal["soft-roce", "iwarp", "roce", "ib"] | None = Field(
         None, description="it speaks verbs: in software (in the lab, on guests), or by the hosts' own devices"
+    )
+    settings: dict[Label, StrictBool | int | str] = Field(
+        {}, description="what is set on hosts for the launches over it and put back afterwards; docs/settings.md"
     )
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")

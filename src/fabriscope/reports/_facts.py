@@ -140,7 +140,8 @@ def fabric_table(run: RunData) -> list[FabricLine]:
         # What the switch was asked to be stands in columns of its own.
         asked = asdict(switch) if switch else {}
         settings = {key: value for key, value in fabric.settings.items() if key not in asked}
-        texts = [*(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)]
+        set_on_hosts = (f"{key} {value} (set on hosts)" for key, value in fabric.knobs.items())
+        texts = [*set_on_hosts, *(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)]
         rows.append(
             FabricLine(
                 name=name,

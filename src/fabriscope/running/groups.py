@@ -21,6 +21,7 @@ from fabriscope.registry import discover
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.effort import measuring_ns
 from fabriscope.running.launch_runner import LaunchRunner
+from fabriscope.running.settings import Standing
 from fabriscope.running.sharing import sharing_of
 
 TABLES = Path("/dev", "shm")
@@ -49,15 +50,20 @@ class BlockRunner:
         self._casualties = Casualties(site)
         self._hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
         self._turn_ns = plans.turn_ns_of(plan.section.turns)
+        self._standing = Standing(site)
 
     def run(self, block: Sequence[Launch]) -> None:
         """Measure and store a block's launches; what is interrupted is not stored: it is measured again on resume."""
-        for launch, runner in self._measured(block):
-            if self._cancel.is_set():
-                return
-            stored = self._store(runner)
-            self._hung.update(stored.details.hung_case_ids)
-            self._progress.launch_ended(launch, stored.failures, measuring_ns(stored))
+        try:
+            for launch, runner in self._measured(block):
+                if self._cancel.is_set():
+                    return
+                stored = self._store(runner)
+                self._hung.update(stored.details.hung_case_ids)
+                self._progress.launch_ended(launch, stored.failures, measuring_ns(stored))
+        finally:
+            if problem := self._standing.end():
+                self._progress.say(problem)
 
     def _measured(self, block: Sequence[Launch]) -> Iterator[tuple[Launch, LaunchRunner]]:
         if self._turn_ns is None:
@@ -99,6 +105,7 @@ class BlockRunner:
             self._casualties,
             self._hung,
             self._cancel,
+            self._standing,
             self._folder.errors,
             turn,
             alone_because,

@@ -18,12 +18,13 @@ from fabriscope.launch import mpi_jobs, processes
 from fabriscope.launch.site import Site
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError
+from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError, ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.turns import TurnPlace
 from fabriscope.running import launch_counters
 from fabriscope.running.casualties import Casualties
+from fabriscope.running.settings import Standing
 
 SETTLE_NS = 30 * 10**9
 """Grace beyond twice the expected time and one case's time-out before a launch is ended."""
@@ -45,16 +46,14 @@ class LaunchRunner:
         casualties: Casualties,
         hung: Mapping[str, int],
         cancel: threading.Event,
+        standing: Standing,
         errors: Path | None = None,
         turn: TurnPlace | None = None,
         alone_because: str | None = None,
     ) -> None:
-        """Prepare a launch; `errors` is the folder for the tracebacks of errors that nobody foresaw.
-
-        `turn` is its place in a group that measures in turns, `alone_because` the reason why it has none.
-        """
+        """Prepare a launch, of which `standing` sets things; `turn` is its place in a group, or why it is alone."""
         self._errors = errors
-        self._turn = turn
+        self._turn, self._standing = turn, standing
         self._plan = plan
         self._launch = launch
         self._adapter = adapter
@@ -88,8 +87,9 @@ class LaunchRunner:
         hung: list[str] = []
         try:
             placed, self._stand_ins = self._casualties.place(self._launch)
+            self._standing.hold(placed.entry)
             hung = self._measure(placed, expected_ns)
-        except HostError as error:
+        except (HostError, ToolMissing) as error:
             self._take(_all_failed(self._launch, str(error)))
         except BaseException as error:  # a launch is a border: nothing that goes wrong in it ends the run
             self._take(_all_failed(self._launch, self._unforeseen(error)))

@@ -17,6 +17,7 @@ from fabriscope import plan as plans
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.hosts import allocation
+from fabriscope.knobs import knobs
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, PlanError, StoreError
@@ -68,6 +69,7 @@ def vocabulary() -> plans.Vocabulary:
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
+        knobs={name: knob.value for name, knob in knobs().items()},
         left_out=_by_layer(left_out),
         missing_here=_by_layer(built_in.missing_library),
     )

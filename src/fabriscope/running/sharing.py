@@ -47,6 +47,8 @@ def _alone(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str
     if not set(guests).isdisjoint(entry.hosts):
         return "guests of one machine share its processors as programs do not"
     fabric = fabrics[entry.fabric] if entry.fabric else None
+    if fabric is not None and fabric.knobs:
+        return "what its fabric sets holds for whole hosts"
     uses_card = layer_of(entry.layer).needs_rdma or (fabric is not None and fabric.transport != TCP)
     if uses_card:
         return "the counters of an RDMA port do not say whose bytes it carried"

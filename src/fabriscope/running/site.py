@@ -21,7 +21,7 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
 from fabriscope.plan.schema import FabricSection, LabFabricSection
 from fabriscope.registry import discover
-from fabriscope.running import applications, rdma_ports, real_site, services
+from fabriscope.running import applications, rdma_ports, real_site, services, settings
 from fabriscope.running.real_site import Notice, Parts, RealSite
 
 if TYPE_CHECKING:
@@ -105,15 +105,20 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
     for index, (name, section) in enumerate(plan.section.fabrics.items()):
         if section.lab is None:
             fabrics[name] = Fabric(
-                name, _interfaces(section, plan), line_rate_bits_per_s=section.line_rate, **_verbs(section)
+                name,
+                _interfaces(section, plan),
+                line_rate_bits_per_s=section.line_rate,
+                knobs=settings.values_of(section),
+                **_verbs(section),
             )
             continue
-        switch = switch_spec(section.lab)
+        switch, knobs = switch_spec(section.lab), settings.values_of(section)
         fabrics[name] = Fabric(
             name,
             dict.fromkeys(plan.hosts, f"eth{index}"),
             line_rate_bits_per_s=switch.rate_bits_per_s or None,
-            mtu_bytes=switch.mtu_bytes,
+            mtu_bytes=int(knobs.get("mtu", switch.mtu_bytes)),
+            knobs=knobs,
             settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
             **_verbs(section),
         )

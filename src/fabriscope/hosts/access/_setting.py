@@ -3,13 +3,14 @@
 # mypy: ignore-errors
 # Holds one setting of a host changed for as long as somebody waits here, or puts one back later. Plain Python 3.6.
 #
-# A setting: path, read_argv, set_argv, restore_argv, new (see Change in changes.py). `hold` is told: setting,
-# patience_s. It says the old value and where it stands, then hears single bytes: `S` set it, `.` we are still here, `R`
-# put it back, `L` leave it so. Their end, silence, or a signal puts it back. `put_back_later` is told: setting, old,
-# place, survives_reboot, is_dry; it says what came of it.
+# A setting: path, read_argv, read_pattern, set_argv, restore_argv, new (see Change in changes.py). `hold` is told:
+# setting, patience_s. It says the old value and where it stands, then hears single bytes: `S` set it, `.` we are
+# still here, `R` put it back, `L` leave it so. Their end, silence, or a signal puts it back. `put_back_later` is told:
+# setting, old, place, survives_reboot, is_dry; it says what came of it.
 import contextlib
 import json
 import os
+import re
 import select
 import subprocess
 
@@ -106,7 +107,7 @@ def value(setting):
     """Return what stands; of `always [madvise] never` the choice."""
     path = setting["path"]
     if setting["read_argv"]:
-        return run(setting["read_argv"])
+        return part_of(run(setting["read_argv"]), setting)
     if setting["set_argv"]:
         return THERE if os.path.lexists(path) else ABSENT
     try:
@@ -117,6 +118,16 @@ def value(setting):
     words = text.split()
     chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
     return chosen[0] if len(chosen) == 1 and len(words) > 1 else text
+
+
+def part_of(text, setting):
+    """Return what a pattern means of a text; all of it where there is none."""
+    if not setting["read_pattern"]:
+        return text
+    match = re.search(setting["read_pattern"], text, re.MULTILINE)
+    if match is None:
+        raise Refused(f"`{' '.join(setting['read_argv'])}` tells no value of it that could be changed")
+    return match.group(1)
 
 
 def act(setting, argv, text, old):

@@ -157,7 +157,7 @@ class Result:
     @property
     def is_void(self) -> bool:
         """Return whether something else had undone it before."""
-        return self.outcome in ("already", "rebooted")
+        return self.outcome in ("already", "rebooted", "gone")
 
     @property
     def is_problem(self) -> bool:
@@ -173,6 +173,7 @@ class Result:
         text = {
             "restored": f"{'would be' if is_dry else 'is'} {old} again, was {new}",
             "already": f"is {old} already",
+            "gone": "undone, its host in a lab is no more",
             "rebooted": "undone by a reboot of the host since",
             "changed": f"left alone, somebody else has set it to {more} since it was changed from {old} to {new}",
             "elsewhere": "left alone, this is another network namespace than the one it was changed in",
@@ -206,7 +207,35 @@ def restored(entries: Iterable[Entry], *, is_asked: bool = False, is_dry: bool =
         yield Result(entry, "left", f"{entry.where}: left, {why}")
 
 
+def _is_gone(entry: Entry) -> bool:
+    """Return whether an entry is of a lab's host whose network, with all that is set of it, the kernel has removed.
+
+    A process that we cannot look at counts as one that is there, but for the first of the machine, which no lab made.
+    """
+    if entry.host.kind != "namespace":
+        return False
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "ns" / "net").readlink()) == entry.place.network:
+                return False
+        except PermissionError:
+            if process.name != "1" and _owner(process) in (os.getuid(), None):
+                return False
+        except OSError:
+            continue  # it has ended
+    return True
+
+
+def _owner(process: Path) -> int | None:
+    try:
+        return process.stat().st_uid
+    except OSError:
+        return None
+
+
 def _restored(entry: Entry, *, is_dry: bool) -> Result:
+    if _is_gone(entry):
+        return Result.of(entry, Foreign({"outcome": "gone"}, entry.where))
     order = {
         "setting": asdict(entry.change),
         "old": entry.old,

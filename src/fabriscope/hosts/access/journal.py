@@ -44,6 +44,8 @@ class Change:
     restore_argv: tuple[str, ...] = ()
     """`{old}` in it stands for the old value."""
     survives_reboot: bool = False
+    read_pattern: str = ""
+    """A regular expression whose group is the value in what `read_argv` prints; empty: all of it is."""
 
     @classmethod
     def of_file(cls, what: str, path: str, new: str) -> Self:
@@ -64,7 +66,8 @@ class Change:
 
     def is_of_same(self, other: Change) -> bool:
         """Return whether both are of one setting, whatever they make of it."""
-        return (self.path, self.read_argv) == (other.path, other.read_argv)
+        mine, others = ((one.path, one.read_argv, one.read_pattern) for one in (self, other))
+        return mine == others
 
 
 @dataclass(frozen=True)
@@ -262,4 +265,5 @@ def _change(part: Foreign) -> Change:
         set_argv=part.at("set_argv").texts(),
         restore_argv=part.at("restore_argv").texts(),
         survives_reboot=part.at("survives_reboot").flag(),
+        read_pattern=pattern.text() if (pattern := part.get("read_pattern")) is not None else "",
     )
