@@ -100,7 +100,7 @@ def test_beside_a_ratio_stand_the_medians_of_its_two_sides() -> None:
 
 def test_there_is_a_test_for_every_kind() -> None:
     words = ["lower", "equal", {"ratio": "1..2"}, {"lower_by": "1us"}, {"value": "1.."}, {"share": "1.."}, "grows",
-             "steady", {"dip": 64}, {"best": 64}, "widens"]  # fmt: skip
+             "steady", {"dip": 64}, {"best": 64}, "widens", {"state": "holds"}]  # fmt: skip
     assert {parse_expectation(word)["kind"] for word in words} == set(KINDS)
 
 

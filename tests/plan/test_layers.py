@@ -11,8 +11,9 @@ from fabriscope import engine_binary
 from fabriscope.model import native
 from fabriscope.model.errors import LaunchError, PlanError
 from fabriscope.model.layers import layers_over
-from fabriscope.plan import Plan, load
+from fabriscope.plan import Plan, expand, load
 from fabriscope.running import run
+from fabriscope.running.site import planned_fabrics
 
 REAL = "fabrics: {g: {interface: eth0, rdma: ib}}"
 LAB = "guests: all\nfabrics: {g: {lab: gige, rdma: soft-roce}}"
@@ -78,3 +79,36 @@ def test_an_engine_that_says_something_else_is_an_error_of_ours(
         _engine(tmp_path, monkeypatch, answer.encode("utf-8", "replace").decode())
         with pytest.raises(LaunchError, match="--list"):
             run.vocabulary()
+
+
+LIMITED = """
+name: x
+hosts: a,b
+fabrics: {g: {lab: gige, layers: tcp}, h: {lab: gige}}
+layers: [tcp, libfabric-tcp]
+benchmarks:
+  ping_pong: {sizes: [64], layers: libfabric-tcp}
+  bandwidth: {sizes: [64]}
+floor: false
+launches: 1
+"""
+
+
+def test_fabrics_and_benchmarks_may_be_limited_to_some_layers(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(LIMITED)
+    plan = load(tmp_path / "plan.yaml", run.vocabulary())
+    cases = expand(plan, planned_fabrics(plan), 2).cases.values()
+    assert {(case.entry.fabric, case.entry.layer, case.benchmark) for case in cases} == {
+        ("g", "tcp", "bandwidth"),
+        ("h", "tcp", "bandwidth"),
+        ("h", "libfabric-tcp", "bandwidth"),
+        ("h", "libfabric-tcp", "ping_pong"),
+    }
+
+
+@pytest.mark.parametrize("place", ["g: {lab: gige, layers: tcp}", "ping_pong: {sizes: [64], layers: libfabric-tcp}"])
+def test_a_layer_that_the_plan_does_not_measure_is_named(place: str, tmp_path: Path) -> None:
+    changed = place.replace("libfabric-tcp", "mpi").replace("tcp}", "mpi}")
+    (tmp_path / "plan.yaml").write_text(LIMITED.replace(place, changed))
+    with pytest.raises(PlanError, match=r"is limited to the layer 'mpi', which the plan does not measure"):
+        load(tmp_path / "plan.yaml", run.vocabulary())

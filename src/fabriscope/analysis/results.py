@@ -28,6 +28,7 @@ from fabriscope.analysis.frames import (
 from fabriscope.analysis.incast.curves import incast_curves, incast_frame
 from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.papers.paper import Paper, paper_of
+from fabriscope.analysis.papers.selections import State
 from fabriscope.analysis.proof.transport import (
     refuted_run,
     refuted_values,
@@ -214,7 +215,12 @@ class Results:
     @cached_property
     def paper(self) -> Paper | None:
         """Return what came of the paper that the plan re-ran."""
-        return paper_of(self.run, self._sound_values)
+        states = {
+            point.case_id: State(curve.state, f"{curve.verdict}: {curve.because}")
+            for curve in self.incast_curves
+            for point in curve.points
+        }
+        return paper_of(self.run, self._sound_values, states)
 
     @cached_property
     def findings(self) -> list[Finding]:

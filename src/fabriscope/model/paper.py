@@ -52,6 +52,8 @@ class Expectation:
     low: float | None = None
     high: float | None = None
     at: float | None = None
+    state: str | None = None
+    """Of many to one: what the fabric does."""
 
 
 @dataclass(frozen=True)

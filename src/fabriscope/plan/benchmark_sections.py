@@ -14,6 +14,7 @@ from fabriscope.plan.strict import Truth
 from fabriscope.plan.values import (
     DurationNs,
     HostList,
+    Layers,
     Parameter,
     SizeBytes,
     Sizes,
@@ -66,6 +67,7 @@ class BenchmarkSection(Section):
         parse_sizes("1..1MiB"), description="message sizes: powers of two, a list, or from-to-perturbation"
     )
     window: SweptWindow = Field((64,), description="messages in flight; not used by ping_pong and empty; of incast 1")
+    layers: Layers | None = Field(None, description="those of the plan's layers that it is measured at; absent: all")
     in_flight_limit: SizeBytes = Field(
         4 << 20, description="the window of large messages is cut so that at most this many bytes are in flight", gt=0
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabriscope.model.benchmark_kind import BenchmarkKind
 from fabriscope.model.benchmarks import choices_of, kind_of
 from fabriscope.model.case import Entry
+from fabriscope.model.errors import shown
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import Layout
 from fabriscope.plan.benchmark_sections import BenchmarkSection, SocketSection, VerbsSection
@@ -22,6 +23,7 @@ DEFAULT_QUEUE_DEPTH = 128
 def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for every benchmark that could not be measured as it is asked for."""
     yield from _too_many(plan)
+    yield from _other_layers(plan)
     for name, section in plan.benchmarks.items():
         kind = kind_of(name)
         yield from _parameters(section, kind)
@@ -41,8 +43,19 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
         yield from _queues(plan, section, name)
         if "inter" in plan.placements and "intra" not in plan.placements and section.pairing:
             yield from _pairs_on_one_host(plan, section, kind)
-        if 0 in section.sizes and len(section.sizes) == 1 and "tcp" in plan.layers and not kind.needs_mpi:
+        over_tcp = "tcp" in (section.layers or plan.layers) and not kind.needs_mpi
+        if 0 in section.sizes and len(section.sizes) == 1 and over_tcp:
             yield ("benchmarks", name, "sizes"), "TCP cannot send a message of 0 bytes", "start at 1"
+
+
+def _other_layers(plan: PlanSection) -> Iterator[Contradiction]:
+    """Yield what fabrics and benchmarks are limited to and the plan does not measure."""
+    for key, sections in (("fabrics", plan.fabrics), ("benchmarks", plan.benchmarks)):
+        for name, section in sections.items():
+            for layer in section.layers or ():
+                if layer not in plan.layers:
+                    what = f"{name} is limited to the layer {shown(layer)}, which the plan does not measure"
+                    yield (key, name, "layers"), what, f"it measures {', '.join(plan.layers)}"
 
 
 def _too_many(plan: PlanSection) -> Iterator[Contradiction]:

@@ -25,6 +25,10 @@ def carriers(section: PlanSection, placement: str, layer: str) -> Iterator[tuple
 
 def _fabrics(section: PlanSection, placement: str, layer: str) -> list[str | None]:
     if placement == "inter":
-        return [name for name, fabric in section.fabrics.items() if fabric.rdma or not layer_of(layer).needs_rdma]
+        return [
+            name
+            for name, fabric in section.fabrics.items()
+            if (fabric.rdma or not layer_of(layer).needs_rdma) and (fabric.layers is None or layer in fabric.layers)
+        ]
     addressed: list[str | None] = list(section.intra_fabrics) if layer_of(layer).reaches_itself else []
     return [None, *addressed] if layer == "mpi" or not addressed else addressed

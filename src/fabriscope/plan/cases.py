@@ -33,6 +33,8 @@ def cases(
         kind = kind_of(name)
         needed = kind.layer or ("mpi" if kind.needs_mpi else "verbs" if kind.needs_verbs else entry.layer)
         is_of_service = bool(layer_of(entry.layer).instrument)
+        if section.layers is not None and entry.layer not in section.layers:
+            continue
         if kind.pattern not in patterns or entry.layer != needed or is_of_service is not bool(kind.layer):
             continue
         told = parameters_of(services, entry.layer)

@@ -34,7 +34,9 @@ _KEYS_OF_KINDS = {
     **dict.fromkeys(("ratio", "difference", "value", "share"), ("low", "high")),
     **dict.fromkeys(("dip", "best"), ("at",)),
 }
-KEYS = ("lower_by", "higher_by", "ratio", "value", "share", "dip", "best")
+KEYS = ("lower_by", "higher_by", "ratio", "value", "share", "dip", "best", "state")
+STATES = ("holds", "paused", "dropped", "collapses", "unfair")
+"""What a fabric may be said to do under many to one; `holds` with or without pauses and losses."""
 ANYWHERE = "anywhere"
 TAKES = ("largest", "least", "mean")
 
@@ -95,6 +97,8 @@ def parse_expectation(value: Any) -> dict[str, Any]:
             f"{shown(value)} is no expectation; write {', '.join(WORDS)}, or one of {', '.join(KEYS)} with a value"
         )
     key, what = next(iter(value.items()))
+    if key == "state":
+        return _state(what)
     if key in ("lower_by", "higher_by"):
         return _by(str(what), -1 if key == "lower_by" else 1)
     if key == "dip" and what == ANYWHERE:
@@ -110,6 +114,8 @@ def parse_expectation(value: Any) -> dict[str, Any]:
 def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an expectation that is written as a run folder has it; raises ValueError for any other mapping."""
     kind = value["kind"]
+    if kind == "state" and set(value) == {"kind", "state"}:
+        return _state(value["state"])
     keys = _KEYS_OF_KINDS.get(kind) if isinstance(kind, str) else None
     if keys is None or set(value) != {"kind", *keys}:
         raise ValueError(f"{shown(dict(value))} is no expectation")
@@ -119,6 +125,12 @@ def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
         if (key == "sign" and number not in (-1, 1)) or not (is_number or (number is None and key != "sign")):
             raise ValueError(f"{shown(number)} is no {key} of an expectation")
     return dict(value)
+
+
+def _state(value: Any) -> dict[str, Any]:
+    if value not in STATES:
+        raise ValueError(f"{shown(value)} is no state of many to one; choose {', '.join(STATES)}")
+    return {"kind": "state", "state": value}
 
 
 def _by(text: str, sign: int) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from fabriscope.plan.values import (
     CoreCounts,
     DurationNs,
     HostList,
+    Layers,
     RankCounts,
     RateBitsPerS,
     Seed,
@@ -99,6 +100,7 @@ class FabricSection(Section):
     )
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
+    layers: Layers | None = Field(None, description="those of the plan's layers that are measured over it; absent: all")
 
 
 class GuestSection(Section):

@@ -23,6 +23,7 @@ ATTRIBUTES = frozenset(
         "rank_count",
         "host_count",
         "pair_count",
+        "stream_count",
     )
 ) - {"entry", "socket", "parameters", "hosts"}
 """What a case can be selected by (analysis/papers/selections.py)."""

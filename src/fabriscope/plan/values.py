@@ -276,3 +276,5 @@ _BIND_SCHEMA = {
     ]
 }
 Binding = Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)]
+Layers = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(unique)]
+"""Some of a plan's layers: a name, or a list."""

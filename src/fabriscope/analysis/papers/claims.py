@@ -17,8 +17,10 @@ from fabriscope.analysis.papers import claim_words as words
 from fabriscope.analysis.papers.selections import SIZE, Blocks, Curve, Pool
 from fabriscope.analysis.papers.statements import (
     FAILS,
+    FALSE,
     NOTHING,
     OPEN,
+    TRUE,
     Point,
     Statement,
     above,
@@ -30,6 +32,8 @@ from fabriscope.analysis.papers.statements import (
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.paper import Claim, Expectation, Meant
 
+HOLDING = ("holds", "paused", "dropped")
+"""States of many to one in which the aggregate stays."""
 SAME = "both are one and the same measurement here"
 
 
@@ -278,7 +282,21 @@ def _widens(part: _Part, claim: Claim, pool: Pool, curve: Curve, other: Curve | 
     part.add(None, words.gap_evidence(claim, places, gaps, sign), statement)
 
 
+def _state(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | None) -> None:
+    """The fabric does so under many to one, as its curve over the number of streams tells."""
+    states = pool.states_of(curve)
+    if len(states) != 1:
+        problem = "no state of many to one is told of it" if not states else "it is several curves of many to one"
+        part.problems.append(problem)
+        return
+    (state,) = states
+    wanted = HOLDING if claim.expect.state == "holds" else (claim.expect.state,)
+    told = NOTHING if state.name == "undecided" else TRUE if state.name in wanted else FALSE
+    part.add(None, state.sentence, told)
+
+
 KINDS: dict[str, Kind] = {
+    "state": _state,
     "direction": _direction,
     "equal": _equal,
     "ratio": _ratio,

@@ -11,7 +11,7 @@ import polars as pl
 
 from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.papers.claims import Finding, judge
-from fabriscope.analysis.papers.selections import Curve, Pool
+from fabriscope.analysis.papers.selections import Curve, Pool, State
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.paper import Column, Draw, FigureFacts, PaperCell, PaperFacts, TableFacts
@@ -82,12 +82,15 @@ class Paper:
         )
 
 
-def paper_of(run: RunData, values: pl.DataFrame) -> Paper | None:
-    """Return the paper that a run's plan re-ran, judged by its launch values; None where the plan names none."""
+def paper_of(run: RunData, values: pl.DataFrame, states: Mapping[str, State]) -> Paper | None:
+    """Return the paper that a run's plan re-ran, judged by its launch values; None where the plan names none.
+
+    `states` are of the cases of many to one, by their ids.
+    """
     about = run.manifest.paper
     if not about:
         return None
-    pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method)
+    pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method, states)
     return Paper(
         about,
         tuple(_figure(one, pool) for one in about.figures),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 
 import polars as pl
 
 from fabriscope.analysis.numbers.evidence import FIXED
+from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.paper import Attribute, Meant, Picked, Select
@@ -58,6 +61,18 @@ class Curve:
     """Why there is no curve."""
 
 
+@dataclass(frozen=True)
+class State:
+    """What is told of one curve of many to one: whether the fabric holds."""
+
+    name: str
+    """`holds`, `paused`, `dropped`, `collapses`, `unfair` or `undecided`."""
+    sentence: str
+
+
+NO_STATES: Mapping[str, State] = MappingProxyType({})
+
+
 class Pool:
     """The launch values of a run, to pick from."""
 
@@ -67,8 +82,10 @@ class Pool:
         cases: Mapping[str, Case],
         fabrics: Mapping[str, Fabric],
         method: str = FIXED,
+        states: Mapping[str, State] = NO_STATES,
     ) -> None:
         self.method = method
+        self._states = states
         self._cases = {case_id: attributes(case) for case_id, case in cases.items()}
         self._values: dict[tuple[str, str], Blocks] = {}
         sound = values.filter(~pl.col("impossible"), pl.col("value") > 0)
@@ -126,6 +143,10 @@ class Pool:
         lost = frozenset(missing - points.keys())
         return Curve(points, cases, known, case_ids, lost, None if points else "not measured here")
 
+    def states_of(self, curve: Curve) -> set[State]:
+        """Return the states of the curves of many to one that its cases belong to."""
+        return {self._states[case_id] for case_id in curve.case_ids if case_id in self._states}
+
     def line_rate_of(self, curve: Curve) -> float | None:
         """Return the line rate in bits per second of the one fabric that a curve runs over; None if unknown."""
         names = {self._cases[case_id].fabric for case_id in curve.case_ids}
@@ -148,7 +169,8 @@ class Attributes:
     fabric: str | None
     named: Mapping[str, Attribute]
     """All of it, by its name in the manifest: of the entry (layer, fabric, placement, mpi, instrument), the case, its
-    socket options and its parameters; `rank_count`, `host_count` and `pair_count` are counted."""
+    socket options and its parameters; `rank_count`, `host_count`, `pair_count` and, of many to one, `stream_count` are
+    counted."""
 
 
 def attributes(case: Case) -> Attributes:
@@ -161,6 +183,8 @@ def attributes(case: Case) -> Attributes:
         del flat[name]
     flat |= case.parameter_map
     flat |= {"rank_count": len(hosts), "host_count": len(set(hosts)), "pair_count": len(hosts) // 2}
+    if kind_of(case.benchmark).pattern == STREAMS:
+        flat["stream_count"] = len(hosts) - 1
     return Attributes(case.message_size_bytes, case.entry.fabric, flat)
 
 

@@ -45,6 +45,8 @@ class Statement:
 
 
 NOTHING = Statement(math.nan, math.nan)
+TRUE, FALSE = Statement(0.0, 1.0), Statement(1.0, 0.0)
+"""What was decided elsewhere, by intervals over launches."""
 
 
 @dataclass(frozen=True)
