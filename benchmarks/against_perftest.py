@@ -49,13 +49,12 @@ from fabriscope.model.lab import LabSpec
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.registry import discover
 
-HOSTS = ("node1", "node2")
-PERFTEST = "perftest"
+HOSTS, PERFTEST, TWO_BUFFERS = ("node1", "node2"), "perftest", (("buffers", "separate"),)
 BUSY_STATUS = 3
 SPARE_S = 60.0
 """What a launch may take beyond twice its budget: guests share cores."""
 METRICS = {
-    "ping_pong": "latency_ns",
+    "ping_pong": "latency_ns_separate",
     "write_latency": "put_latency_ns",
     "bandwidth": "stream_bandwidth_bytes_per_s",
     "write_bandwidth": "put_stream_bandwidth_bytes_per_s",
@@ -137,7 +136,7 @@ class Place:
         instrument = "engine" if program == OURS else program
         entry = Entry("verbs", self.fabric.name, "inter", HOSTS, instrument=instrument)
         window = max(1, min(QUEUE_DEPTH, WINDOW_BYTES // size)) if _is_rate(benchmark) else 1
-        case = Case(entry, benchmark, size, window)
+        case = Case(entry, benchmark, size, window, parameters=TWO_BUFFERS if benchmark == "ping_pong" else ())
         self.launch_count += 1
         launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
         token = secrets.token_hex(16)

@@ -48,7 +48,7 @@ def test_files_of_one_kind_are_replicates_and_labels_make_entries(logs: Path, tm
         ("roce", "openmpi", "osu", "mpi"), ("eth", "openmpi", "osu", "mpi"),
     }  # fmt: skip
     (least,) = [row for row in rows if row.fabric == "roce" and row.message_size_bytes == 1]
-    assert (least.metric_id, least.launch_count, least.sample_count) == ("latency_ns_mean", 6, 6)
+    assert (least.metric_id, least.launch_count, least.sample_count) == ("latency_ns_separate_mean", 6, 6)
     assert least.low is not None
     assert 2000 < least.low < least.value < 2050
     assert least.grade == "B"
@@ -72,11 +72,11 @@ def test_one_log_has_no_interval_and_nothing_is_guessed(tmp_path: Path) -> None:
     assert all(row.low is None and row.high is None and row.grade == "D" for row in rows)
     assert {(row.fabric, row.placement, row.mpi) for row in rows} == {("unstated", "unstated", None)}
     # the window is said nowhere, so that this is no bandwidth of ours
-    assert {row.metric_id for row in rows} == {"latency_ns_mean", "osu_bw_bandwidth_bytes_per_s"}
+    assert {row.metric_id for row in rows} == {"latency_ns_separate_mean", "osu_bw_bandwidth_bytes_per_s"}
     importing.run([log], tmp_path / "said", {"window": "64"})
     rows = results_of(store.open_run(tmp_path / "said").read()).graded
     assert {(row.metric_id, row.window_size) for row in rows} == {
-        ("latency_ns_mean", 1), ("bandwidth_bytes_per_s", 64),
+        ("latency_ns_separate_mean", 1), ("bandwidth_bytes_per_s", 64),
     }  # fmt: skip
     (record,) = data.journal
     assert record.details.read_from is not None

@@ -36,7 +36,7 @@ def _paper(path: Path) -> PaperSection:
 @pytest.mark.parametrize("path", sorted(PAPERS.glob("*.paper.yaml")), ids=lambda path: path.name)
 def test_a_papers_data_can_be_read(path: Path) -> None:
     paper = _paper(path)
-    resolved = resolve(paper, {})
+    resolved = resolve(paper, {}, {})
     claims = [claim for figure in resolved["figures"] for claim in figure["claims"]] + resolved["claims"]
     assert len(claims) >= 10
     assert all(claim["metric_id"] and claim["say"] for claim in claims)

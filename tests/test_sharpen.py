@@ -152,7 +152,7 @@ def test_a_crossovers_interval_becomes_narrower(plan: Plan, tmp_path: Path) -> N
 
 
 def test_both_sides_of_a_pair_get_the_same_sizes_in_the_same_blocks(whole: store.RunFolder) -> None:
-    values = launch_values(whole.read()).filter(pl.col("round") > 0, pl.col("metric_id") == "latency_ns")
+    values = launch_values(whole.read()).filter(pl.col("round") > 0, pl.col("metric_id") == "latency_ns_separate")
     sides = values.partition_by("entry_id", maintain_order=True)
     points = [set(side.select("message_size_bytes", "block").iter_rows()) for side in sides]
     assert len(points) == 2

@@ -328,6 +328,17 @@ def test_the_account_of_a_group_s_operations() -> None:
     assert [model["error_bound_ns"] for model in models] == [850, 1200]
 
 
+def test_the_pools_of_rotating_buffers_are_told() -> None:
+    head, rest = (DATA / "group.stdout").read_text().split("\n", 1)
+    pool = '{"type":"pool","pool_bytes":41943040,"last_level_cache_bytes":null,"case_count":1}'
+    assert parse(f"{head}\n{pool}\n{rest}", **GROUP).details["pool"] == {
+        "pool_bytes": 41943040,
+        "last_level_cache_bytes": None,
+    }
+    with pytest.raises(ParseError):
+        parse(f"{head}\n{pool.replace('41943040', '0')}\n{rest}", **GROUP)
+
+
 def test_every_rank_s_share_is_kept() -> None:
     parsed = parse((DATA / "group.stdout").read_text(), **GROUP)
     shares = {

@@ -64,7 +64,9 @@ def test_names_become_cases(tmp_path: Path) -> None:
     assert plain == {"label": "plain", "select": {"benchmark": "ping_pong", "fabric": "g"}, "missing": None}
     assert (rdma["select"], rdma["missing"]) == (None, "rdma")
     lower, best = figure["claims"]
-    assert (lower["metric_id"], lower["sizes"]) == ("latency_ns", [1, 1024]), "what a claim leaves out is its figure's"
+    assert (lower["metric_id"], lower["sizes"]) == ("latency_ns_separate", [1, 1024]), (
+        "what a claim leaves out is its figure's"
+    )
     assert best["of"][0]["select"] == {"benchmark": "ping_pong", "fabric": "h", "send_buffer_bytes": 65536}
     assert (best["sizes"], best["expect"]) == ([64, None], {"kind": "value", "low": 1e6, "high": None})
     (table,) = plan.paper["tables"]
@@ -72,6 +74,14 @@ def test_names_become_cases(tmp_path: Path) -> None:
     said = {one["name"]: (one["here"], one["stands"]) for one in plan.paper["names"]}
     assert said["plain"] == ("an emulated wire", True)
     assert said["rdma"] == ("", False)
+
+
+def test_a_claim_is_judged_by_the_buffers_of_the_plan(tmp_path: Path) -> None:
+    for buffers, ends in (("", "_separate"), ("buffers: same, ", ""), ("buffers: [rotating, same], ", "_rotating")):
+        plan = _load(tmp_path, plan=PLAN.replace("ping_pong: {", f"ping_pong: {{{buffers}"))
+        (figure,) = plan.paper["figures"]
+        said = [claim["metric_id"] for claim in figure["claims"]]
+        assert said == [f"latency_ns{ends}", f"ping_pong_bandwidth_bytes_per_s{ends}"]
 
 
 @pytest.mark.parametrize(

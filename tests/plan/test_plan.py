@@ -128,9 +128,9 @@ def test_queues_of_verbs_are_swept_over_verbs_only(tmp_path: Path) -> None:
     )
     plan = _load(text.replace("socket: {send_buffer: [default, 16KiB]}", queues), tmp_path)
     cases = [case for case in expand(plan, planned_fabrics(plan)).cases.values() if case.benchmark == "ping_pong"]
-    assert {case.parameters for case in cases if case.entry.layer == "tcp"} == {()}
+    assert {case.parameters for case in cases if case.entry.layer == "tcp"} == {(("buffers", "separate"),)}
     told = {case.series: case.parameter_map for case in cases if case.entry.layer == "verbs"}
-    fixed = {"queue_depth": "32", "completion": "event", "ack_timeout": "18"}
+    fixed = {"buffers": "separate", "queue_depth": "32", "completion": "event", "ack_timeout": "18"}
     assert told == {
         "signal every 1": {"signal_every": "1", **fixed},
         "signal every 16": {"signal_every": "16", **fixed},

@@ -83,7 +83,7 @@ def _with_paper(run: RunData) -> RunData:
         "slow": StandInSection(says="100 Mb/s", select={"fabric": "ethernet-100"}),
         "fast": StandInSection(says="1 Gb/s", select={"fabric": "gige"}),
     }
-    facts = shapes.decode({**resolve(paper, here), "here": {"colour": "black"}}, PaperFacts)
+    facts = shapes.decode({**resolve(paper, here, {"ping_pong": "same"}), "here": {"colour": "black"}}, PaperFacts)
     return replace(run, manifest=replace(run.manifest, paper=facts))
 
 

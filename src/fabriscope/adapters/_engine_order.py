@@ -10,7 +10,9 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.measurement import SampleBlock
 
-RESULTS = ("header", "metric", "block", "rank_block", "stream_block", "verification", "turns", "failure", "footer")
+RESULTS = (
+    "header", "pool", "metric", "block", "rank_block", "stream_block", "verification", "turns", "failure", "footer",
+)  # fmt: skip
 """Kinds of records that do not come after the footer, which is the last."""
 OVERLAPPING = "common_clock"
 """The timing whose operations may begin at one rank before the one before has ended at another."""

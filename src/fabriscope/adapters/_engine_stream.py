@@ -107,6 +107,8 @@ class Stream:
     """How the ranks' clocks ran against rank 0's."""
     turns: Mapping[str, int] | None = None
     """What it tells of its turns (`TurnsTaken`); None where it measured alone."""
+    pool: Mapping[str, Any] | None = None
+    """How large the pools of rotating buffers are; None where no case has any."""
     notes: list[str] = field(default_factory=list)
     """Lines of others: MPI libraries print to standard output too."""
     is_torn: bool = False
@@ -128,6 +130,8 @@ class Stream:
             found["groups"] = {case_id: account.plain() for case_id, account in self.groups.items()}
         if self.turns is not None:
             found["turns"] = dict(self.turns)
+        if self.pool is not None:
+            found["pool"] = dict(self.pool)
         if self.clock_models:
             found["clock_models"] = [dict(model) for model in self.clock_models]
         return found
@@ -181,8 +185,6 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
             stream.blocks.append(share)
     elif kind == "stream_block":
         stream.blocks.append(stream.order.take_arrived(_stream_block(record, stream.order.block, case_ids), record))
-    elif kind == "clock_model":
-        stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
     elif kind == "turns":
         _take_turns(record, stream)
     elif kind == "failure":
@@ -197,10 +199,22 @@ def _take(record: Foreign, stream: Stream, case_ids: set[str]) -> None:
             _take_failure(stream, case_id, f"payload verification failed: {why}")
     elif kind == "metric":
         stream.metrics[_case_of(record.at("case"), case_ids)] = _own_metric(record)
-    elif kind == "endpoint":
-        stream.endpoints.append(record.mapping())
+    elif kind in ("endpoint", "pool", "clock_model"):
+        _take_said(str(kind), record, stream)
     elif kind == "footer":
         _take_footer(record, stream)
+
+
+def _take_said(kind: str, record: Foreign, stream: Stream) -> None:
+    """Take what the engine says of its own set-up."""
+    if kind == "endpoint":
+        stream.endpoints.append(record.mapping())
+    elif kind == "clock_model":
+        stream.clock_models.append({name: value for name, value in record.mapping().items() if name != "type"})
+    else:
+        cache = record.get("last_level_cache_bytes")
+        known = None if cache is None else cache.whole()
+        stream.pool = {"pool_bytes": record.at("pool_bytes").whole(least=1), "last_level_cache_bytes": known}
 
 
 def _take_turns(record: Foreign, stream: Stream) -> None:

@@ -30,6 +30,12 @@ _REASON_CHARACTERS = 300
 """Of a line that a program said, in the reason of a failed case."""
 
 
+def buffers_problem(case: Case, program: str, own: str) -> str | None:
+    """Return why a program cannot use the buffers that a case asks for, None if it can or the case asks for none."""
+    asked = case.parameter_map.get("buffers", own)
+    return None if asked == own else f"{program} knows the buffers {own}, not {asked}"
+
+
 @dataclass(frozen=True)
 class SocketSupport:
     """Which socket options of a case a program can be asked for."""

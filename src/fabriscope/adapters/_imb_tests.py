@@ -91,7 +91,10 @@ def _one_sided(name: str, metric: str, *, mode: str = ALONE, **more: Any) -> Tes
 _ACCUMULATES: dict[str, Any] = {"datatypes": ("float",), "is_reduction": True}
 TESTS = {
     "ping_pong": Test(
-        "PingPong", _TRANSFERS, time_metric="latency_ns_mean", rate_metric="ping_pong_bandwidth_bytes_per_s_mean"
+        "PingPong",
+        _TRANSFERS,
+        time_metric="latency_ns_separate_mean",
+        rate_metric="ping_pong_bandwidth_bytes_per_s_separate_mean",
     ),
     "bandwidth": Test("Uniband", _WINDOWS, rate_metric="bandwidth_bytes_per_s", has_window=True, rank_count=2),
     "bidirectional_bandwidth": Test(

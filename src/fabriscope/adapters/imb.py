@@ -120,6 +120,8 @@ def _asked(case: Case) -> Mapping[str, str]:
 def _values(test: Test) -> Mapping[str, tuple[str, ...]]:
     """Return the parameters that a test can be asked for, and their values."""
     values: dict[str, tuple[str, ...]] = {"datatype": test.datatypes} if test.datatypes else {}
+    if test.program != RMA:
+        values["buffers"] = ("separate",)
     if test.is_reduction:
         values["reduction"] = ("sum",)
     if test.program == RMA:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import Readings, asked, check_time, ending, first_tcp_port, text_of
+from fabriscope.adapters._foreign import Readings, asked, buffers_problem, check_time, ending, first_tcp_port, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -45,7 +45,7 @@ class Test:
 
 
 TESTS = {
-    "ping_pong": Test("ib_send_lat", "latency_ns", "latency_ns_mean"),
+    "ping_pong": Test("ib_send_lat", "latency_ns_separate", "latency_ns_separate_mean"),
     "write_latency": Test("ib_write_lat", "put_latency_ns", "put_latency_ns_mean"),
     "read_latency": Test("ib_read_lat", "get_latency_ns", "get_latency_ns_mean"),
     "fetch_add_latency": Test("ib_atomic_lat", "fetch_and_op_latency_ns", options=("-A", "FETCH_AND_ADD")),
@@ -138,7 +138,11 @@ def _problem(case: Case) -> str | None:
         return "atomics work on 8 bytes"
     if not 1 <= case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return "perftest's messages have 1 byte to 1 GiB"
+    if (problem := buffers_problem(case, "perftest", "separate")) is not None:
+        return problem
     for name, value in case.parameters:
+        if name == "buffers":
+            continue
         if name not in OPTIONS and name not in DEFAULTS:
             return f"perftest cannot set {name}"
         if name in OF_BANDWIDTH and not test.rate:

@@ -14,6 +14,7 @@ from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     asked,
+    buffers_problem,
     check_time,
     ending,
     first_tcp_port,
@@ -89,7 +90,8 @@ def _problem(case: Case) -> str | None:
         return f"qperf has no {case.benchmark}"
     if case.message_size_bytes == 0:
         return "qperf's messages have at least one byte"
-    return SOCKETS.problem(case.socket)
+    own = "same" if case.benchmark == "ping_pong" else "separate"
+    return buffers_problem(case, "qperf", own) or SOCKETS.problem(case.socket)
 
 
 def _read(case: Case, table: Table, readings: Readings) -> None:

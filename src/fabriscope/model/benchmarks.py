@@ -7,11 +7,13 @@ is one between two ranks with a size and a window, whose metric is `operation_ti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fabriscope.model.application_benchmarks import APPLICATIONS
 from fabriscope.model.benchmark_kind import DATATYPE_BYTES, GROUP, PAIRS, SERVICE, STREAMS, BenchmarkKind
 from fabriscope.model.metric_services import latency_ids
+from fabriscope.model.quantity import SENDS_WHAT_CAME, Buffers, quantity_of
 from fabriscope.model.ycsb_workloads import WORKLOADS
 
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
@@ -29,6 +31,7 @@ VISIBLE_REDUCTIONS = ("sum", "max", "replace")
 
 DEFAULTS = {
     "timing": "common_clock",
+    "buffers": "separate",
     "root": "0",
     "reduction": "sum",
     "compute": "0",
@@ -38,15 +41,19 @@ DEFAULTS = {
     "mode": "streams",
     "duration_ms": "300",
 }
-"""What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark."""
+"""What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark, and so do
+`buffers`: a ping-pong that names none, as of a run before there was a choice, sent the buffer that it received into."""
 
-TOLD_BY_METRIC = ("timing", "compute", "far_check")
+SEND_WHAT_CAME = ("netpipe", "qperf", "sockperf")
+"""Programs whose ping-pong sends the buffer that was received into; of sockperf the server does."""
+
+TOLD_BY_METRIC = ("timing", "compute", "far_check", "buffers")
 """Parameters whose values have metrics of their own: no label has to tell them apart."""
 
 
 def _collective(name: str) -> Iterable[BenchmarkKind]:
     """Return a collective and its non-blocking form."""
-    taken = ["datatype"] if name != "barrier" else []
+    taken = ["datatype", "buffers"] if name != "barrier" else []
     taken += ["reduction"] if name in REDUCTIONS else []
     taken += ["root"] if name in ROOTED else []
     common = {
@@ -64,7 +71,7 @@ def _collective(name: str) -> Iterable[BenchmarkKind]:
 
 def _neighbours(name: str) -> BenchmarkKind:
     metrics = (f"{name}_time_ns", f"{name}_bandwidth_bytes_per_s")
-    return BenchmarkKind(name, name, GROUP, ("timing",), metrics, needs_mpi=True)
+    return BenchmarkKind(name, name, GROUP, ("buffers", "timing"), metrics, needs_mpi=True)
 
 
 def _one_sided(name: str, title: str, parameters: tuple[str, ...] = (), **more: Any) -> BenchmarkKind:
@@ -135,16 +142,22 @@ def _of_hbase(workload: str) -> BenchmarkKind:
 BENCHMARKS: dict[str, BenchmarkKind] = {
     kind.name: kind
     for kind in (
-        BenchmarkKind("ping_pong", "ping-pong", metrics=("latency_ns", "ping_pong_bandwidth_bytes_per_s")),
-        BenchmarkKind("bandwidth", "bandwidth", metrics=("bandwidth_bytes_per_s",), has_window=True),
         BenchmarkKind(
-            "bidirectional_bandwidth", "bidirectional bandwidth",
+            "ping_pong", "ping-pong", parameters=("buffers",), metrics=("latency_ns", "ping_pong_bandwidth_bytes_per_s")
+        ),
+        BenchmarkKind(
+            "bandwidth", "bandwidth", parameters=("buffers",), metrics=("bandwidth_bytes_per_s",), has_window=True
+        ),
+        BenchmarkKind(
+            "bidirectional_bandwidth", "bidirectional bandwidth", parameters=("buffers",),
             metrics=("bidirectional_bandwidth_bytes_per_s",), has_window=True,
         ),
         BenchmarkKind("empty", "floor", metrics=("floor_ns",)),
-        BenchmarkKind("multi_pair_latency", "multi-pair latency", PAIRS, ("pairing",), ("multi_pair_latency_ns",)),
         BenchmarkKind(
-            "message_rate", "message rate", PAIRS, ("pairing",),
+            "multi_pair_latency", "multi-pair latency", PAIRS, ("pairing", "buffers"), ("multi_pair_latency_ns",)
+        ),
+        BenchmarkKind(
+            "message_rate", "message rate", PAIRS, ("pairing", "buffers"),
             ("message_rate_per_s", "multi_pair_bandwidth_bytes_per_s"), has_window=True,
         ),
         BenchmarkKind(
@@ -175,9 +188,9 @@ def kind_of(benchmark: str) -> BenchmarkKind:
 def metrics_of(benchmark: str, parameters: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the ids of the metrics of a benchmark with these parameters, the one that is compared first.
 
-    Another timing is another definition, hence another id: `..._barrier`, `..._back_to_back`. With `compute=1` the
-    operation is the start, the computation and the wait together, and the metric is the overlap. With `far_check=0`
-    nobody looks whether the data have arrived, and the ids say so.
+    Another timing is another definition, hence another id: `..._barrier`, `..._back_to_back`. So are other buffers:
+    `..._separate`, `..._rotating`. With `compute=1` the operation is the start, the computation and the wait together,
+    and the metric is the overlap. With `far_check=0` nobody looks whether the data have arrived, and the ids say so.
     """
     given = parameters or {}
     kind = kind_of(benchmark)
@@ -186,10 +199,21 @@ def metrics_of(benchmark: str, parameters: Mapping[str, str] | None = None) -> t
         metrics = kind.unchecked_metrics
     if given.get("compute", "0") != "0":
         metrics = ("overlap_percent", "overlapped_operation_ns")
+    if "buffers" in given:
+        metrics = tuple(_of_buffers(metric_id, Buffers(given["buffers"])) for metric_id in metrics)
     timing = given.get("timing", DEFAULTS["timing"])
     if timing != DEFAULTS["timing"]:
         metrics = tuple(f"{metric_id}_{timing}" for metric_id in metrics)
     return metrics
+
+
+def _of_buffers(metric_id: str, buffers: Buffers) -> str:
+    return replace(quantity_of(metric_id), buffers=buffers).metric_id
+
+
+def sends_what_came(benchmark: str) -> bool:
+    """Return whether a benchmark's messages go to and fro, so that what came can be sent again."""
+    return quantity_of(kind_of(benchmark).metrics[0]).what in SENDS_WHAT_CAME
 
 
 PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -205,6 +229,11 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
     "timing": (
         ("common_clock", "barrier", "back_to_back"),
         "first start to last end on a common clock, or as OSU, or as IMB times; common_clock",
+    ),
+    "buffers": (
+        tuple(use.value for use in Buffers),
+        "messages are sent from a second buffer that is never written, from the one that was received into (of "
+        "messages that go to and fro), or through pools larger than the last-level cache; separate",
     ),
     "pairing": (("half", "neighbour"), "rank i with i + n/2, or 2i with 2i + 1; so that partners are on two hosts"),
     "mode": (
@@ -227,6 +256,8 @@ MEASURES = ("duration_ms",)
 def choices_of(parameter: str, benchmark: str) -> tuple[str, ...]:
     """Return the values of a parameter that a benchmark can have: one-sided reductions are no collective's."""
     choices, _ = PARAMETERS[parameter]
+    if parameter == "buffers" and not sends_what_came(benchmark):
+        return tuple(choice for choice in choices if choice != Buffers.SAME.value)
     if parameter != "reduction" or kind_of(benchmark) in _ONE_SIDED:
         return choices
     return tuple(choice for choice in choices if choice not in ONE_SIDED_REDUCTIONS)

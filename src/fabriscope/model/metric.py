@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriscope.model.quantity import UNITS, Completion, Direction, Operations, Quantity, Ranks, Timing, Unit
+from fabriscope.model.quantity import (
+    UNITS,
+    Completion,
+    Direction,
+    Operations,
+    Quantity,
+    Ranks,
+    Timing,
+    Unit,
+    unnamed_buffers,
+)
 
 TIMINGS = {
     Timing.BARRIER: (
@@ -89,7 +99,8 @@ def time_metric(
     what: str, title: str, definition: str, direction: Direction = Direction.NONE, ways: int = 1, *,
     operations: Operations = Operations.MEDIAN, ranks: Ranks = Ranks.PAIR, completion: Completion = Completion.ARRIVED,
 ) -> Metric:  # fmt: skip
-    quantity = Quantity(what, NS, operations, ranks, direction=direction, completion=completion)
+    buffers = unnamed_buffers(what)
+    quantity = Quantity(what, NS, operations, ranks, direction=direction, completion=completion, buffers=buffers)
     return Metric(quantity, title, definition, ways)
 
 
@@ -102,5 +113,6 @@ def rate_metric(
     if moves is not None and not moves.is_window:
         operations = Operations.MEDIAN
     unit = PER_S if counted else BYTES
-    quantity = Quantity(what, unit, operations, ranks, direction=direction, completion=completion)
+    buffers = unnamed_buffers(what)
+    quantity = Quantity(what, unit, operations, ranks, direction=direction, completion=completion, buffers=buffers)
     return Metric(quantity, title, definition, moves=moves, counted=counted)

@@ -6,16 +6,17 @@ stated conversion.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from fabriscope.model.benchmarks import metrics_of
 from fabriscope.model.metric import PAIRS, SENDERS, TIMINGS, Metric
 from fabriscope.model.metric_table import METRICS
-from fabriscope.model.quantity import Kind, Operations, Unit, quantity_of
+from fabriscope.model.quantity import Buffers, Kind, Operations, Timing, Unit, quantity_of, unnamed_buffers
 
 __all__ = [
-    "METRICS", "PAIRS", "SENDERS", "Metric", "base_of", "metric_of", "metric_value", "metrics_of", "overlap_percent",
-    "unit_of",
+    "METRICS", "PAIRS", "SENDERS", "Metric", "base_of", "definitions_of", "metric_of", "metric_value", "metrics_of",
+    "overlap_percent", "unit_of",
 ]  # fmt: skip
 
 
@@ -34,9 +35,19 @@ def unit_of(metric_id: str) -> Unit:
 
 
 def base_of(metric_id: str) -> str:
-    """Return the id without the end that names a timing."""
-    ends = (f"_{timing.value}" for timing in TIMINGS)
-    return next((metric_id.removesuffix(end) for end in ends if metric_id.endswith(end)), metric_id)
+    """Return the id without the words that name a timing and buffers."""
+    quantity = metric_of(metric_id).quantity
+    timing = Timing.OWN_CLOCK if quantity.timing in TIMINGS else quantity.timing
+    base = replace(quantity, timing=timing, buffers=unnamed_buffers(quantity.what)).metric_id
+    return base if base in METRICS else metric_id
+
+
+def definitions_of(metric_id: str) -> tuple[str, ...]:
+    """Return the ids of one thing by the buffers that its messages come from, the default of plans first."""
+    quantity = metric_of(metric_id).quantity
+    uses = (Buffers.SEPARATE, Buffers.SAME, Buffers.ROTATING)
+    ids = (replace(quantity, buffers=use).metric_id for use in uses)
+    return tuple(one for one in ids if one in METRICS)
 
 
 def metric_value(

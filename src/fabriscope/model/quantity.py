@@ -112,6 +112,26 @@ class Timing(Enum):
     """Each rank times its own calls, one right after the other."""
 
 
+class Buffers(Enum):
+    """From which memory messages are sent; the values are those of the benchmarks' parameter `buffers`."""
+
+    SAME = "same"
+    """What has come is sent again, from where it lies (NetPIPE, qperf)."""
+    SEPARATE = "separate"
+    """From a second buffer that is never written (OSU, IMB)."""
+    ROTATING = "rotating"
+    """Through pools larger than the last-level cache, always the next place of them."""
+
+
+SENDS_WHAT_CAME = ("latency", "ping_pong_bandwidth", "multi_pair_latency")
+"""What is measured by messages that go to and fro; an id of these that names no buffers is of the same one."""
+
+
+def unnamed_buffers(what: str) -> Buffers:
+    """Return the buffers of which an id says nothing."""
+    return Buffers.SAME if what in SENDS_WHAT_CAME else Buffers.SEPARATE
+
+
 class Direction(Enum):
     """Where the data go."""
 
@@ -156,13 +176,15 @@ class Quantity:
     timing: Timing = Timing.OWN_CLOCK
     direction: Direction = Direction.NONE
     completion: Completion = Completion.ARRIVED
+    buffers: Buffers = Buffers.SEPARATE
 
     @property
     def metric_id(self) -> str:
         """Return the name in files and tables: `collective_latency_ns_barrier_most_rank_mean`."""
+        buffers = "" if self.buffers is unnamed_buffers(self.what) else f"_{self.buffers.value}"
         timing = f"_{self.timing.value}" if self.timing in _OTHER_TIMINGS else ""
         end = _ENDS.get((self.operations, self.ranks), "")
-        return f"{self.what}_{self.unit.name}{timing}{end}".lstrip("_")
+        return f"{self.what}_{self.unit.name}{buffers}{timing}{end}".lstrip("_")
 
     @property
     def larger_is_better(self) -> bool:
@@ -189,7 +211,8 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 _METRIC_ID = re.compile(
-    rf"(?:(?P<what>.+?)_)??(?P<unit>{_any_of(UNITS)})(?:_(?P<timing>{_any_of(one.value for one in _OTHER_TIMINGS)}))?"
+    rf"(?:(?P<what>.+?)_)??(?P<unit>{_any_of(UNITS)})(?:_(?P<buffers>{_any_of(one.value for one in Buffers)}))?"
+    rf"(?:_(?P<timing>{_any_of(one.value for one in _OTHER_TIMINGS)}))?"
     rf"(?P<end>{_any_of({*_ENDS.values()})})?"
 )
 
@@ -206,4 +229,6 @@ def quantity_of(metric_id: str) -> Quantity:
     timing = Timing(match["timing"] or Timing.OWN_CLOCK)
     if timing in _OTHER_TIMINGS and ranks is Ranks.PAIR:
         ranks = Ranks.MEAN
-    return Quantity(match["what"] or "", unit, operations, ranks, timing)
+    what = match["what"] or ""
+    buffers = Buffers(match["buffers"]) if match["buffers"] else unnamed_buffers(what)
+    return Quantity(what, unit, operations, ranks, timing, buffers=buffers)

@@ -80,6 +80,15 @@ class ReadFrom:
 
 
 @dataclass(frozen=True)
+class Pool:
+    """The memory that messages rotate through: as much again is received into."""
+
+    pool_bytes: Count
+    last_level_cache_bytes: Count | None = None
+    """None where nobody says."""
+
+
+@dataclass(frozen=True)
 class Details:
     """What the instrument said of itself in one launch."""
 
@@ -104,6 +113,8 @@ class Details:
     """Why it did not, in a run whose launches measure in turns."""
     read_from: ReadFrom | None = None
     """None for what we launched."""
+    pool: Pool | None = None
+    """Of rotating buffers; None where no case had any."""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ class BenchmarkSection(Section):
     reduction: Annotated[Swept, Parameter("reduction")] = parameter_field("reduction")
     root: Annotated[Swept, Parameter("root")] = parameter_field("root")
     timing: Annotated[Swept, Parameter("timing")] = parameter_field("timing")
+    buffers: Annotated[Swept, Parameter("buffers")] = parameter_field("buffers")
     pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
     mode: Annotated[Swept, Parameter("mode")] = parameter_field("mode")
     duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(

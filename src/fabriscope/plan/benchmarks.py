@@ -117,6 +117,14 @@ def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Cont
         if parameter not in kind.parameters:
             known = f"{kind.name} takes {', '.join(kind.parameters)}" if kind.parameters else f"{kind.name} takes none"
             yield ("benchmarks", kind.name, parameter), f"{kind.name} takes no {parameter}", f"remove it: {known}"
+        for value in section.parameters()[parameter]:
+            if parameter == "buffers" and value not in choices_of(parameter, kind.name):
+                what = f"{kind.name} cannot send what it has received: its messages go one way, or both ways at once"
+                yield (
+                    ("benchmarks", kind.name, parameter),
+                    what,
+                    f"choose {', '.join(choices_of(parameter, kind.name))}",
+                )
     sets = [dict(one) for one in parameter_sets(section, kind)]
     if not sets:
         yield (

@@ -8,7 +8,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from fabriscope.model.benchmark_kind import PAIRS, BenchmarkKind
-from fabriscope.model.benchmarks import TOLD_BY_METRIC, is_possible, kind_of, parameter_label
+from fabriscope.model.benchmarks import (
+    DEFAULTS,
+    SEND_WHAT_CAME,
+    TOLD_BY_METRIC,
+    is_possible,
+    kind_of,
+    parameter_label,
+    sends_what_came,
+)
 from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
@@ -27,8 +35,12 @@ def cases(
     patterns: frozenset[str],
     fabrics: Mapping[str, Fabric],
     services: ServicesSection,
+    beside: Collection[str] = (),
 ) -> Iterator[Case]:
-    """Yield the cases of an entry whose ranks are laid out for benchmarks of these patterns."""
+    """Yield the cases of an entry whose ranks are laid out for benchmarks of these patterns.
+
+    `beside` are the instruments that measure the same layer.
+    """
     for name, section in benchmarks.items():
         kind = kind_of(name)
         needed = kind.layer or ("mpi" if kind.needs_mpi else "verbs" if kind.needs_verbs else entry.layer)
@@ -38,8 +50,25 @@ def cases(
         if kind.pattern not in patterns or entry.layer != needed or is_of_service is not bool(kind.layer):
             continue
         told = parameters_of(services, entry.layer)
-        of_kind = (replace(one, parameters=one.parameters + told) for one in _cases(section, kind, entry, fabrics))
+        of_kind = (
+            replace(one, parameters=one.parameters + told)
+            for one in _cases(_with_buffers(section, kind, entry, beside), kind, entry, fabrics)
+        )
         yield from dict.fromkeys(of_kind)
+
+
+def _with_buffers(
+    section: BenchmarkSection, kind: BenchmarkKind, entry: Entry, beside: Collection[str]
+) -> BenchmarkSection:
+    """Return what is asked of ping-pongs of ours, with the buffers that a plan leaves out.
+
+    They are the same on every layer, so that layers can be compared; where another program of the plan sends what it
+    received, ours does that too, so that it can be set beside it.
+    """
+    if section.buffers or entry.instrument != "engine" or not sends_what_came(kind.name):
+        return section
+    same = ("same",) if kind.name == "ping_pong" and set(SEND_WHAT_CAME) & set(beside) else ()
+    return section.model_copy(update={"buffers": (DEFAULTS["buffers"], *same)})
 
 
 def _cases(

@@ -153,7 +153,9 @@ def _measured(
             for fabric, stack in carriers(section, placement, layer):
                 entry = Entry(layer, fabric, placement, layout, stack, instrument)
                 if instrument not in INSTRUMENTS:
-                    yield entry, tuple(cases(section.benchmarks, entry, of_layout, fabrics, section.services))
+                    beside = [name for name in section.instruments if layer in plan.instrument_layers.get(name, ())]
+                    told = cases(section.benchmarks, entry, of_layout, fabrics, section.services, beside)
+                    yield entry, tuple(told)
                 elif APPLICATION in of_layout:
                     yield entry, tuple(applications.cases(section, entry, memory_bytes))
 

@@ -164,7 +164,8 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     if wrong:
         raise _listing(wrong)
     try:
-        resolved = paper_names.resolve(paper, section.paper.here)
+        uses = {name: one.buffers[0] for name, one in section.benchmarks.items() if one.buffers}
+        resolved = paper_names.resolve(paper, section.paper.here, uses)
     except ValueError as error:
         raise PlanError(str(error), where=document.where(("paper",))) from error
     wrong = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fabriscope.model.errors import shown
-from fabriscope.model.metrics import METRICS, metrics_of
+from fabriscope.model.metrics import METRICS, definitions_of, metrics_of
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
 from fabriscope.plan.place_schema import StandInSection
@@ -15,11 +15,13 @@ from fabriscope.plan.place_schema import StandInSection
 NEEDS_OTHER = ("direction", "equal", "ratio", "difference", "widens")
 """Kinds of expectation that set one curve against another."""
 Here = Mapping[str, StandInSection]
+Uses = Mapping[str, str]
 
 
-def resolve(paper: PaperSection, here: Here) -> dict[str, Any]:
+def resolve(paper: PaperSection, here: Here, uses: Uses) -> dict[str, Any]:
     """Return the paper with every name replaced by the cases that stand for it, as a run's manifest keeps it.
 
+    `uses` are the buffers of benchmarks where the plan names them: what a claim is judged by that names no metric.
     `here` is the plan's: name, or several names with blanks between, to `select` and `says`. Raises ValueError for a
     name that the paper does not have.
     """
@@ -29,9 +31,9 @@ def resolve(paper: PaperSection, here: Here) -> dict[str, Any]:
     return {
         **paper.model_dump(mode="json", include={"title", "citation", "question", "setup"}),
         "names": _names(paper, here),
-        "figures": [_figure(paper, here, one) for one in paper.figures],
-        "tables": [_table(paper, here, one) for one in paper.tables],
-        "claims": [_claim(paper, here, one, None) for one in paper.claims],
+        "figures": [_figure(paper, here, one, uses) for one in paper.figures],
+        "tables": [_table(paper, here, one, uses) for one in paper.tables],
+        "claims": [_claim(paper, here, one, None, uses) for one in paper.claims],
     }
 
 
@@ -45,29 +47,30 @@ def _names(paper: PaperSection, here: Here) -> list[dict[str, Any]]:
     ]
 
 
-def _figure(paper: PaperSection, here: Here, figure: FigureSection) -> dict[str, Any]:
+def _figure(paper: PaperSection, here: Here, figure: FigureSection, uses: Uses) -> dict[str, Any]:
     draw = None
     if figure.draw is not None:
         draw = {
-            **_picked(figure.draw, None),
+            **_picked(figure.draw, None, uses),
             "curves": [_curve(paper, here, one, figure.draw) for one in figure.draw.curves],
         }
-    claims = [_claim(paper, here, one, figure.draw) for one in figure.claims]
+    claims = [_claim(paper, here, one, figure.draw, uses) for one in figure.claims]
     return {"id": figure.id, "caption": figure.caption, "note": figure.note, "draw": draw, "claims": claims}
 
 
-def _claim(paper: PaperSection, here: Here, claim: ClaimSection, draw: Picked | None) -> dict[str, Any]:
+def _claim(paper: PaperSection, here: Here, claim: ClaimSection, draw: Picked | None, uses: Uses) -> dict[str, Any]:
     sides = {side: [_curve(paper, here, one, claim, draw) for one in getattr(claim, side)] for side in ("of", "than")}
     return {
         **claim.model_dump(mode="json", include={"say", "expect", "margin", "paper"}),
-        **_picked(claim, draw),
+        **_picked(claim, draw, uses),
         **sides,
     }
 
 
-def _table(paper: PaperSection, here: Here, table: TableSection) -> dict[str, Any]:
+def _table(paper: PaperSection, here: Here, table: TableSection, uses: Uses) -> dict[str, Any]:
     columns = [
-        {"title": one.title, "unit": one.unit, "show": one.show, **_picked(one, None)} for one in table.columns.values()
+        {"title": one.title, "unit": one.unit, "show": one.show, **_picked(one, None, uses)}
+        for one in table.columns.values()
     ]
     rows = []
     for row in table.rows:
@@ -86,7 +89,7 @@ def _table(paper: PaperSection, here: Here, table: TableSection) -> dict[str, An
     }  # fmt: skip
 
 
-def _picked(one: Picked, draw: Picked | None) -> dict[str, Any]:
+def _picked(one: Picked, draw: Picked | None, uses: Uses) -> dict[str, Any]:
     """Return metric, axis and ranges; what a claim leaves out is its figure's."""
 
     def given(name: str) -> Any:
@@ -94,13 +97,24 @@ def _picked(one: Picked, draw: Picked | None) -> dict[str, Any]:
 
     benchmark = given("benchmark")
     inherited = draw.metric if draw is not None and one.benchmark is None else None
+    metric = one.metric or inherited or (metrics_of(benchmark)[0] if benchmark else None)
     return {
-        "metric_id": one.metric or inherited or (metrics_of(benchmark)[0] if benchmark else None),
+        "metric_id": _by_plan(metric, benchmark, uses) if metric else None,
         "along": given("along"),
         "at": _listed(given("at")),
         "sizes": _listed(given("sizes")),
         "take": given("take"),
     }
+
+
+def _by_plan(metric_id: str, benchmark: str | None, uses: Uses) -> str:
+    """Return a benchmark's own metric by the buffers that a plan names for it, or by those of all plans."""
+    if benchmark is None or metric_id not in metrics_of(benchmark):
+        return metric_id
+    if benchmark in uses:
+        place = metrics_of(benchmark).index(metric_id)
+        return metrics_of(benchmark, {"buffers": uses[benchmark]})[place]
+    return next(iter(definitions_of(metric_id)), metric_id)
 
 
 def _listed(ends: Sequence[float | None] | None) -> list[float | None] | None:
@@ -153,7 +167,7 @@ def problems(paper: PaperSection) -> Iterator[str]:
     claims = [(one.id, claim, one.draw) for one in paper.figures for claim in one.claims]
     claims += [("claims", claim, None) for claim in paper.claims]
     for place, claim, draw in claims:
-        metric = _picked(claim, draw)["metric_id"]
+        metric = _picked(claim, draw, {})["metric_id"]
         if metric not in METRICS:
             said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
             near = ", ".join(

@@ -200,6 +200,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
+        *_pools(results.run),
         ("Intervals and verdicts", results.rules.words),
         ("Seed", str(manifest.seed)),
         ("Versions", ", ".join(f"{name} {_version_text(value)}" for name, value in versions.items() if value)),
@@ -214,6 +215,16 @@ def _launches_words(plan: PlanFacts, ended: int, count: int, blocks: int) -> str
     if plan.until == UNTIL_DECIDED:
         return f"{ended} of at most {count}: in each block what still decided something, once"
     return f"{ended} of {count}: every entry once in each of {blocks} blocks, in random order"
+
+
+def _pools(run: RunData) -> Iterator[tuple[str, str]]:
+    """Yield how large the pools of rotating buffers were, of all launches that had some."""
+    pools = dict.fromkeys(record.details.pool for record in run.journal if record.details.pool is not None)
+    for pool in pools:
+        cache = (
+            memory_text(pool.last_level_cache_bytes) if pool.last_level_cache_bytes else "of a size that nobody says"
+        )
+        yield "Rotating buffers", f"two pools of {memory_text(pool.pool_bytes)} each rank, last-level cache {cache}"
 
 
 def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:

@@ -26,13 +26,16 @@ _RANK_TIMES = {
     "time_ns_most_rank_mean": "collective_latency_ns_barrier_most_rank_mean",
 }
 _OURS: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]] = {
-    ("osu", "osu_latency"): ("ping_pong", {"latency_ns": "latency_ns_mean"}),
+    ("osu", "osu_latency"): ("ping_pong", {"latency_ns": "latency_ns_separate_mean"}),
     ("osu", "osu_put_latency"): ("put_latency", {"latency_ns": "put_local_completion_ns_mean"}),
     ("osu", "osu_get_latency"): ("get_latency", {"latency_ns": "get_latency_ns_mean"}),
     **{("osu", f"osu_{name}"): (name, _RANK_TIMES) for name in _COLLECTIVES},
     ("imb", "PingPong"): (
         "ping_pong",
-        {"time_ns": "latency_ns_mean", "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_mean"},
+        {
+            "time_ns": "latency_ns_separate_mean",
+            "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_separate_mean",
+        },
     ),
     ("netpipe", "ping-pong"): (
         "ping_pong",

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 
 from fabriscope.model.foreign import shown
 from fabriscope.model.limits import Amount, Count, Items, Within
-from fabriscope.model.record import Details, GroupAccount, ReadFrom
+from fabriscope.model.record import Details, GroupAccount, Pool, ReadFrom
 from fabriscope.model.turns import TurnsTaken
 
 T = TypeVar("T")
@@ -248,11 +248,12 @@ def _details(value: object) -> Details:
         turns=_part(value, "turns", _TURNS),
         alone_because=_part(value, "alone_because", _REASON),
         read_from=_part(value, "read_from", _READ_FROM),
+        pool=_part(value, "pool", _POOL),
     )
 
 
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
-_TURNS, _REASON, _READ_FROM = TurnsTaken | None, str | None, ReadFrom | None
+_TURNS, _REASON, _READ_FROM, _POOL = TurnsTaken | None, str | None, ReadFrom | None, Pool | None
 
 
 def _part(value: Mapping[str, object], name: str, shape: object) -> Any:

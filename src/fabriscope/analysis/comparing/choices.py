@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,8 @@ from fabriscope.analysis.comparing.judging import Family, Spot
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Difference, Mean
 from fabriscope.analysis.values.stopping import Rules
+from fabriscope.model.benchmarks import TOLD_BY_METRIC
+from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.run_data import RunData
 
 ENTRIES, RUNS = "entries", "runs"
@@ -93,7 +96,7 @@ def runs_compared(
     steps = [steps_of(one) for one in values]
     settings = [_settings(*one) for one in zip(runs, values, strict=True)]
     families: list[Family] = []
-    refused = []
+    refused = _by_other_definitions(*curves)
     for key in curves[0].keys() & curves[1].keys():
         if key.curve.twin:
             continue  # each run's control has been judged inside it
@@ -113,6 +116,18 @@ def runs_compared(
             families.append(Family(CurvePair(RUNS, *labels, key.curve, key.curve, key.metric_id), tuple(spots)))
     order = list(curves[0])
     return sorted(families, key=lambda one: order.index(Key(one.pair.left_curve, one.pair.metric_id))), sorted(refused)
+
+
+def _by_other_definitions(left: Curves, right: Curves) -> list[str]:
+    """Return what both runs measured, each with other buffers: two definitions, which are never compared."""
+    found = []
+    for key in left:
+        alike = [replace(key, metric_id=one) for one in definitions_of(key.metric_id)]
+        theirs = [one for one in alike if one in right]
+        if theirs and not any(one in left for one in theirs):
+            uses = (metric_of(one.metric_id).quantity.buffers.value for one in (key, theirs[0]))
+            found.append(f"{_name(key.curve)}: buffers {' against '.join(uses)}")
+    return found
 
 
 def _unpaired(
@@ -135,7 +150,8 @@ def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
     columns = (*IDENTITY, "metric_id", "message_size_bytes", "window_size", "socket", "case_id")
     found = {}
     for *curve, metric_id, size, window, socket, case_id in values.select(columns).unique().iter_rows():
-        parts = [f"window {window}", socket, *(f"{name} {value}" for name, value in parameters[case_id].items())]
+        told = (f"{name} {value}" for name, value in parameters[case_id].items() if name not in TOLD_BY_METRIC)
+        parts = [f"window {window}", socket, *told]
         found[Key(Curve(*curve), metric_id), size] = ", ".join(part for part in parts if part)
     return found
 

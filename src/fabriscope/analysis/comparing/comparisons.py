@@ -17,7 +17,7 @@ from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.model.metrics import metric_of
+from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.ranks import layout_from
 
 
@@ -120,7 +120,8 @@ Rounds = Mapping[int, int]
 
 def curves_of(values: pl.DataFrame) -> Curves:
     """Return the points of each curve; one metric for each benchmark, the first it defines."""
-    derived = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
+    secondary = {name for kind in BENCHMARKS.values() for name in kind.metrics[1:]}
+    derived = {name for one in secondary for name in (one, *definitions_of(one))}
     sound = values.filter(
         ~pl.col("metric_id").is_in(list(derived)),
         ~pl.col("metric_id").str.starts_with("overlap"),  # a share, not a speed

@@ -18,7 +18,7 @@ from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
 from fabriscope.analysis.values.restated import ENGINE, restated, restatements
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.metrics import metric_of
-from fabriscope.model.quantity import Completion, Timing
+from fabriscope.model.quantity import SENDS_WHAT_CAME, Completion, Operations, Timing
 from fabriscope.model.run_data import RunData
 
 _SAME = "the same definition"
@@ -157,7 +157,8 @@ def _statement(key: Key, size: int, told: tuple[_Told, _Told], how: Mapping[str,
     like, theirs = ours.points.get(by_us, {}).get(size), printed.points[key][size]
     blocks = sorted(theirs.keys() & like.keys()) if like else []
     if like is None or not blocks:
-        return Statement(name, key.metric_id, centre, None, None, _why_not(key, like))
+        has_median = (Key(by_us.curve, _median_id(key.metric_id)), size) in printed.centres
+        return Statement(name, key.metric_id, centre, None, None, _why_not(key, like, has_median=has_median))
     blurs = blurs_of(printed.steps.get(key, {}), ours.steps.get(by_us, {}))
     ratios = [theirs[block] / like[block] for block in blocks]
     ratio = judge(Mean(np.log(ratios), rules.method, blurs.get(size, 0.0)))
@@ -167,8 +168,12 @@ def _statement(key: Key, size: int, told: tuple[_Told, _Told], how: Mapping[str,
     return Statement(name, key.metric_id, centre, value, excess, words, p_alike)
 
 
-def _why_not(key: Key, like: Mapping[int, float] | None) -> str:
-    """Return why there is nothing of ours beside a number."""
+def _median_id(metric_id: str) -> str:
+    return replace(metric_of(metric_id).quantity, operations=Operations.MEDIAN).metric_id
+
+
+def _why_not(key: Key, like: Mapping[int, float] | None, *, has_median: bool) -> str:
+    """Return why there is nothing of ours beside a number; `has_median`: ours is there by another statistic."""
     if like is not None:
         return "they share no block of launches"
     quantity = metric_of(key.metric_id).quantity
@@ -176,4 +181,6 @@ def _why_not(key: Key, like: Mapping[int, float] | None) -> str:
         return "it counts what its own system took, whether it arrived or not; ours counts what arrived"
     if quantity.timing not in (Timing.OWN_CLOCK, Timing.COMMON_CLOCK):
         return f"it is timed another way: a case of ours with `timing: {quantity.timing.value}` can stand beside it"
+    if quantity.what in SENDS_WHAT_CAME and not has_median:
+        return f"ours can stand beside it that was measured with `buffers: {quantity.buffers.value}`"
     return "our engine measured nothing here from which it could be computed"

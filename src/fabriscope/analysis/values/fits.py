@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.frames import ROUND, SIZE
 from fabriscope.analysis.rows import frame_of
+from fabriscope.analysis.values.definitions import one_definition
 from fabriscope.analysis.words import rate_text, size_text, time_text
 
 TIME = "latency_ns"
@@ -89,9 +90,10 @@ def fits(values: pl.DataFrame) -> pl.DataFrame:
 def fitted(values: pl.DataFrame) -> list[FittedPiece]:
     """Return the pieces of each curve of ping-pong times, smallest sizes first; see `fits`."""
     sound = values.filter(
-        pl.col("benchmark") == "ping_pong", pl.col("metric_id") == TIME, ~pl.col("impossible"), pl.col("value") > 0,
+        pl.col("benchmark") == "ping_pong", ~pl.col("impossible"), pl.col("value") > 0,
         pl.col("layer") != "null", pl.col("message_size_bytes") > 0,
     )  # fmt: skip
+    sound = one_definition(sound, TIME, IDENTITY)
     gaps = _gaps(values)
     rows = []
     for part in sound.partition_by(IDENTITY, maintain_order=True):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from fabriscope.analysis.curve import IDENTITY
+from fabriscope.analysis.values.definitions import one_definition
 from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
 from fabriscope.model.measurement import OPERATION
 from fabriscope.model.metrics import metric_of
@@ -91,7 +92,7 @@ def _by_means(own: pl.DataFrame, means: pl.DataFrame, quantity: Quantity) -> pl.
 
 def _unanswered(own: pl.DataFrame, engine: pl.DataFrame) -> pl.DataFrame:
     """Return rates of windows as those of streams: the answer to each window costs a round trip of a small message."""
-    latencies = engine.filter(pl.col("metric_id") == "latency_ns").sort("message_size_bytes")
+    latencies = one_definition(engine, "latency_ns", _SAME_ENTRY).sort("message_size_bytes")
     small = latencies.group_by(_SAME_ENTRY, maintain_order=True).agg(pl.col("value").first().alias("_one_way_ns"))
     moved = (pl.col("window_size") * pl.col("message_size_bytes")).cast(pl.Float64)
     elapsed_s = moved / pl.col("value") - 2e-9 * pl.col("_one_way_ns")

@@ -10,11 +10,13 @@ from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import FIXED
 from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.clock_steps import STEP
+from fabriscope.analysis.values.definitions import one_definition
 from fabriscope.analysis.values.estimates import Centre, estimates_of
 
 SMALL_MESSAGE_BYTES = 64
 """The latency of the table is that of messages below this size, as NetPIPE and the e325 paper have it."""
 RATE = "ping_pong_bandwidth_bytes_per_s"
+TIME = "latency_ns"
 PING_PONG = "ping_pong"
 CURVE = tuple(name for name in IDENTITY if name != "benchmark")
 
@@ -68,7 +70,7 @@ def summary(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
 
 
 def _largest(sound: pl.DataFrame, method: str) -> pl.DataFrame:
-    rates = estimates_of(sound.filter(pl.col("metric_id") == RATE), method)
+    rates = estimates_of(one_definition(sound, RATE, CURVE), method)
     best = rates.sort("value", descending=True).group_by(CURVE, maintain_order=True).first()
     return best.select(
         *CURVE,
@@ -83,9 +85,8 @@ def _largest(sound: pl.DataFrame, method: str) -> pl.DataFrame:
 
 def _small(sound: pl.DataFrame, method: str) -> pl.DataFrame:
     """Return the latency of small messages: their geometric mean in each launch, then the estimate over launches."""
-    small = sound.filter(
-        pl.col("metric_id") == "latency_ns", pl.col("message_size_bytes").is_between(1, SMALL_MESSAGE_BYTES - 1)
-    )
+    small = one_definition(sound, TIME, CURVE)
+    small = small.filter(pl.col("message_size_bytes").is_between(1, SMALL_MESSAGE_BYTES - 1))
     curve = "|".join(["{}"] * len(CURVE))
     names = [pl.col(name).fill_null("") for name in CURVE]
     merged = small.group_by(*CURVE, "benchmark", "metric_id", "launch_id", "block", maintain_order=True).agg(

@@ -9,10 +9,12 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.definitions import shown_definition
 from fabriscope.analysis.values.estimates import Centre
-from fabriscope.analysis.values.summary import RATE, SMALL_MESSAGE_BYTES, Summary
+from fabriscope.analysis.values.summary import RATE, SMALL_MESSAGE_BYTES, TIME, Summary
 from fabriscope.analysis.values.trust import GradedEstimate
 from fabriscope.analysis.words import UNKNOWN, interval_text, significant, size_text
+from fabriscope.model.metrics import metric_of
 from fabriscope.reports._badges import badge_cells, badge_columns
 from fabriscope.reports.section import (
     Block,
@@ -31,8 +33,9 @@ from fabriscope.reports.section import (
 _TO_MEGABITS, _TO_MICROSECONDS = 8e-6, 1e-3
 _NOTE = (
     "Bandwidth is that of a ping-pong, message size over half a round trip, at the size where it is largest. Latency "
-    "is half a round trip of messages under 64\N{NO-BREAK SPACE}B. Beside each value stands its 95\N{NO-BREAK SPACE}% "
-    "interval over launches. Trust is a grade for each of the two, explained "
+    "is half a round trip of messages under 64\N{NO-BREAK SPACE}B. Separate buffers: sent from a second one that is "
+    "never written (OSU, IMB); same: what was received is sent again (NetPIPE, qperf). Beside each value stands its "
+    "95\N{NO-BREAK SPACE}% interval over launches. Trust is a grade for each of the two, explained "
 )
 
 
@@ -47,6 +50,7 @@ def _build(results: Results) -> list[Section]:
             PLACEMENT_NAMES[row.placement],
             row.fabric or UNKNOWN,
             f"{row.layer_label}, {row.series}" if row.series else row.layer_label,
+            _buffers(points.get(row.curve, [])),
             _value(row.bandwidth, _TO_MEGABITS),
             f"{row.share_of_limit:.0%}" if row.share_of_limit else UNKNOWN,
             size_text(row.bandwidth_message_size_bytes),
@@ -59,14 +63,16 @@ def _build(results: Results) -> list[Section]:
         for row in results.summaries
     ]
     columns = [
-        Column("placement", "name"), Column("network", "name"), Column("layer"),
+        Column("placement", "name"), Column("network", "name"), Column("layer"), Column("buffers"),
         Column("largest bandwidth, Mb/s", "number"), Column("of the wire’s", "number"),
         Column("at message size", "number"), Column("in bits", "number"), Column("latency, µs", "number"),
         Column("launches", "number"), *badge_columns(has_badge=has_badge), Column("trust"),
     ]  # fmt: skip
     table = Table(columns, rows, [(row.placement, row.fabric) for row in results.summaries], "summary")
     note: Text = (_NOTE, Link("below", "trust"), "." + (_BADGE_NOTE if has_badge else ""))
+    used = dict.fromkeys(_buffers(points.get(row.curve, [])) for row in results.summaries)
     brief = [block for part in parts(results.summaries, lambda row: row.placement) for block in _brief(part)]
+    brief.append(Paragraph(f"Buffers: {', '.join(used)}.", is_note=True))
     blocks: list[Block] = [table, Paragraph(note, is_note=True)]
     return [Section("summary", "Summary table", blocks, brief=brief)]
 
@@ -114,13 +120,18 @@ def _interval(centre: Centre, factor: float) -> str:
     return interval_text(centre.low, centre.high, lambda value: significant(value * factor))
 
 
+def _buffers(points: Sequence[GradedEstimate]) -> str:
+    """Return from which buffers the messages of a row came."""
+    known = shown_definition(points, RATE) or shown_definition(points, TIME)
+    return metric_of(known).quantity.buffers.value if known else UNKNOWN
+
+
 def _grades(points: Sequence[GradedEstimate], size_bytes: int | None) -> str:
     """Return the grades of the two numbers of a row: of the bandwidth, and the worst of the latency."""
-    rate = [row.grade for row in points if row.metric_id == RATE and row.message_size_bytes == size_bytes]
+    rate_id, time_id = shown_definition(points, RATE), shown_definition(points, TIME)
+    rate = [row.grade for row in points if row.metric_id == rate_id and row.message_size_bytes == size_bytes]
     small = [
-        row.grade
-        for row in points
-        if row.metric_id == "latency_ns" and 1 <= row.message_size_bytes < SMALL_MESSAGE_BYTES
+        row.grade for row in points if row.metric_id == time_id and 1 <= row.message_size_bytes < SMALL_MESSAGE_BYTES
     ]
     return ", ".join(max((grade for grade in part if grade), default=UNKNOWN) for part in (rate, small))
 
