@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from fabriscope.model.metric import Metric
@@ -20,19 +21,33 @@ SOURCES = {
 _OF_ONE_KIND = ("goodput", "incast_time")
 
 
-def from_elsewhere(metric: Metric) -> list[Metric]:
-    """Return a metric of our engine by the buffers that its id does not name."""
+def from_elsewhere(
+    pairs: Iterable[Metric],
+    groups: Iterable[Metric],
+    programs: Iterable[Metric],
+    timed_otherwise: Callable[[Metric], list[Metric]],
+) -> Iterator[Metric]:
+    """Yield the metrics of our engine by the buffers that their ids do not name, and other programs' that send so.
+
+    `groups` are those of all ranks at once, each of which other timings give too.
+    """
+    for metric in pairs:
+        yield from _of_ours(metric)
+    for metric in groups:
+        for other in _of_ours(metric):
+            yield from (other, *timed_otherwise(other))
+    for metric in programs:
+        if metric.quantity.what in SENDS_WHAT_CAME:
+            yield _sent_from(metric, Buffers.SEPARATE)
+
+
+def _of_ours(metric: Metric) -> list[Metric]:
     what = metric.quantity.what
     if what in _OF_ONE_KIND:
         return []
     if what in SENDS_WHAT_CAME:
         return [_sent_from(metric, Buffers.SEPARATE), _sent_from(metric, Buffers.ROTATING)]
     return [_sent_from(metric, Buffers.ROTATING)]
-
-
-def sent_separately(metric: Metric) -> Metric:
-    """Return a metric of another program as one that sends from a second buffer states it."""
-    return _sent_from(metric, Buffers.SEPARATE)
 
 
 def _sent_from(metric: Metric, use: Buffers) -> Metric:

@@ -20,9 +20,9 @@ from fabriscope.model.metric import (
     rate_metric,
     time_metric,
 )
-from fabriscope.model.metric_buffers import from_elsewhere, sent_separately
+from fabriscope.model.metric_buffers import from_elsewhere
 from fabriscope.model.metric_services import SERVICE_METRICS
-from fabriscope.model.quantity import SENDS_WHAT_CAME, Direction, Operations, Quantity, Ranks, Timing
+from fabriscope.model.quantity import Direction, Operations, Quantity, Ranks, Timing
 from fabriscope.model.stream_metrics import OF_STREAMS
 
 _WINDOW = Moves(is_window=True)
@@ -287,14 +287,6 @@ _OVERLAPS = [
     for metric in _OF_GROUPS if metric.unit is PERCENT
     for timed in _timed_otherwise(metric)
 ]  # fmt: skip
-_FROM_ELSEWHERE = [
-    *(other for metric in _OF_PAIRS for other in from_elsewhere(metric)),
-    *(
-        timed
-        for metric in _OF_GROUPS for other in from_elsewhere(metric) for timed in (other, *_timed_otherwise(other))
-    ),
-    *(sent_separately(metric) for metric in _OF_PROGRAMS if metric.quantity.what in SENDS_WHAT_CAME),
-]  # fmt: skip
 _ALL = [
     *_OF_PAIRS,
     *(timed for metric in _OF_GROUPS for timed in (metric, *_timed_otherwise(metric))),
@@ -303,7 +295,7 @@ _ALL = [
     *(stated for metric in _OF_GROUPS if metric.unit is NS for stated in _stated(metric)),
     *_MEANS,
     *_OVERLAPS,
-    *_FROM_ELSEWHERE,
+    *from_elsewhere(_OF_PAIRS, _OF_GROUPS, _OF_PROGRAMS, _timed_otherwise),
     *OF_STREAMS,
 ]
 METRICS = {metric.metric_id: metric for metric in (*_ALL, *SERVICE_METRICS, *APPLICATION_METRICS)}
