@@ -98,7 +98,10 @@ def test_the_knees_interval_is_that_of_the_launches() -> None:
     [
         ([point(1, 98.0), point(2, 97.0)], HOLDS, "97% of what the wire allows"),
         ([point(1, 98.0), point(2, 20.0, evidence=Evidence(500, 0, 0, 9))], COLLAPSES, "500 frames dropped"),
-        ([point(1, 98.0, half=None), point(2, 20.0, half=None)], UNDECIDED, "the launches do not tell"),
+        ([point(1, 98.0), point(2, 20.0, evidence=Evidence(0, 7, 0, 0))], COLLAPSES, "7 pauses"),
+        ([point(1, 98.0, evidence=Evidence()), point(2, 20.0, evidence=Evidence())], COLLAPSES, "no counter tells of"),
+        ([point(1, 98.0), point(2, 20.0)], UNDECIDED, "dropped and paused nothing: the machine is the limit"),
+        ([point(1, 98.0), point(2, 20.0, half=None, evidence=Evidence(5))], UNDECIDED, "the launches do not tell"),
         ([point(1, 98.0), point(2, 97.0, fairness=0.5)], UNFAIR, "Jain's index is 0.50 with 2 streams"),
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(3, 0, 0, 0))], DROPPED, "3 frames dropped"),
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(0, 8, 0, 0))], PAUSED, "8 pauses"),

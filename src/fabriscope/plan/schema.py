@@ -203,7 +203,7 @@ class PlanSection(Section):
         (), description="ranks of these on each host: a count, a list, half or all of its cores; as few as fit"
     )
     many_to_one: ManyToOneSection = Field(
-        ManyToOneSection(), description="who receives and who sends in many_to_one; docs/congestion.md"
+        ManyToOneSection(), description="who receives and who sends in many_to_one; docs/incast.md"
     )
     pairs: CoreCounts = Field(
         (1,), description="pairs of ranks of multi_pair_latency and message_rate; half and all count a host's cores"

@@ -23,6 +23,7 @@ FILLS = 0.9
 """An aggregate of at least this share of what the wire allows fills it."""
 LEAST_FAIRNESS = 0.8
 """Jain's index below which streams are told to be unfair to each other."""
+MACHINE = "the machine is the limit, and of the fabric nothing can be told"
 
 
 def knee_of(points: Sequence[IncastPoint]) -> Knee | None:
@@ -68,6 +69,8 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
             )
         return UNDECIDED, "nothing was measured"
     counted = _counted(told)
+    if knee is not None and _nothing_was_full([point for point in told if point.stream_count >= knee.value]):
+        return UNDECIDED, f"{_fall(told, knee)}, yet the switch dropped and paused nothing: {MACHINE}"
     if knee is not None and knee.high is not None:
         return COLLAPSES, f"{_fall(told, knee)}; {counted}"
     if knee is not None:
@@ -116,10 +119,16 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
     full = [point.evidence.dropped_frames or point.evidence.pauses for point in points]
     if any(full) or any(point.evidence.dropped_frames is None and point.evidence.has_losses for point in points):
         return ""
-    return (
-        f"the hosts send or receive at most {max(shares):.0%} of what the wire allows, and nothing was dropped or "
-        "paused: the machine is the limit, and of the fabric nothing can be told"
-    )
+    what = f"the hosts send or receive at most {max(shares):.0%} of what the wire allows"
+    return f"{what}, and nothing was dropped or paused: {MACHINE}"
+
+
+def _nothing_was_full(points: Sequence[IncastPoint]) -> bool:
+    """Return whether a switch counted, and neither dropped a frame nor paused a host.
+
+    Then what fell did so in the hosts: no buffer of the fabric was full.
+    """
+    return all(point.evidence.dropped_frames == 0 and not point.evidence.pauses for point in points)
 
 
 def _counted(points: Sequence[IncastPoint]) -> str:
