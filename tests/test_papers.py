@@ -13,20 +13,22 @@ import yaml
 from tests import needs
 
 from fabriscope import store
+from fabriscope.analysis.papers.selections import METRIC, attributes, matches
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.results import results_of
-from fabriscope.plan import load
+from fabriscope.plan import expand, load
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
 from fabriscope.plan.yaml_places import read
 from fabriscope.reports._paper_figures import paper_figures
 from fabriscope.running import run as runs
+from fabriscope.running.site import planned_fabrics
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 DEBIAN_MPICH = "/usr/bin/mpiexec.mpich"
 ABSENT = {"sandia-roce": ["omni-path"]}
 """What a plan has nothing for, and says so."""
-PLANS = ("e325-netpipe", "fdr-40gige", "sandia-roce", "softroce-osu")
+PLANS = ("e325-netpipe", "fdr-40gige", "sandia-roce", "softroce-imb-osu", "softroce-osu")
 
 
 def _paper(path: Path) -> PaperSection:
@@ -86,6 +88,25 @@ def _run(plan: Path, folder: Path) -> Any:
     assert reported.returncode == 0, reported.stderr
     assert "The paper, re-run" in (folder / "report" / "report.html").read_text()
     return results_of(store.open_run(folder).read())
+
+
+def test_two_suites_measure_the_same_cases_and_every_claim_names_some_of_them() -> None:
+    plan = load(PAPERS / "softroce-imb-osu.yaml", runs.vocabulary())
+    cases = list(expand(plan, planned_fabrics(plan)).cases.values())
+    of_suite = {
+        suite: {(case.entry.fabric, case.benchmark, case.message_size_bytes) for case in cases
+                if case.entry.instrument == suite}
+        for suite in ("engine", "imb")
+    }  # fmt: skip
+    assert of_suite["engine"] == of_suite["imb"]
+    named = [attributes(case).named for case in cases]
+    assert plan.paper is not None
+    claims = [claim for figure in plan.paper["figures"] for claim in figure["claims"]] + plan.paper["claims"]
+    for claim in claims:
+        for curve in (*claim["of"], *claim["than"]):
+            select = {name: value for name, value in curve["select"].items() if name != METRIC}
+            assert any(matches(one, select, "message_size_bytes") for one in named), (claim["say"], curve["label"])
+    assert len(claims) == 19
 
 
 @pytest.fixture

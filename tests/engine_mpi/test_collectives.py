@@ -24,7 +24,7 @@ EVERY_MPI = bool(os.environ.get("FABRISCOPE_TEST_EVERY_MPI"))
 FOUND = [stack for stack in mpi.stacks() if stack.mpicxx is not None]
 STACKS = FOUND if EVERY_MPI else FOUND[:1]
 SHIM = Path(__file__).with_name("wrong_result.c")
-HEAD = "fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 60000000000\n"
+HEAD = "fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 60000000000\npool_bytes 1048576\n"
 BOTH_FORMS = [form + name for form in ("", "i") for name in COLLECTIVES]
 
 pytestmark = [
@@ -92,6 +92,19 @@ def test_every_collective_moves_the_right_data(stack: MpiStack, rank_count: int)
     assert [line["ok"] for line in lines if line["type"] == "verification"] == [True] * len(cases)
     measured = {line["case"] for line in lines if line["type"] == "block" and line["phase"] == "measured"}
     assert len(measured) == len(cases)
+
+
+def test_what_goes_through_pools_arrives_too(stack: MpiStack) -> None:
+    names = [*(name for name in BOTH_FORMS if not name.endswith("barrier")), "sendrecv", "exchange"]
+    cases = [case(name, buffers="rotating") for name in names]
+    cases += [case("allreduce", buffers="separate"), case("iallreduce", buffers="rotating", compute=1)]
+    lines = said(stack, 3, cases)
+    assert failures(lines) == {}
+    assert [line["ok"] for line in lines if line["type"] == "verification"] == [True] * len(cases)
+    assert len({line["case"] for line in lines if line["type"] == "block" and line["phase"] == "measured"}) == len(
+        cases
+    )
+    assert [line["pool_bytes"] for line in lines if line["type"] == "pool"] == [1 << 20]
 
 
 def test_one_flipped_bit_and_a_barrier_that_is_none_are_found(stack: MpiStack, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ from fabriscope.analysis.values.fits import FIT_SCHEMA, FittedPiece, fitted
 from fabriscope.analysis.values.groups import GROUP_SCHEMA, Group, grouped
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
+from fabriscope.analysis.values.restated import restated, restatements
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
@@ -220,7 +221,20 @@ class Results:
             for curve in self.incast_curves
             for point in curve.points
         }
-        return paper_of(self.run, self._sound_values, states)
+        values = [self._sound_values, self.values_by_others.select(self._sound_values.columns)]
+        return paper_of(self.run, pl.concat(values), states)
+
+    @cached_property
+    def values_by_others(self) -> pl.DataFrame:
+        """Return our values by the definitions of a run's other programs, where a paper sets like against like."""
+        sound = self._sound_values
+        return restated(self.run, sound, restatements(sound) if self.run.manifest.paper else [])
+
+    @cached_property
+    def graded_by_others(self) -> list[GradedEstimate]:
+        """Return the estimates of these, with their grades."""
+        estimates = estimates_of(self.values_by_others, self.rules.method)
+        return rows_of(with_trust(sound_run(self.run), estimates, Outside(verdicts(self.run), None)), GradedEstimate)
 
     @cached_property
     def findings(self) -> list[Finding]:

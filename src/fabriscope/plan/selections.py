@@ -24,6 +24,7 @@ ATTRIBUTES = frozenset(
         "host_count",
         "pair_count",
         "stream_count",
+        "metric",
     )
 ) - {"entry", "socket", "parameters", "hosts"}
 """What a case can be selected by (analysis/papers/selections.py)."""

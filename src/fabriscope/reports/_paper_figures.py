@@ -14,16 +14,18 @@ from fabriscope.analysis.papers.selections import SIZE
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts, rows_of
 from fabriscope.analysis.values.launch_values import LaunchValue
+from fabriscope.analysis.values.trust import GradedEstimate
 from fabriscope.reports._figure import CURVES, Figure
 
-CaseT = TypeVar("CaseT", bound=PlannedCase)
+MeasuredT = TypeVar("MeasuredT", GradedEstimate, LaunchValue)
 
 
 @dataclass(frozen=True)
 class _Pick:
-    """One point of a figure of the paper: a case, its place on the axis, and the label of its curve."""
+    """One point of a figure of the paper: a case's metric, its place on the axis, and the label of its curve."""
 
     case_id: str
+    metric_id: str
     place: int
     label: str
 
@@ -55,11 +57,12 @@ def _figure(results: Results, one: PaperFigure) -> Figure | None:
     if one.draw is None or not picks:
         return None
     metric_id = one.draw.metric
-    rows = _placed((row for row in results.graded if _is_asked(row) and row.metric_id == metric_id), picks)
+    by_all = [*results.graded, *results.graded_by_others]
+    rows = _placed((row for row in by_all if _is_asked(row)), picks, metric_id)
     if not rows:
         return None
-    of_all = rows_of(results.values, LaunchValue)
-    values = _placed((row for row in of_all if _is_asked(row) and row.metric_id == metric_id), picks)
+    of_all = [*rows_of(results.values, LaunchValue), *rows_of(results.values_by_others, LaunchValue)]
+    values = _placed((row for row in of_all if _is_asked(row)), picks, metric_id)
     by_series = not _is_told_apart(rows)
     return Figure(
         figure_id_of(one),
@@ -86,17 +89,22 @@ def _picks(one: PaperFigure) -> list[_Pick]:
         cases = frozenset(curve.cases.values())
         if cases not in seen:
             seen.add(cases)
-            picks += [_Pick(case_id, int(place), label) for place, case_id in sorted(curve.cases.items())]
+            picks += [_Pick(case, curve.metric_id, int(place), label) for place, case in sorted(curve.cases.items())]
     return picks
 
 
-def _placed(rows: Iterable[CaseT], picks: Iterable[_Pick]) -> list[tuple[str, CaseT]]:
-    """Return label and row of the picked cases, in the order of the picks, at their places on the axis."""
-    of_cases = {part[0].case_id: part for part in parts(rows, lambda row: row.case_id)}
+def _placed(rows: Iterable[MeasuredT], picks: Iterable[_Pick], metric_id: str) -> list[tuple[str, MeasuredT]]:
+    """Return label and row of what was picked, in the order of the picks, at its place on the axis of the metric.
+
+    A curve may be of another metric of the same unit: two definitions in one figure, as the paper has them.
+    """
+    of_cases = {
+        (part[0].case_id, part[0].metric_id): part for part in parts(rows, lambda row: (row.case_id, row.metric_id))
+    }
     return [
-        (pick.label, replace(row, message_size_bytes=pick.place))
+        (pick.label, replace(row, message_size_bytes=pick.place, metric_id=metric_id))
         for pick in picks
-        for row in of_cases.get(pick.case_id, ())
+        for row in of_cases.get((pick.case_id, pick.metric_id), ())
     ]
 
 
@@ -108,7 +116,7 @@ def _is_told_apart(rows: Iterable[tuple[str, PlannedCase]]) -> bool:
     return all(len(labels) == 1 for labels in looks.values())
 
 
-def _named(row: CaseT, label: str, by_series: bool) -> CaseT:
+def _named(row: MeasuredT, label: str, by_series: bool) -> MeasuredT:
     """Return a row under the paper's name: as a setting of its own, or as a fabric."""
     if by_series:
         return replace(row, series=label)

@@ -17,6 +17,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.paper import Attribute, Meant, Picked, Select
 
 SIZE = "message_size_bytes"
+METRIC = "metric"
+"""In a selection: a curve is of this metric, whatever the claim's; then two definitions are set against each other."""
 DEFAULTS: dict[str, Attribute] = {
     "send_buffer_bytes": None,
     "receive_buffer_bytes": None,
@@ -59,6 +61,8 @@ class Curve:
     """Axis values that were planned and have no result."""
     problem: str | None = None
     """Why there is no curve."""
+    metric_id: str = ""
+    """Of its values."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ class Pool:
         if meant.select is None:
             return Curve(problem=f"nothing here stands for {meant.missing or meant.label}")
         at, sizes = (Range(*ends) if ends else EVERYTHING for ends in (how.at, how.sizes))
-        return self.curve(meant.select, how.metric, how.along or SIZE, at, sizes, how.take)
+        select = {name: value for name, value in meant.select.items() if name != METRIC}
+        metric_id = str(meant.select.get(METRIC, how.metric))
+        return self.curve(select, metric_id, how.along or SIZE, at, sizes, how.take)
 
     def curve(
         self,
@@ -141,7 +147,7 @@ class Pool:
         known = {place: size for place, size in picked.items() if size is not None}
         cases = {place: found[place][size][0] for place, size in known.items()}
         lost = frozenset(missing - points.keys())
-        return Curve(points, cases, known, case_ids, lost, None if points else "not measured here")
+        return Curve(points, cases, known, case_ids, lost, None if points else "not measured here", metric_id)
 
     def states_of(self, curve: Curve) -> set[State]:
         """Return the states of the curves of many to one that its cases belong to."""
