@@ -49,3 +49,23 @@ def test_ranks_that_a_launcher_tells_apart_are_read_one_by_one(tmp_path: Path) -
             {"name": "rank", "value": rank, "unit": ""} for rank in (0, 1)
         ]
         assert [row["line"] for row in document["tables"][0]["rows"]] == [2 * 47 - 1, 2 * 57 - 1]
+
+
+FRAME = """
+===================================================================================
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 124 RUNNING AT g2
+=   EXIT CODE: 15
+=   CLEANING UP REMAINING PROCESSES
+===================================================================================
+"""
+
+
+def test_what_mpich_says_of_a_job_that_it_ended_is_no_row_of_imb(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    whole = (Path(__file__).parents[1] / "adapters/data/imb/collectives.txt").read_text().splitlines(keepends=True)
+    place = next(number for number, line in enumerate(whole, 1) if "t_avg[usec]" in line) + 1
+    path.write_text("".join(whole[:place]) + FRAME)  # within a barrier's table, of four columns as one of its lines
+    (document,) = json.loads(read(path, "--json").stdout)["documents"]
+    assert [row["line"] for table in document["tables"] for row in table["rows"]][-1] == place
+    assert "ends before" in document["problems"][0]["text"]

@@ -85,6 +85,8 @@ def _fill(draft: Draft) -> None:
             table.parameters.append(Parameter("process_count", int(processes[1])))
         elif words[:1] in ([SIZE], [REPETITIONS]):
             table.columns = _columns(table, words)
+        elif words[:1] == ["="]:
+            continue  # MPICH's frame around what it says of a job that did not end well
         elif table.columns and words and not words[0].startswith("#"):
             _row(draft, table, words, first_lines)
     if begun or LAST_LINE not in draft.text:
