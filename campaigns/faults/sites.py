@@ -36,6 +36,17 @@ budget: 800ms
 case_timeout: 1s
 floor: false
 """
+STREAMS_PLAN = """
+name: fault
+hosts: node[1-3]
+fabrics: {small: {lab: {preset: gige, buffer: 64KiB}}}
+many_to_one: {streams: [2, 5]}
+benchmarks: {many_to_one: {sizes: [4KiB], duration: 200ms, mode: [streams, rounds]}}
+launches: 3
+budget: 800ms
+case_timeout: 1s
+floor: false
+"""
 COLLECTIVES_PLAN = """
 name: fault
 hosts: node[1-3]
@@ -128,7 +139,11 @@ def _in_a_job(run: Run) -> Iterator[None]:
 
 def places(mpirun: str | None) -> list[Place]:
     """Return the kinds of runs that this machine can make; `mpirun` is that of the collectives."""
-    found = [Place("incast", "many to one", INCAST_PLAN, 4), Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh)]
+    found = [
+        Place("incast", "many to one, in rounds", INCAST_PLAN, 4),
+        Place("streams", "streams to one", STREAMS_PLAN, 6),
+        Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh),
+    ]
     for kind in ("mpich", "openmpi"):
         stack = next((one for one in stacks() if one.kind.startswith(kind)), None)
         if stack is not None:

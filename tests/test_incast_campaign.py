@@ -1,0 +1,55 @@
+"""The campaign of random incasts: plans that can be run, and one of them measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from campaigns.incast.__main__ import Point, drawn
+from tests import needs
+
+from fabriscope import plan as plans
+from fabriscope.running import run
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("number", range(1, 31))
+def test_what_is_drawn_is_a_plan(number: int, tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump(drawn(number, 2026)))
+    assert drawn(number, 2026) == drawn(number, 2026) != drawn(number, 1)
+    assert len(plans.load(path, run.vocabulary()).section.fabrics) == 3
+
+
+@pytest.mark.parametrize(
+    ("sent", "carried", "again", "impossible", "count"),
+    [
+        (1000, 1000, 0, False, 0),
+        (1000, 1009, 0, False, 0),
+        (1000, 1011, 0, False, 1),
+        (1000, 1500, 600, False, 0),
+        (1000, 1700, 600, False, 1),
+        (1000, 900, 600, False, 1),
+        (0, 0, 0, False, 1),
+        (1000, 1000, 0, True, 1),
+    ],
+)
+def test_a_point_is_judged(sent: int, carried: int, again: int, impossible: bool, count: int) -> None:
+    point = Point(1, "a.tcp.inter", 8, 2, "holds", 0.9, impossible, sent, carried, again)
+    assert len(list(point.problems())) == count
+
+
+@pytest.mark.timeout(600)
+def test_a_plan_is_measured(tmp_path: Path) -> None:
+    needs.lab()
+    words = [sys.executable, "-m", "campaigns.incast", "--points", "1", "--seed", "7", "--output", str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    points = [json.loads(line) for line in (tmp_path / "points.jsonl").read_text().splitlines()]
+    assert points
+    assert all(point["sent_bytes"] > 0 for point in points)
