@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import random
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from campaigns.faults.kinds import seeded
 
 from fabriscope import store
 from fabriscope.analysis.results import results_of
@@ -92,7 +92,7 @@ def main() -> None:
 
 def drawn(number: int, seed: int) -> dict[str, Any]:
     """Return a plan; the same for the same numbers."""
-    chance = random.Random(f"{seed}-{number}")  # noqa: S311 - a draw, no secret
+    chance = seeded(seed, number)
     sources = chance.randint(1, 4)
     fabrics = {}
     for name in ("a", "b", "c"):
