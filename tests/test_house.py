@@ -51,6 +51,7 @@ ANALYSIS = (
 RUNNING = (
     "applications",
     *(
+        "causes",
         "settings",
         "evaluation",
         "effort",

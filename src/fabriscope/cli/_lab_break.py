@@ -2,69 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from fabriscope.cli import _usage
+from fabriscope.lab.broken import FAULTS
 
 if TYPE_CHECKING:
     from fabriscope.lab import Lab
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong."""
-
-    does: str
-    seen_by: str
-    """The audit's check that finds it, or how it shows."""
-    setting: tuple[str, str, str] | None = None
-    """Of a host: what it is in words, its file with `{interface}`, and the value that it gets."""
-    switch: tuple[tuple[str, Any], ...] = ()
-    """Of the switch: fields of what is wrong with a link."""
-
-
-_SYSCTL = "/proc/sys/net/ipv4"
-FAULTS = {
-    "mtu": Fault(
-        "the host's interface has an MTU of 1400",
-        "mtu-hosts-agree",
-        ("the MTU of {interface}", "/sys/class/net/{interface}/mtu", "1400"),
-    ),
-    "buffers": Fault(
-        "TCP's receive buffer ends at 64 KiB",
-        "tcp-settings-differ",
-        ("TCP's receive buffer", f"{_SYSCTL}/tcp_rmem", "4096\t16384\t65536"),
-    ),
-    "sack": Fault(
-        "TCP repeats all that follows a loss",
-        "tcp-settings-differ",
-        ("TCP's selective acknowledgements", f"{_SYSCTL}/tcp_sack", "0"),
-    ),
-    "arp": Fault(
-        "the host answers for addresses of the interface alone",
-        "arp-differs",
-        ("arp_ignore of {interface}", f"{_SYSCTL}/conf/{{interface}}/arp_ignore", "1"),
-    ),
-    "loss": Fault(
-        "the link loses one frame in a hundred",
-        "numbers, and retransmissions",
-        switch=(("loss_share", 0.01),),
-    ),
-    "pause": Fault(
-        "a full output pauses its senders",
-        "incast, and pauses in `lab status --counters`",
-        switch=(("on_full", "pause"),),
-    ),
-    "cable": Fault("the link is down", "nothing passes", switch=(("is_down", True),)),
-    "flaps": Fault(
-        "the link is down for 50 ms of each second",
-        "numbers, and retransmissions",
-        switch=(("flap_period_ns", 10**9), ("flap_down_ns", 50_000_000)),
-    ),
-}
 
 
 def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:

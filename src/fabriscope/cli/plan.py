@@ -79,6 +79,7 @@ def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
 def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[str]:
     """Yield what of the plan is not used, and what is not known yet."""
     from fabriscope import plan as plans
+    from fabriscope.knobs import knobs
     from fabriscope.model.errors import printable
     from fabriscope.running import settings
 
@@ -87,6 +88,9 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     used = {host for launch in schedule.launches for host in launch.entry.hosts}
     if len(used) < len(checked.hosts):
         yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"
+    if checked.section.intervene:
+        names = ", ".join(name for name, knob in knobs().items() if knob.fact)
+        yield f"changes what the audit finds for launches of its own, and puts it back, as far as it is one of {names}"
     yield from _turns(checked, schedule, fabrics)
     if checked.counts_cores:
         yield f"half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves"

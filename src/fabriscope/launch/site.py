@@ -58,6 +58,9 @@ class Site(Protocol):
     def absent(self) -> Mapping[str, str]:
         """Return the hosts of the plan that were gone before the first launch, and why: nothing was put on them."""
 
+    def with_fabrics(self, fabrics: Mapping[str, Fabric]) -> Site:
+        """Return the same place with other fabrics of the interfaces that it has."""
+
     def sweep(self, host_names: Iterable[str]) -> None:
         """End what a broken launch may have left on hosts; raises LabError or HostError."""
 

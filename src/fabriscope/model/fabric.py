@@ -49,6 +49,10 @@ class Fabric:
     """What was set for this fabric, for the report (delay, buffer, coalescing ...)."""
     knobs: Mapping[str, str] = field(default_factory=dict)
     """What is set on hosts for the launches over it and put back afterwards: knob to value (`knobs/`)."""
+    instead_of: str = ""
+    """The fabric that it is but for `knobs`, where an audit's finding is changed to see what it costs."""
+    cause: str = ""
+    """That finding, in words."""
     rdma_ports: Mapping[str, RdmaPort] = field(default_factory=dict)
     """Host name to its end, for a fabric that speaks verbs; empty otherwise."""
     service_level: Annotated[int, Within(0, 15)] = 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriscope.model.errors import HostError, shown
+from fabriscope.model.host_lists import unfolded
+from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import FabricSection, LabFabricSection, PlanSection
 
@@ -11,13 +14,15 @@ LEAST_FRAME_BITS = 84 * 8
 """On a wire: padding, preamble, check sequence and gap included (docs/lab.md)."""
 
 
-def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contradiction]:
+def contradictions(plan: PlanSection, hosts: tuple[str, ...], faults: frozenset[str]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for every fabric that is none, or that nothing can be measured over."""
     in_lab = [name for name, fabric in plan.fabrics.items() if fabric.lab is not None]
     for name, fabric in plan.fabrics.items():
         for below, what, fix in (*_of_kind(name, fabric, in_lab), *_of_interfaces(name, fabric, hosts)):
             yield ("fabrics", name, *below), what, fix
         if fabric.lab is not None:
+            for fault, what, fix in _of_faults(fabric.lab, hosts, faults):
+                yield ("fabrics", name, "lab", "broken", fault), what, fix
             for key, what, fix in _of_lab(fabric.lab, plan):
                 yield ("fabrics", name, "lab", key), f"fabric {name!r}: {what}", fix
 
@@ -43,6 +48,19 @@ def _of_interfaces(
     missing = [host for host in hosts if host not in fabric.interface]
     if missing:
         yield ("interface",), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", "add it"
+
+
+def _of_faults(lab: LabFabricSection, hosts: tuple[str, ...], faults: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    for fault, befallen in lab.broken.items():
+        if fault not in faults:
+            yield fault, f"there is no fault {shown(fault)}", nearest(fault, faults)
+        try:
+            strangers = sorted(set(unfolded(befallen)) - set(hosts))
+        except HostError as error:
+            yield fault, error.what, error.fix or "write for example node2"
+            continue
+        if strangers:
+            yield fault, f"the fault {fault} befalls {', '.join(strangers)}, no host of this plan", "name its hosts"
 
 
 def _of_lab(lab: LabFabricSection, plan: PlanSection) -> Iterator[tuple[str, str, str]]:

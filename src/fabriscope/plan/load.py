@@ -55,6 +55,8 @@ class Vocabulary:
     """The layers that an instrument measures; one that is not named here measures every layer."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Layers that this installation's engine was built without, and what to do."""
+    faults: frozenset[str] = frozenset()
+    """What can be wrong on purpose in a lab."""
     knobs: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     """What may be set on hosts: its name to what reads a value, and raises ValueError."""
     missing_here: Mapping[str, str] = field(default_factory=dict)
@@ -209,7 +211,7 @@ def _contradictions(
     plan: schema.PlanSection, hosts: tuple[str, ...], words: Vocabulary
 ) -> Iterator[tuple[Place, str, str]]:
     yield from _unknown_names(plan, words)
-    yield from fabrics.contradictions(plan, hosts)
+    yield from fabrics.contradictions(plan, hosts, words.faults)
     yield from settings.contradictions(plan, words.knobs)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:

@@ -74,6 +74,9 @@ class LabFabricSection(Section):
     flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
     flap_down: DurationNs | None = Field(None, description="how long the link stays down")
     fault_seed: Seed | None = Field(None, description="of what happens by chance")
+    broken: dict[Label, HostList] = Field(
+        {}, description="faults of `fabriscope lab break` to the hosts that they befall: {mtu: node2}"
+    )
 
 
 def _lab_fabric(value: Any) -> Any:
@@ -248,6 +251,11 @@ class PlanSection(Section):
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
     turns: Turns = Field(OFF, description="a block's launches measure in turns: auto (20ms), a time, or off")
+    intervene: Truth = Field(
+        False,
+        description="what the audit of the hosts finds and a setting can change is changed in launches of its own,"
+        " and the report says what it costs; docs/causes.md",
+    )
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"
     )

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from fabriscope import engine_binary
 from fabriscope.hosts import allocation, facts
@@ -48,6 +48,10 @@ class Parts:
     facts: Mapping[str, list[Fact]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     npb: Mapping[str, str] = field(default_factory=dict)
+
+    def with_fabrics(self, fabrics: Mapping[str, Fabric]) -> Self:
+        """Return the same place with other fabrics of the interfaces that it has."""
+        return dataclasses.replace(self, fabrics=fabrics)
 
 
 @dataclass(frozen=True)

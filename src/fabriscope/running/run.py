@@ -7,7 +7,7 @@ import functools
 import itertools
 import platform
 import threading
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
-from fabriscope.running import applications, copy_rates, launch_counters, resumption, services
+from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services
 from fabriscope.running import site as sites
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
@@ -48,6 +48,7 @@ class RunSummary:
 
 def vocabulary() -> plans.Vocabulary:
     """Return the names that plans may use in this installation, the engine's own plug-ins among them."""
+    from fabriscope.lab.broken import FAULTS
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.benchmarks import BENCHMARKS
 
@@ -69,6 +70,7 @@ def vocabulary() -> plans.Vocabulary:
         presets=frozenset(PRESETS),
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
+        faults=frozenset(FAULTS),
         knobs={name: knob.value for name, knob in knobs().items()},
         left_out=_by_layer(left_out),
         missing_here=_by_layer(built_in.missing_library),
@@ -88,6 +90,9 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
     store.refuse_impossible(path)
     plans.refuse_others(plan)
     with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:
+        if plan.section.intervene:
+            progress.notice("an audit of the hosts")
+            plan, site = _with_causes(plan, site, causes.found(site.fabrics, _facts(site)))
         schedule = _schedule(plan, site)
         progress.notice("the facts of every host")
         folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
@@ -116,10 +121,13 @@ def resume(
     if len(kept) == len(folder.manifest.schedule) > 0 and not may_add:
         folder.end_if_open()  # it died between its last line and the last seal
         return _summary(folder, len(kept))  # whatever became of its hosts
-    plan = _on_the_same_hosts(load_plan(), folder)
+    began_as = _on_the_same_hosts(load_plan(), folder)
+    begun = causes.begun(folder.manifest.fabrics)
+    plan = causes.extended(began_as, begun)
     resumption.refuse_other_plan(folder, plan)
     known = {name: list(host.facts) for name, host in folder.manifest.hosts.items()}
-    with progress, sites.prepare(plan, progress.notice, known, cancel) as site:
+    with progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
+        plan, site = _with_causes(began_as, site, begun)
         schedule = _schedule(plan, site)
         if store.scheduled(schedule.launches) != folder.manifest.planned:
             raise StoreError(
@@ -129,6 +137,12 @@ def resume(
             )
         resumption.refuse_other_site(folder, _standing(plan, site), _facts(site))
         return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed, redo=damaged)
+
+
+def _with_causes(plan: plans.Plan, site: Site, found: Sequence[causes.Cause]) -> tuple[plans.Plan, Site]:
+    """Return plan and site with the fabrics over which something that an audit found is changed."""
+    fabrics = causes.with_fabrics(site.fabrics, found)
+    return causes.extended(plan, found), site.with_fabrics(fabrics) if found else site
 
 
 def _kept(folder: store.RunFolder, keep_failed: bool, redo: Container[int] = ()) -> dict[int, LaunchRecord]:

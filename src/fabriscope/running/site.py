@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fabriscope import engine_binary
+from fabriscope.hosts import access
 from fabriscope.launch.site import Site
-from fabriscope.model.errors import PlanError
+from fabriscope.model.errors import LabError, PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
+from fabriscope.model.host_lists import unfolded
 from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan
@@ -89,12 +91,32 @@ def prepare(
     notice("the lab")
     built = lab.up(lab_spec(plan), notice=lambda stuck: notice(f"the lab, though one is left over: {stuck}"))
     try:
-        hosts = {host.name: host for host in built.hosts}
+        hosts = {host.name: host for host in _broken(plan, built).hosts}
         fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
         shell = str(built.remote_shell)
         yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, shell, npb=npb, lab=built)
     finally:
         built.down()
+
+
+def _broken(plan: Plan, built: Lab) -> Lab:
+    """Plant the faults that a plan has, which end with the lab; return the lab. Raises LabError."""
+    from fabriscope.lab.broken import FAULTS
+
+    for index, (name, section) in enumerate(plan.section.fabrics.items()):
+        for fault, hosts in section.lab.broken.items() if section.lab is not None else ():
+            chosen = FAULTS[fault]
+            if chosen.setting is None:
+                is_of_fabric = any(field == "on_full" for field, _ in chosen.switch)
+                built.change(name, dict(chosen.switch), () if is_of_fabric else unfolded(hosts))
+                continue
+            _, path, value = chosen.setting
+            words = ("sh", "-c", 'printf "%s\\n" "$2" > "$1"', "sh", path.format(interface=f"eth{index}"), value)
+            for host in unfolded(hosts):
+                said = access.run(built.host(host), words, access.READ_TIMEOUT_S)
+                if said.exit_status != 0:
+                    raise LabError(f"the fault {fault} cannot be planted: {said.last_words}", where=f"host {host}")
+    return built
 
 
 def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
