@@ -189,3 +189,11 @@ def test_a_condition_that_is_given_twice_counts_once(runs: dict[str, Path]) -> N
 def test_runs_with_nothing_in_common_do_not_pass(runs: dict[str, Path]) -> None:
     with pytest.raises(FabriscopeError, match="nothing can be compared"):
         told(OLD_RUNS / "run-before-ranks", runs["before"], "--fail-if", "slower:5%")
+
+
+def test_a_percentile_is_compared_where_launches_have_enough_operations(runs: dict[str, Path]) -> None:
+    """The made-up launches have too few: that is said, and nothing is compared."""
+    found = parsed(runs["before"], "--of", "p99")
+    assert found["pairs"] == []
+    assert any("its p99 needs 1,000 timed operations in each of their launches" in note for note in found["notes"])
+    assert told(runs["before"], "--of", "p90").exit_code == 2

@@ -47,6 +47,7 @@ from fabriscope.analysis.values.restated import restated, restatements
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
+from fabriscope.analysis.values.tails import Tail, launch_tails, tails, tails_frame
 from fabriscope.analysis.values.trust import GradedEstimate, Outside, with_trust
 from fabriscope.model.run_data import RunData
 
@@ -197,6 +198,16 @@ class Results:
     def streams(self) -> pl.DataFrame:
         """Return the bytes of each stream of many to one in each interval, SERIES_SCHEMA."""
         return series_frame(window for windows in windows_by_launch(self.run).values() for window in windows)
+
+    @cached_property
+    def tails(self) -> list[Tail]:
+        """Return percentiles, jitter and stalls of the times of each case, over its launches."""
+        return tails(launch_tails(self.run), self._sound_values, self.rules.method)
+
+    @cached_property
+    def tail_frame(self) -> pl.DataFrame:
+        """Return one row for each of `tails`."""
+        return tails_frame(self.tails)
 
     @cached_property
     def pairs(self) -> list[PairMatrix]:

@@ -23,6 +23,10 @@ EXIT_CONTROL = 12
 @click.option("--left", metavar="SEL", help="compare this of RUN ...")
 @click.option("--right", metavar="SEL", help="... with this: an entry's id (gige.tcp.inter), or words (gige,tcp)")
 @click.option(
+    "--of", "percentile", type=click.Choice(["p99", "p99.9"]),
+    help="compare this percentile of the operations of each launch, not their median; times alone have one",
+)  # fmt: skip
+@click.option(
     "--fail-if", "conditions", metavar="COND", multiple=True,
     help="slower:5%, faster:5%, different:5% or undecided; may be given more than once",
 )  # fmt: skip
@@ -33,6 +37,7 @@ def compare(
     baseline_or_run: tuple[Path, ...],
     left: str | None,
     right: str | None,
+    percentile: str | None,
     conditions: tuple[str, ...],
     margin: str | None,
     as_json: bool,
@@ -44,6 +49,7 @@ def compare(
     fabriscope compare RUN                                     every comparison of a run
     fabriscope compare RUN --left gige --right ethernet-100    two of its entries
     fabriscope compare BASELINE RUN --fail-if slower:5%        is RUN slower than BASELINE was?
+    fabriscope compare RUN --of p99                            whose slow operations are slower?
 
     Exit code 11: a condition of --fail-if is met, or a case of BASELINE failed in RUN. 12: the A/A control failed.
     """
@@ -57,12 +63,10 @@ def compare(
 
     with _usage.checked("--fail-if"):
         wanted = [parse(text) for text in conditions]
-    share = _usage.share("--margin", margin)
-    if share is not None and not 0 < share < 1:
-        raise click.UsageError(f"--margin: {margin} is not more than 0 and less than 100%")
+    share = _margin(margin)
     if junit is not None:
         _junit.check(junit)
-    found = comparison.of(baseline_or_run, left, right, wanted, share)
+    found = comparison.of(baseline_or_run, left, right, wanted, share, percentile)
     if junit is not None:
         _junit.write(junit, found)
     if as_json:
@@ -73,6 +77,13 @@ def compare(
         raise SystemExit(EXIT_CONDITION)
     if found.control_failed:
         raise SystemExit(EXIT_CONTROL)
+
+
+def _margin(text: str | None) -> float | None:
+    share = _usage.share("--margin", text)
+    if share is not None and not 0 < share < 1:
+        raise click.UsageError(f"--margin: {text} is not more than 0 and less than 100%")
+    return share
 
 
 def _print(found: Comparison) -> None:

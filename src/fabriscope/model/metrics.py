@@ -20,13 +20,24 @@ __all__ = [
 ]  # fmt: skip
 
 
+_PERCENTILES = (Operations.P99, Operations.P99_9)
+
+
 @lru_cache(maxsize=256)
 def metric_of(metric_id: str) -> Metric:
-    """Return a metric; of one that is not defined here (a plug-in's) what its id says.
+    """Return a metric; of one that is not defined here (a plug-in's, a percentile) what its id says.
 
     Raises ParseError for an id that names no unit that is known.
     """
-    return METRICS.get(metric_id) or Metric(quantity_of(metric_id), metric_id, "as its program defines it")
+    known = METRICS.get(metric_id)
+    if known is None:
+        known = Metric(quantity := quantity_of(metric_id), metric_id, "as its program defines it")
+        base = METRICS.get(replace(quantity, operations=Operations.MEDIAN).metric_id)
+        if base is not None and quantity.operations in _PERCENTILES:
+            title, of = f"{base.title}, {quantity.operations.value.removeprefix('the ')}", quantity.operations.value
+            known = replace(base, quantity=replace(base.quantity, operations=quantity.operations), title=title,
+                            definition=f"{of} of a launch's operations of: {base.definition}")  # fmt: skip
+    return known
 
 
 def unit_of(metric_id: str) -> Unit:

@@ -1,4 +1,4 @@
-"""Cells of colour side by side, as SVG."""
+"""Pictures of ours as SVG; cells of colour side by side."""
 
 from __future__ import annotations
 
@@ -20,5 +20,10 @@ def cells(rows: Iterable[Sequence[str | None]], side: int) -> Markup:
             if colour is not None:
                 paths.setdefault(colour, []).append(f"M{column * side} {row * side}h{side}v{side}h-{side}z")
     drawn = "".join(f'<path fill="{colour}" d="{"".join(some)}"/>' for colour, some in paths.items())
-    svg = f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">{drawn}</svg>'
-    return Markup(svg)  # noqa: S704 - numbers and colours alone
+    return svg(width, height, drawn)
+
+
+def svg(width: int, height: int, drawn: str, looks: str = "") -> Markup:
+    """Return a picture; what is drawn must be numbers, names of ours, and texts that were escaped."""
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    return Markup(f'<svg {size} role="img"{looks}>{drawn}</svg>')  # noqa: S704 - what it may be of is said above

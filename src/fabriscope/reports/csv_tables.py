@@ -39,6 +39,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "groups": results.groups,
         "fits": results.fits,
         **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
+        "tails": results.tail_frame,
         "worst-pairs": worst_pairs(results),
         "launch-values": results.values,
         "comparisons": results.comparisons,

@@ -22,6 +22,7 @@ from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
+from fabriscope.analysis.values.tails import LEAST_OPERATIONS, launch_tails, tail_values
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
@@ -129,19 +130,24 @@ class Comparison:
 
 
 def of(
-    paths: Sequence[Path], left: str | None, right: str | None, wanted: Sequence[Condition], margin: float | None
+    paths: Sequence[Path],
+    left: str | None,
+    right: str | None,
+    wanted: Sequence[Condition],
+    margin: float | None,
+    percentile: str | None = None,
 ) -> Comparison:
     """Return the comparison of one run's entries, or of two runs: the last path's against the first's.
 
-    A condition counts once, however often it is given. Raises StoreError, or SelectionError for a selection that is not
-    in the run.
+    It is of what launches typically took, or of a `percentile` of their operations (`p99`). A condition counts once,
+    however often it is given. Raises StoreError, or SelectionError for a selection that is not in the run.
     """
     wanted = conditions.distinct(wanted)
     runs = [store.open_run(path).read() for path in paths]
     with contextlib.ExitStack() as borders:
         for path in paths:
             borders.enter_context(evaluating(path))
-        values = [results_of(run).launch_values for run in runs]
+        values = [_values(run, percentile) for run in runs]
         controls = [results_of(run).control for run in runs]
         found = _compared(paths, runs, values, left, right, wanted, margin)
     if wanted and not found.pairs:
@@ -149,9 +155,17 @@ def of(
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
     notes += [sentence for run in runs for sentence in refuted_sentences(run)]
+    if percentile and not found.pairs:
+        least = f"{LEAST_OPERATIONS[percentile]:,} timed operations in each of their launches"
+        notes.append(f"what is compared by its {percentile} needs {least}: it is told by the ten that are slower")
     notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
+
+
+def _values(run: RunData, percentile: str | None) -> pl.DataFrame:
+    values = results_of(run).launch_values
+    return values if percentile is None else tail_values(launch_tails(run), values, percentile)
 
 
 def _compared(
