@@ -12,6 +12,7 @@ from fabriscope.analysis.comparing.reconciled import Reconciled
 from fabriscope.analysis.results import results_of
 from fabriscope.model.case import Case
 from fabriscope.model.run_data import RunData
+from fabriscope.reports.section import Paragraph
 from fabriscope.reports.sections.reconcile import SECTION
 
 OURS = Case(TCP, "ping_pong", 64)
@@ -153,3 +154,15 @@ def test_a_run_of_one_program_has_nothing_to_reconcile() -> None:
     run = run_of({OURS: LAUNCHES})
     assert results_of(run).reconciled == []
     assert SECTION.build(results_of(run)) == []
+
+
+def test_a_collective_is_called_by_its_name() -> None:
+    barrier = (("timing", "barrier"),)
+    measured: dict[Case, list[Bursts]] = {}
+    for name in ("reduce", "gather"):
+        ours = Case(replace(TCP, layer="mpi"), name, 64, parameters=barrier)
+        measured |= {ours: [[[20_000.0] * 4]] * 3, by("imb", ours): [[[21_000.0]]] * 3}
+    results = results_of(told(measured, {"imb": "collective_latency_ns_barrier_mean"}))
+    (section,) = SECTION.build(results)
+    leads = [block.text for block in section.blocks if isinstance(block, Paragraph) and not block.is_note]
+    assert {str(lead).split(",")[0] for lead in leads} == {"Reduce: collective latency", "Gather: collective latency"}

@@ -6,6 +6,7 @@ from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, value_text
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
@@ -43,7 +44,9 @@ def _lead(sizes: list[Reconciled]) -> Paragraph:
 
 def _where(one: Reconciled) -> str:
     what = one.what.replace("_", " ")
-    return f"{what.capitalize()}, {one.curve.label()}"
+    if one.what == "collective_latency":
+        what = f"{kind_of(one.curve.benchmark).title}: {what}"
+    return f"{what[:1].upper()}{what[1:]}, {one.curve.label()}"
 
 
 def _table(sizes: list[Reconciled]) -> Table:
