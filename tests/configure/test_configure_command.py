@@ -56,9 +56,12 @@ def test_a_configuration_that_is_not_at_hand_is_said(tmp_path: Path) -> None:
 
 def test_what_is_not_understood_is_told_and_the_others_go_on(switches: Path, tmp_path: Path) -> None:
     (switches / "leaf9.txt").write_text("what is this\n")
+    (switches / "leaf8.txt").write_text(EOS.replace("dscp 26", "dscp 260"))
     result = run("--devices", str(switches), "-o", str(tmp_path / "out"))
     assert result.exit_code == 4
-    assert "device leaf9: how unknown says its settings is not known" in result.output
+    assert "device leaf9: nothing is written, no configuration of it could be read" in result.output
+    assert "device leaf9: leaf9.txt: no known command's output" in result.output
+    assert not (tmp_path / "out" / "leaf9").exists()
     assert (tmp_path / "out" / "leaf1").is_dir()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,7 @@ def configure(
     chosen = [pair for pair in saved if pair[0] in dialects and (not wanted_systems or pair[0] in wanted_systems)]
     written = {one.name: (dialects[system], one, dialects[system].ready(wanted, one)) for system, one in chosen}
     _write(target, written, wanted, purpose)
-    if _complain(found, folder, dialects) or not written:
+    if _complain(found, folder, [one.name for system, one in saved if system in dialects]) or not written:
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 
@@ -83,26 +83,32 @@ def _dialects(wanted_systems: Sequence[str]) -> dict[str, Dialect]:
     return dialects
 
 
-def _complain(found: Survey | None, folder: Path | None, dialects: Mapping[str, Dialect]) -> bool:
+def _complain(found: Survey | None, folder: Path | None, understood: Collection[str]) -> bool:
     """Say what was not understood, and return whether anything was not."""
     from fabriscope.running.survey import Survey
 
     devices = _survey.devices_of(folder)
     for one in devices.values():
-        if one.system not in dialects:
-            click.echo(f"fabriscope: device {one.name}: how {one.system} says its settings is not known", err=True)
+        if one.name not in understood:
+            what = "no configuration of it could be read" if one.problems else f"what {one.system} takes is not known"
+            click.echo(f"fabriscope: device {one.name}: nothing is written, {what}", err=True)
     _survey.complain(found or Survey({}), devices)
-    is_unread = any(one.problems or one.system not in dialects for one in devices.values())
+    is_unread = any(one.problems or one.name not in understood for one in devices.values())
     return is_unread or bool(found is not None and found.problems)
 
 
 def _devices(folder: Path | None, ports: Sequence[str]) -> Iterator[tuple[str, Saved]]:
-    """Yield system and what is known of each device of a folder."""
+    """Yield system and what is known of each device of a folder, but for those of which something is damaged.
+
+    A configuration that cannot be read is none that has nothing set.
+    """
     from fabriscope import devices
     from fabriscope.configure.step import Saved
 
     texts = devices.configurations(folder) if folder is not None else {}
     for one in devices.of_folder(folder).values() if folder is not None else ():
+        if one.problems and one.name not in texts:
+            continue
         patterns = ports or (() if one.name in texts else tuple(one.ports))
         yield one.system, Saved(one.name, texts.get(one.name), one.known, patterns)
 
