@@ -115,7 +115,7 @@ def test_the_tail_can_be_compared_where_medians_are_alike() -> None:
     values = tail_values(launch_tails(run), results.launch_values, "p99")
     assert set(values.get_column("metric_id")) == {"latency_ns_p99"}
     assert values.height == 2 * LAUNCHES
-    assert metric_of("latency_ns_p99").title == "Latency, 99th percentile"
+    assert metric_of("latency_ns_p99").title == "Latency, one buffer, 99th percentile"
     by_median = [one for one in results.compared if one.pair.metric_id == "latency_ns"]
     by_tail = compared_all(values, results.rules)
     assert [one.ratio for one in by_median] == pytest.approx([1.0], rel=0.01)

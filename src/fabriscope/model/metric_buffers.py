@@ -52,7 +52,8 @@ def _of_ours(metric: Metric) -> list[Metric]:
 
 def _sent_from(metric: Metric, use: Buffers) -> Metric:
     title, how = SOURCES[use]
+    bare = metric.title.removesuffix(f", {SOURCES[Buffers.SAME][0]}")
     return replace(
-        metric, quantity=replace(metric.quantity, buffers=use), title=f"{metric.title}, {title}",
+        metric, quantity=replace(metric.quantity, buffers=use), title=f"{bare}, {title}",
         definition=f"as {metric.metric_id}, but {how}",
     )  # fmt: skip

@@ -28,12 +28,12 @@ from fabriscope.model.stream_metrics import OF_STREAMS
 _WINDOW = Moves(is_window=True)
 _OF_PAIRS = (
     time_metric(
-        "latency", "Latency",
+        "latency", "Latency, one buffer",
         "half of the round trip of a ping-pong, as the median over a launch's operations; each side sends the buffer "
         "that it received into (NetPIPE, qperf)", ONE_WAY, 2,
     ),
     rate_metric(
-        "ping_pong_bandwidth", "Ping-pong bandwidth",
+        "ping_pong_bandwidth", "Ping-pong bandwidth, one buffer",
         "message size over half of the round trip of a ping-pong", ONE_WAY, Moves(2),
     ),
     rate_metric(
@@ -48,7 +48,7 @@ _OF_PAIRS = (
     ),
     # Pairs of ranks, all at once.
     time_metric(
-        "multi_pair_latency", "Multi-pair latency",
+        "multi_pair_latency", "Multi-pair latency, one buffer",
         "half of the round trip of ping-pongs that all pairs play at once: the mean over the pairs, then the median",
         ONE_WAY, 2, ranks=Ranks.MEAN,
     ),
