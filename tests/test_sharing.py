@@ -55,6 +55,14 @@ def test_launches_share_whose_bytes_can_be_told_apart() -> None:
     assert sharing_of(block, FABRICS, ("b",)).groups == ()
 
 
+def test_what_a_fabric_sets_is_shared_with_nobody() -> None:
+    small = Fabric("small", {"a": "eth0", "b": "eth0"}, knobs={"mtu": "600"})
+    block = [launch(1, "tcp", "gige"), launch(2, "tcp", "small"), launch(3, "tcp", "gige")]
+    sharing = sharing_of(block, {**FABRICS, "small": small}, ())
+    assert sharing.groups == ((0, 2),)
+    assert sharing.alone == {1: "what its fabric sets holds for whole hosts"}
+
+
 def test_a_large_block_becomes_groups_of_one_size() -> None:
     block = [launch(number, "tcp", "gige") for number in range(1, 2 * MOST_MEMBERS + 2)]
     groups = sharing_of(block, FABRICS, ()).groups
