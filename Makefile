@@ -1,9 +1,10 @@
 # make demo   the main job on a cluster made out of this machine; ends with a report
 # make demo-softroce  Soft RoCE against Ethernet between two guests with kernels of their own; builds that kernel first
 # make test   every test, native and Python
+# make docs   the documentation as a site (build/site) and as pages for man (build/man)
 # make check  formats, lints, types, and the native tests under sanitizers
 # Each installs what it needs: packages as root (else it names them in one line), the rest without.
-.PHONY: demo demo-softroce test check clean
+.PHONY: demo demo-softroce test docs check clean
 
 VENV := .venv/bin
 RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -20,6 +21,10 @@ demo-softroce:
 test:
 	@scripts/setup test
 	@scripts/test
+
+docs:
+	@scripts/setup
+	@scripts/docs
 
 check:
 	@scripts/setup check
