@@ -100,7 +100,7 @@ def results(plain: RunData) -> Results:
 def test_claims_are_judged(results: Results) -> None:
     assert results.paper is not None
     verdicts = [finding.verdict for _, finding in results.paper.all_findings()]
-    assert verdicts == ["holds", "holds not", "not decided"]
+    assert verdicts == ["holds", "does not hold", "not decided"]
     assert results.answer[0] == "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 was not decided."
 
 

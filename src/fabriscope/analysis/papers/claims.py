@@ -1,4 +1,4 @@
-"""A paper's claims, stated as data, judged by a run's launch values: `holds`, `holds not` or `not decided`.
+"""A paper's claims, stated as data, judged by a run's launch values: `holds`, `does not hold` or `not decided`.
 
 docs/papers.md lists the kinds of expectation; each is one function here that makes
 statements (statements.py) out of curves (selections.py).

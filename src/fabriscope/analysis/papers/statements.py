@@ -17,7 +17,7 @@ from fabriscope.analysis.numbers.evidence import CONFIDENCE, FIXED, Mean, half_w
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN, MOST_BLOCKS_ADVISED
 
 TAIL = (1 - CONFIDENCE) / 2
-HOLDS, FAILS, OPEN = "holds", "holds not", "not decided"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Statement:
 
     @property
     def verdict(self) -> str:
-        """Return `holds`, `holds not` or `not decided`; each is wrong in at most 2.5 % of cases."""
+        """Return `holds`, `does not hold` or `not decided`; each is wrong in at most 2.5 % of cases."""
         if self.p_holds < TAIL:
             return HOLDS
         return FAILS if self.p_fails < TAIL else OPEN
