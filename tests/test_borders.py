@@ -22,6 +22,7 @@ from fabriscope.model.errors import LabError, PlanError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.launch_runner import LaunchRunner
+from fabriscope.running.settings import Standing
 
 PLAN = """
 name: borders
@@ -82,7 +83,8 @@ def plan(tmp_path: Path) -> plans.Plan:
 
 def record_of(plan: plans.Plan, adapter: Adapter, errors: Path) -> tuple[dict[str, Any], list[Outcome]]:
     place = site(a=THERE, b=THERE)
-    runner = LaunchRunner(plan, launch("a", "b"), adapter, place, Casualties(place), {}, threading.Event(), errors)
+    casualties, standing = Casualties(place), Standing(place)
+    runner = LaunchRunner(plan, launch("a", "b"), adapter, place, casualties, {}, threading.Event(), standing, errors)
     record, _, outcomes = runner.run(10**8)
     return record, outcomes
 

@@ -22,6 +22,7 @@ from fabriscope.progress import JsonProgress, QuietProgress, Unheard
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.launch_runner import LaunchRunner
 from fabriscope.running.real_site import RealSite
+from fabriscope.running.settings import Standing
 
 THERE, GONE = ("env",), ("false",)
 """Words before a command: one runs it, the other never does."""
@@ -106,7 +107,8 @@ def record_of(place: RealSite, hung: Mapping[str, int], hosts: tuple[str, ...] =
     plan = plans.Plan.__new__(plans.Plan)
     section = type("Section", (), {"case_timeout": 0, "counters": False})()
     object.__setattr__(plan, "section", section)
-    runner = LaunchRunner(plan, launch(*hosts), Hanging(), place, Casualties(place), hung, threading.Event())
+    casualties, standing = Casualties(place), Standing(place)
+    runner = LaunchRunner(plan, launch(*hosts), Hanging(), place, casualties, hung, threading.Event(), standing)
     return runner.run(expected_ns=10**9)[0]
 
 

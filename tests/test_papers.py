@@ -53,6 +53,8 @@ def test_there_are_five_papers() -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_name_of_a_plans_paper_stands_for_something(name: str) -> None:
+    if name == "sandia-roce":
+        needs.transport("verbs")
     plan = load(PAPERS / f"{name}.yaml", runs.vocabulary())
     assert plan.paper is not None
     absent = ABSENT.get(name, [])

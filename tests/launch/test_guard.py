@@ -180,7 +180,8 @@ def test_a_host_s_guard_that_is_asked_to_end_in_several_ways_at_once_leaves_noth
             guard.send_signal(number)
         os.kill(guard.pid, signal.SIGCONT)
         guard.send_signal(signal.SIGTERM)
-        assert guard.wait(LONG_S) in (0, 1, 128 + signal.SIGTERM, 128 + signal.SIGKILL)
+        # The last one may come when it is done and Python takes its handlers down.
+        assert guard.wait(LONG_S) in (0, 1, 128 + signal.SIGTERM, 128 + signal.SIGKILL, -signal.SIGTERM)
         assert b"Traceback" not in guard.stderr.read()
         guard.stdin.close()
         guard.stderr.close()

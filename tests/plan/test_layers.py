@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.model import native
@@ -95,6 +96,7 @@ launches: 1
 
 
 def test_fabrics_and_benchmarks_may_be_limited_to_some_layers(tmp_path: Path) -> None:
+    needs.transport("libfabric")
     (tmp_path / "plan.yaml").write_text(LIMITED)
     plan = load(tmp_path / "plan.yaml", run.vocabulary())
     cases = expand(plan, planned_fabrics(plan), 2).cases.values()
