@@ -43,7 +43,8 @@ def figures(results: Results) -> list[Figure]:
 
 def curve_figures(results: Results) -> Iterator[Figure]:
     """Yield a figure for each placement and metric (and setting, where few are swept), of groups for each benchmark."""
-    shown = [row for row in results.graded if row.layer != "null" and row.metric_id not in UNDRAWN_METRICS]
+    measured = [row for row in results.graded if row.layer != "null" and row.metric_id not in UNDRAWN_METRICS]
+    shown = [row for row in measured if row.value > 0 or metric_of(row.metric_id).unit.can_be_zero]  # of 0 B no rate
     of_pairs = [row for row in shown if not is_of_group(row.benchmark)]
     for part in parts(of_pairs, lambda row: (row.placement, row.metric_id)):
         first = part[0]

@@ -69,8 +69,8 @@ def _figure(results: Results, one: PaperFigure) -> Figure | None:
         f"{place_name(one.figure_id)}. {one.caption}",
         CURVES,
         metric_id,
-        [_named(row, label, by_series) for label, row in rows],
-        [_named(row, label, by_series) for label, row in values],
+        [_named(row, label, by_series=by_series, along=one.draw.along) for label, row in rows],
+        [_named(row, label, by_series=by_series, along=one.draw.along) for label, row in values],
         axis=one.draw.along or SIZE,
         by_series=by_series,
     )
@@ -116,8 +116,12 @@ def _is_told_apart(rows: Iterable[tuple[str, PlannedCase]]) -> bool:
     return all(len(labels) == 1 for labels in looks.values())
 
 
-def _named(row: MeasuredT, label: str, by_series: bool) -> MeasuredT:
-    """Return a row under the paper's name: as a setting of its own, or as a fabric."""
+def _named(row: MeasuredT, label: str, *, by_series: bool, along: str | None) -> MeasuredT:
+    """Return a row under the paper's name: as a setting of its own, or as a fabric.
+
+    Along another axis than the message size (the number of streams) a line goes over ranks that differ.
+    """
+    row = replace(row, ranks="") if along else row
     if by_series:
         return replace(row, series=label)
     return replace(row, series="", fabric=label.split(" ")[0])
