@@ -91,6 +91,17 @@ def test_a_fabric_of_its_own_for_each(tmp_path: Path) -> None:
     assert causes.extended(plan, []) == plan
 
 
+def test_a_fabric_of_the_plans_keeps_its_name() -> None:
+    facts = {host: [Fact(name, value) for name, value in USUAL.items()] for host in ("n1", "n2", "n3")}
+    facts["n2"] = [Fact(name, 600 if name.endswith("eth0.mtu_bytes") else value) for name, value in USUAL.items()]
+    fabrics = {"a": FABRIC, "a-mtu-1500": Fabric("a-mtu-1500", dict.fromkeys(("n1", "n2", "n3"), "eth1"))}
+    every = causes.found(fabrics, facts)
+    assert [one.name for one in every] == ["a-mtu-1500-2"]
+    more = causes.with_fabrics(fabrics, every)
+    assert more["a-mtu-1500"] == fabrics["a-mtu-1500"]
+    assert causes.begun(more) == every
+
+
 @pytest.mark.parametrize(
     ("broken", "why"),
     [("{mtuu: node2}", "there is no fault 'mtuu'"), ("{mtu: node9}", "befalls node9, no host of this plan")],

@@ -49,7 +49,14 @@ def written(text: str, tmp_path: Path) -> Path:
         ("mtu: 600", "mtu: 60", "mtu: '60' is no whole number from 68 to 65535"),
         ("mtu: 600", "mtu: 9000", "an MTU of 9000 on a switch of the lab that carries 1500"),
         ("tcp_sack: 0", "tso: maybe", "tso: 'maybe' is neither on nor off"),
-        ("tcp_sack: 0", "tso: [1]", "settings"),
+        ("tcp_sack: 0", "tso: [1]", "settings.tso: a setting has one value: a number, a word, or true or false"),
+        (
+            "tcp_sack: 0",
+            "tx_queue: 1.5",
+            "settings.tx_queue: a setting has one value: a number, a word, or true or false",
+        ),
+        ("tcp_sack: 0", "tx_queue:", "settings.tx_queue: a setting has one value: a number, a word, or true or false"),
+        ("tcp_sack: 0", "huge_pages: foo", "huge_pages: 'foo' is none of always, madvise, never"),
     ],
 )
 def test_what_cannot_be_set_is_answered_with_its_line(old: str, new: str, why: str, tmp_path: Path) -> None:

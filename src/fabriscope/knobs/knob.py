@@ -77,6 +77,17 @@ def on_or_off(value: Setting) -> str:
     raise ValueError(f"{value!r} is neither on nor off")
 
 
+def one_of(*values: str) -> Reads:
+    """Return the reading of one of a few words."""
+
+    def read(value: Setting) -> str:
+        if value not in values:
+            raise ValueError(f"{str(value)!r} is none of {', '.join(values)}")
+        return str(value)
+
+    return read
+
+
 def word(value: Setting) -> str:
     """Return a name of the kernel's; raises ValueError for what is none."""
     if not isinstance(value, str) or not re.fullmatch(r"[a-z][a-z0-9_-]{0,31}", value):

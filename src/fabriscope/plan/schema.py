@@ -37,6 +37,7 @@ from fabriscope.plan.values import (
     as_list,
     guest_lists,
     no_truth,
+    one_setting,
     or_host_list,
     or_name,
     unique,
@@ -98,7 +99,7 @@ class FabricSection(Section):
     rdma: Literal["soft-roce", "iwarp", "roce", "ib"] | None = Field(
         None, description="it speaks verbs: in software (in the lab, on guests), or by the hosts' own devices"
     )
-    settings: dict[Label, StrictBool | int | str] = Field(
+    settings: dict[Label, Annotated[StrictBool | int | str, BeforeValidator(one_setting)]] = Field(
         {}, description="what is set on hosts for the launches over it and put back afterwards; docs/settings.md"
     )
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")

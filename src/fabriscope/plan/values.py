@@ -51,6 +51,13 @@ _SIZES_SCHEMA = {
 }
 
 
+def one_setting(value: object) -> object:
+    """Refuse what no setting of a host has: a list, a map, a fraction, nothing; raises ValueError."""
+    if not isinstance(value, bool | int | str):
+        raise ValueError("a setting has one value: a number, a word, or true or false")
+    return value
+
+
 def no_truth(value: Any) -> Any:
     """Return a value; raises ValueError for true and false, which Python would take for 1 and 0."""
     if isinstance(value, bool):

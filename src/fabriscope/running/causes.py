@@ -7,7 +7,7 @@ comparison like any other.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from fabriscope.audit import alike, auditing
 from fabriscope.audit.inventory import value_text
@@ -32,18 +32,27 @@ class Cause:
     knob: Knob
     value: str
     what: str
+    number: int = 1
+    """Counts up where the plan has a fabric of the same name."""
 
     @property
     def name(self) -> str:
         """Return the name of the fabric over which it is changed."""
-        return f"{self.fabric}-{self.knob.name}-{self.value}"
+        return f"{self.fabric}-{self.knob.name}-{self.value}{f'-{self.number}' if self.number > 1 else ''}"
+
+    def beside(self, names: Container[str]) -> Cause:
+        """Return it with a name that none of those is."""
+        one = self
+        while one.name in names:
+            one = dataclasses.replace(one, number=one.number + 1)
+        return one
 
 
 def found(fabrics: Mapping[str, Fabric], facts: Mapping[str, Sequence[Fact]]) -> list[Cause]:
     """Return what the audit of hosts finds that a setting can change on a fabric, at most MOST_CAUSES."""
     scene = Scene({name: HostFacts(tuple(told)) for name, told in facts.items()})
     causes = dict.fromkeys(one for fabric in fabrics.values() for one in _of_fabric(fabric, scene))
-    return list(causes)[:MOST_CAUSES]
+    return [one.beside(fabrics) for one in list(causes)[:MOST_CAUSES]]
 
 
 def _of_fabric(fabric: Fabric, scene: Scene) -> Iterator[Cause]:
@@ -86,12 +95,17 @@ def _setting(knob: Knob, value: str | float | bool | None) -> str | None:
 def begun(fabrics: Mapping[str, Fabric]) -> list[Cause]:
     """Return what a run that has begun changes, of the fabrics in its manifest."""
     return [
-        Cause(one.instead_of, knobs()[name], value, one.cause)
+        _called(one.name, Cause(one.instead_of, knobs()[name], value, one.cause))
         for one in fabrics.values()
         if one.instead_of
         for name, value in one.knobs.items()
         if fabrics[one.instead_of].knobs.get(name) != value
     ]
+
+
+def _called(name: str, cause: Cause) -> Cause:
+    number = name.removeprefix(f"{cause.name}-")
+    return dataclasses.replace(cause, number=int(number)) if number.isdigit() and number != name else cause
 
 
 def extended(plan: Plan, causes: Sequence[Cause]) -> Plan:

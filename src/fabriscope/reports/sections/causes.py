@@ -59,7 +59,7 @@ class _Cost:
             else sorted(one if is_left else 1 / one for one in (row.low, row.high))
         )
         is_rate = sign_of(row.pair.metric_id) > 0
-        self._of = metric_of(row.pair.metric_id).words
+        self._of = metric_of(row.pair.metric_id).words.partition(", ")[0]  # whatever its buffers
         self._more = "" if is_rate else "longer"
         self.share = 1 - 1 / gain if is_rate else gain - 1
         self._ends = [1 - 1 / one if is_rate else one - 1 for one in ends]
@@ -86,7 +86,8 @@ class _Cost:
         """Return it as a row of the table."""
         set_instead = ", ".join(f"{name} {value}" for name, value in self._cause.knobs.items())
         of = f"{self._of}, {self._layer}"
-        cost = f"{self.share:.1%}" + (f" {self._more}" if self._more else "")
+        more = self._more if self.share >= 0 else self._more.replace("longer", "shorter")
+        cost = f"{abs(self.share) if more else self.share:.1%}{f' {more}' if more else ''}"
         return (
             f"{self._cause.cause} ({self._cause.instead_of})",
             set_instead,
@@ -102,6 +103,8 @@ def _sentence(cause: Fabric, costs: Sequence[_Cost]) -> str:
     if not costs:
         return f"{what}: what it costs could not be measured."
     worst = max(costs, key=lambda one: (one.least, one.share))
+    if worst.share <= 0:
+        return f"{what}: no cost is decided, and none was seen at any size; put back."
     if worst.least <= 0:
         return f"{what}: no cost is decided; the most seen is {worst.text}; put back."
     return f"{what}: costs {worst.text}; put back."

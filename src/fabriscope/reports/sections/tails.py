@@ -31,10 +31,11 @@ _MOST_LINES = 8
 _LEAST_STALLS = 1e-4
 """A smaller share of operations is not named."""
 _NOTE = (
-    "Of each launch the percentile of its own operations; shown is the median launch, with its 95 % interval. A "
-    "percentile stands where every launch has ten operations beyond it. Jitter is the mean difference of an operation "
-    "and the one before it. Operations follow each other: while one is slow the next one waits, so that a share is one "
-    "of operations and not of time."
+    "Of each launch the percentile of its own operations, whichever burst they were in (a latency elsewhere is the "
+    "median over bursts); shown is the median launch, with its 95 % interval where it is narrow enough to be read. A "
+    "percentile beyond the median stands where every launch has ten operations beyond it. Jitter is the mean "
+    "difference of an operation and the one before it. Operations follow each other: while one is slow the next one "
+    "waits, so that a share is one of operations and not of time."
 )
 
 
@@ -59,8 +60,8 @@ def _stalls(every: list[Tail]) -> list[str]:
             launches = f"{worst.stalled_launch_count} of {worst.launch_count} launches"
             said.append(
                 f"{worst.label()} at {size_text(worst.message_size_bytes)}: {share_text(worst.stall_share)} of the "
-                f"operations stalled, in {launches}: they took more than {STALL} times the median, half of them "
-                f"{time_text(worst.stall_ns)} or more."
+                f"operations stalled, in {launches}: they took more than {STALL} times the median; in the median "
+                f"launch {time_text(worst.stall_ns)} was usual for them."
             )
     return said
 
