@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from campaigns.incast.__main__ import Point, drawn
-from tests import needs
 
 from fabriscope import plan as plans
 from fabriscope.running import run
@@ -42,14 +38,3 @@ def test_what_is_drawn_is_a_plan(number: int, tmp_path: Path) -> None:
 def test_a_point_is_judged(sent: int, carried: int, again: int, impossible: bool, count: int) -> None:
     point = Point(1, "a.tcp.inter", 8, 2, "holds", 0.9, impossible, sent, carried, again)
     assert len(list(point.problems())) == count
-
-
-@pytest.mark.timeout(600)
-def test_a_plan_is_measured(tmp_path: Path) -> None:
-    needs.lab()
-    words = [sys.executable, "-m", "campaigns.incast", "--points", "1", "--seed", "7", "--output", str(tmp_path)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    points = [json.loads(line) for line in (tmp_path / "points.jsonl").read_text().splitlines()]
-    assert points
-    assert all(point["sent_bytes"] > 0 for point in points)

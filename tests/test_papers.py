@@ -69,7 +69,7 @@ def _shortened(name: str, folder: Path, changes: Mapping[str, Any], sizes: Mappi
     plan: dict[str, Any] = yaml.safe_load((PAPERS / f"{name}.yaml").read_text())
     plan |= {"launches": 2, "budget": "2s", **changes}
     for benchmark, sweep in plan["benchmarks"].items():
-        sweep["sizes"] = sizes.get(benchmark, sizes[""])
+        sweep["sizes"] = sizes[benchmark if benchmark in sizes else ""]
     (folder / plan["paper"]["file"]).write_text((PAPERS / plan["paper"]["file"]).read_text())
     path = folder / "plan.yaml"
     path.write_text(yaml.safe_dump(plan))

@@ -120,8 +120,10 @@ def test_a_run_in_turns(tmp_path: Path) -> None:
         turns = record.details.turns
         assert turns is not None, record.reason
         assert (turns.member_count, turns.turn_ns, turns.shared_burst_count) == (4, 20_000_000, 0)
-        assert turns.turn_count > 1
+        assert turns.turn_count >= 1
         assert turns.rested_ns < record.elapsed_ns
         assert not record.failures
+    counts = [record.details.turns.turn_count for record in run.journal if record.details.turns]
+    assert sum(counts) > len(counts), "on a busy machine one turn may be all that one of them has time for"
     assert set(transport_frame(run)["verdict"]) == {"proved"}
     assert not list(TABLES.glob("fabriscope-turns-*"))
