@@ -129,7 +129,7 @@ def test_a_table_that_is_empty_and_one_that_cannot_be_read() -> None:
              Fact("interface.eth0.mtu_bytes", 9000)]  # fmt: skip
     ready = linux.DIALECT.ready(Wanted(), Saved("node1", None, HostFacts(tuple(known))))
     assert ready.steps == ()
-    assert any("dcb.eth0.pfc_priorities is not known (dcb: No such file)" in one for one in ready.remarks)
+    assert any("dcb.eth0.pfc_priorities is not known (dcb: No such file)" in one for one in ready.doubts)
 
 
 def test_in_a_lab_the_script_sets_the_mtu_and_the_other_puts_it_back(labs: None, tmp_path: Path) -> None:
@@ -145,7 +145,8 @@ def test_in_a_lab_the_script_sets_the_mtu_and_the_other_puts_it_back(labs: None,
             out = tmp_path / name
             words = ["--lab", built.name, "--hosts", "a", "--interface", "eth0", "--mtu", "1400", "-o", str(out)]
             result = CliRunner().invoke(configure, words)
-            assert result.exit_code == 0, result.output
+            assert result.exit_code == 4, "of an interface without a card PFC cannot be told"
+            assert "host a: dcb.eth0.pfc_priorities is not known" in result.output
             return out / "a"
 
         def everything() -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from fabriscope.running.survey import Survey
 
 EXIT_UNKNOWN = 4
-_SAMPLE = {"eos": "Ethernet1/1", "nxos": "Ethernet1/1", "onyx": "Ethernet1/1", "sonic": "Ethernet0", "linux": "eth0"}
 
 
 @click.command("configure")
@@ -60,17 +60,98 @@ def configure(
     from fabriscope.configure.step import Wanted
 
     dialects = _dialects(wanted_systems)
-    asks_hosts = plan is not None or hosts is not None or lab is not None
-    found = _survey.asked(plan, hosts, lab, ssh_words) if asks_hosts else None
-    saved = [*_devices(folder, ports), *_hosts(found, interfaces)]
-    if not (asks_hosts or folder is not None):
-        saved = _blanks(wanted_systems, ports, interfaces)
+    found, saved = _known((plan, hosts, lab, ssh_words), folder, ports, interfaces, wanted_systems, dialects)
     wanted = Wanted(priority, dscp, mtu, is_alone)
-    chosen = [pair for pair in saved if pair[0] in dialects and (not wanted_systems or pair[0] in wanted_systems)]
-    written = {one.name: (dialects[system], one, dialects[system].ready(wanted, one)) for system, one in chosen}
-    _write(target, written, wanted, purpose)
-    if _complain(found, folder, [one.name for system, one in saved if system in dialects]) or not written:
+    every = _all_ready(wanted, saved, ports, wanted_systems, dialects)
+    _write(target, {one.name: (dialect, one, ready) for dialect, one, ready in every}, wanted, purpose)
+    understood = [one.name for system, one in saved if system in dialects]
+    if any((_doubt(every), _complain(found, folder, understood), not every)):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
+
+
+def _known(
+    asked: tuple[Path | None, str | None, str | None, str | None],
+    folder: Path | None,
+    ports: Sequence[str],
+    interfaces: Sequence[str],
+    systems: Sequence[str],
+    dialects: Mapping[str, Dialect],
+) -> tuple[Survey | None, list[tuple[str, Saved]]]:
+    """Return what hosts said, and what is known of each device and host with its system; raises UsageError."""
+    asks_hosts = any(one is not None for one in asked[:3])
+    is_blank = not asks_hosts and folder is None
+    _check_names(ports, interfaces, dialects, systems if is_blank else ())
+    if is_blank:
+        return None, _blanks(systems, ports, interfaces, dialects)
+    found = _survey.asked(*asked) if asks_hosts else None
+    return found, [*_devices(folder, ports, dialects), *_hosts(found, interfaces)]
+
+
+def _check_names(
+    ports: Sequence[str], interfaces: Sequence[str], dialects: Mapping[str, Dialect], blank: Sequence[str]
+) -> None:
+    """Raise UsageError for a name that is no port; `blank` are the systems of devices without saved outputs."""
+    from fabriscope.configure import limits
+
+    switches = [one for one in dialects.values() if one.name != "linux" and (not blank or one.name in blank)]
+    _refuse(limits.of_names("--port", ports, switches, may_match=not blank))
+    _refuse(limits.of_names("--interface", interfaces, [dialects["linux"]], may_match=False))
+
+
+def _all_ready(
+    wanted: Wanted,
+    saved: Sequence[tuple[str, Saved]],
+    ports: Sequence[str],
+    systems: Sequence[str],
+    dialects: Mapping[str, Dialect],
+) -> list[tuple[Dialect, Saved, Ready]]:
+    """Return what each lacks; raises UsageError for values that one of them cannot have, and ports that none has."""
+    from fabriscope.configure import limits
+
+    chosen = [(dialects[name], one) for name, one in saved if name in dialects and (not systems or name in systems)]
+    _refuse(limits.of_values(wanted, {dialect.name: dialect for dialect, _ in chosen}.values()))
+    _refuse(_twice([one.name for _, one in chosen]))
+    every = [(dialect, one, dialect.ready(wanted, one)) for dialect, one in chosen]
+    _refuse(limits.of_ports(ports, [(one, ready) for dialect, one, ready in every if dialect.name != "linux"]))
+    return every
+
+
+def _refuse(sentences: Iterator[str]) -> None:
+    """Raise UsageError with the first sentence, if there is one."""
+    from fabriscope.model.errors import printable
+
+    if (sentence := next(sentences, None)) is not None:
+        raise click.UsageError(printable(sentence))
+
+
+def _twice(names: Sequence[str]) -> Iterator[str]:
+    """Yield which name a device and a host share: both would be written into one folder."""
+    for name in dict.fromkeys(one for one in names if names.count(one) > 1):
+        yield f"{name} is both a device in --devices and a host; rename its folder, or choose one with --system"
+
+
+def _is_about_ports(saved: Saved, ready: Ready) -> bool:
+    """Return whether anything can be said: of a configuration without a port that is meant, nothing can."""
+    return bool(ready.ports) or saved.configuration is None
+
+
+def _doubt(every: Sequence[tuple[Dialect, Saved, Ready]]) -> bool:
+    """Say what could not be told of devices and hosts, and return whether there was anything."""
+    from fabriscope.configure.limits import some
+    from fabriscope.model.errors import printable
+
+    said = []
+    for dialect, saved, ready in every:
+        kind = "host" if dialect.name == "linux" else "device"
+        if not _is_about_ports(saved, ready):
+            of = f"; it has {some(ready.there)}, which are shut down or not meant" if ready.there else ""
+            what = f"nothing is written, no port to be configured is in its configuration{of}"
+            said.append(f"{kind} {saved.name}: {what}")
+        else:
+            said += [f"{kind} {saved.name}: {doubt}" for doubt in ready.doubts]
+    for sentence in said:
+        click.echo(printable(f"fabriscope: {sentence}"), err=True)
+    return bool(said)
 
 
 def _dialects(wanted_systems: Sequence[str]) -> dict[str, Dialect]:
@@ -85,19 +166,24 @@ def _dialects(wanted_systems: Sequence[str]) -> dict[str, Dialect]:
 
 def _complain(found: Survey | None, folder: Path | None, understood: Collection[str]) -> bool:
     """Say what was not understood, and return whether anything was not."""
+    from fabriscope import devices as saved
+    from fabriscope.model.errors import printable
     from fabriscope.running.survey import Survey
 
+    texts = saved.configurations(folder) if folder is not None else {}
     devices = _survey.devices_of(folder)
     for one in devices.values():
         if one.name not in understood:
             what = "no configuration of it could be read" if one.problems else f"what {one.system} takes is not known"
-            click.echo(f"fabriscope: device {one.name}: nothing is written, {what}", err=True)
+            if one.name in texts and texts[one.name].flaw:
+                what = texts[one.name].flaw
+            click.echo(printable(f"fabriscope: device {one.name}: nothing is written, {what}"), err=True)
     _survey.complain(found or Survey({}), devices)
     is_unread = any(one.problems or one.name not in understood for one in devices.values())
     return is_unread or bool(found is not None and found.problems)
 
 
-def _devices(folder: Path | None, ports: Sequence[str]) -> Iterator[tuple[str, Saved]]:
+def _devices(folder: Path | None, ports: Sequence[str], dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, Saved]]:
     """Yield system and what is known of each device of a folder, but for those of which something is damaged.
 
     A configuration that cannot be read is none that has nothing set.
@@ -107,10 +193,12 @@ def _devices(folder: Path | None, ports: Sequence[str]) -> Iterator[tuple[str, S
 
     texts = devices.configurations(folder) if folder is not None else {}
     for one in devices.of_folder(folder).values() if folder is not None else ():
-        if one.problems and one.name not in texts:
+        text = texts.get(one.name)
+        if (one.problems and text is None) or (text is not None and text.flaw):
             continue
-        patterns = ports or (() if one.name in texts else tuple(one.ports))
-        yield one.system, Saved(one.name, texts.get(one.name), one.known, patterns)
+        name = dialects[one.system].port if one.system in dialects else ""
+        told = tuple(port for port in one.ports if re.fullmatch(name, port))
+        yield one.system, Saved(one.name, text.text if text else None, one.known, ports, () if text else told)
 
 
 def _hosts(found: Survey | None, interfaces: Sequence[str]) -> Iterator[tuple[str, Saved]]:
@@ -124,14 +212,21 @@ def _hosts(found: Survey | None, interfaces: Sequence[str]) -> Iterator[tuple[st
         yield "linux", Saved(name, None, known, named)
 
 
-def _blanks(systems: Sequence[str], ports: Sequence[str], interfaces: Sequence[str]) -> list[tuple[str, Saved]]:
+def _blanks(
+    systems: Sequence[str], ports: Sequence[str], interfaces: Sequence[str], dialects: Mapping[str, Dialect]
+) -> list[tuple[str, Saved]]:
     """Return a device of each system of which nothing is known; raises UsageError where none is named."""
+    from fabriscope.configure.limits import spelled
     from fabriscope.configure.step import Saved
 
     if not systems:
         raise click.UsageError("give --devices, PLAN, --hosts or --lab, or --system for a device that is not set yet")
-    named = {name: interfaces if name == "linux" else ports for name in systems}
-    return [(name, Saved(name, patterns=tuple(named[name]) or (_SAMPLE.get(name, "swp1"),))) for name in named]
+    blanks = []
+    for name in dict.fromkeys(systems):
+        dialect = dialects[name]
+        named = [spelled(dialect, one) for one in (interfaces if name == "linux" else ports)]
+        blanks.append((name, Saved(name, patterns=tuple(named))))
+    return blanks
 
 
 def _write(
@@ -140,6 +235,7 @@ def _write(
     """Write the files, and say what they are; raises UsageError for a folder that has something in it."""
     from fabriscope.model.errors import HostError, printable
 
+    written = {name: one for name, one in written.items() if _is_about_ports(one[1], one[2])}
     try:
         target.mkdir(parents=True, exist_ok=True)
         if any(target.iterdir()):
@@ -156,15 +252,24 @@ def _write(
     click.echo(f"{purpose}: {what}; nothing has been sent to anything")
     for name, (dialect, saved, ready) in written.items():
         click.echo(printable(f"{name} ({dialect.name}): {_counted(saved, ready)}"))
+        if assumes := _assumed(dialect, saved):
+            click.echo(f"  {assumes}")
         for touched in dict.fromkeys(step.touches for step in ready.steps if step.touches):
             click.echo(printable(f"  touches: {touched}"))
     if written:
         click.echo(f"in {target}/NAME: configure, undo, prove.txt, and notes.md with every step and what is assumed")
 
 
+def _assumed(dialect: Dialect, saved: Saved) -> str:
+    """Return which port is assumed of a device that none is known of; empty where one is known or named."""
+    option = "--interface" if dialect.name == "linux" else "--port"
+    is_known = saved.configuration is not None or saved.ports or saved.patterns or saved.known.facts
+    return "" if is_known else f"the port is assumed to be {dialect.sample}; {option} names others"
+
+
 def _counted(saved: Saved, ready: Ready) -> str:
     if not ready.steps:
-        return "nothing is missing"
+        return "what is missing could not be told" if ready.doubts else "nothing is missing"
     count = len(ready.steps)
     lacking = f"{count} setting{'s' if count > 1 else ''} missing"
     is_blind = saved.configuration is None and not any(fact.name.startswith("interface.") for fact in saved.known.facts)
@@ -175,7 +280,9 @@ def _notes(dialect: Dialect, saved: Saved, ready: Ready) -> str:
     """Return every step with what it touches, and the remarks, as Markdown."""
     lines = [f"# {saved.name} ({dialect.name})", "", f"{_counted(saved, ready).capitalize()}.", ""]
     lines += [f"- {one.what}" + (f" -- touches: {one.touches}" if one.touches else "") for one in ready.steps]
-    assumed = [*ready.remarks]
+    assumed = [*ready.doubts, *ready.remarks]
+    if assumes := _assumed(dialect, saved):
+        assumed.insert(0, assumes)
     if saved.configuration is None and dialect.name != "linux":
         assumed.insert(0, "its running configuration is not at hand: what undoes this leads to the system's defaults")
     lines += ["", "## To know", "", *(f"- {one}" for one in assumed)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files
@@ -11,6 +12,7 @@ from fabriscope.model.priorities import listed, priorities
 
 MTU_BYTES = 9216
 """Also what a port has by itself."""
+_PORT = r"swp\d+(?:s\d+)?"
 _APPLY = "nv config apply"
 _PRESET = 3
 """The priority of the preset, and the traffic class of its queue."""
@@ -34,16 +36,33 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     for part in settings(saved.configuration) if saved.configuration is not None else ():
         _merge(tree, part.mapping())
     steps = [*_preset(tree), *_priority(wanted, tree)]
-    for port, about in _under(tree, "interface").items():
-        size = _under({"port": about}, "port", "link").get("mtu")
+    interfaces = _interfaces(tree) if saved.configuration is not None else {name: {} for name in saved.named("swp1")}
+    ports = saved.chosen(interfaces)
+    for port in ports:
+        size = _under({"port": interfaces[port]}, "port", "link").get("mtu")
         is_small = str(size).isdecimal() and int(str(size)) < wanted.mtu_bytes
-        if port.startswith("swp") and saved.means(port) and is_small:
+        if is_small:
             line = _said("mtu", size=max(MTU_BYTES, wanted.mtu_bytes)).replace("PORT", port)
             undo = f"nv set interface {port} link mtu {size}"
             yield_to = "the port's link may flap"
             steps.append(Step(f"MTU of {port}", (line,), (undo,), touches=yield_to))
     proofs = ("nv show qos roce -o json", "nv show interface swp1 counters qos -o json", "nv config show -o json")
-    return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)))
+    return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)), tuple(ports), tuple(interfaces))
+
+
+def _interfaces(tree: Mapping[str, object]) -> dict[str, object]:
+    """Return what is said of each port: a key such as `swp1-4,7` is said of several."""
+    found: dict[str, object] = {}
+    for key, about in _under(tree, "interface").items():
+        head, before = "", ""
+        for part in key.split(","):
+            match = re.fullmatch(r"(swp(?:\d+s)?)?(\d+)(s\d+)?(?:-(\d+))?", part)
+            if match is None or not (match[1] or head) or (match[3] and match[4]):
+                continue
+            head, before = match[1] or head, match[2]
+            last = min(int(match[4] or before), 1023)
+            found |= {f"{head}{at}{match[3] or ''}": about for at in range(int(before), last + 1)}
+    return {name: about for name, about in found.items() if re.fullmatch(_PORT, name)}
 
 
 def _merge(tree: dict[str, object], part: Mapping[str, object]) -> None:
@@ -140,4 +159,4 @@ def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
     return files(saved, ready, comment="#", suffix=".sh", before=(), after=("nv config diff", f"{_APPLY} --confirm 5"))
 
 
-DIALECT = Dialect("cumulus", WORDS, _ready, _write)
+DIALECT = Dialect("cumulus", WORDS, _ready, _write, _PORT, "swp1", MTU_BYTES)

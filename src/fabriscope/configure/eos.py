@@ -22,6 +22,8 @@ from fabriscope.devices.system import numbers_of
 from fabriscope.model.priorities import priorities
 
 MTU_BYTES = 9214
+_PORT = r"Ethernet ?\d+(?:/\d+){0,2}"
+"""Of a port: what has a dot in it is a subinterface, whose queues are its port's."""
 _LIMITS = f"minimum-threshold {ECN_KBYTES[0]} kbytes maximum-threshold {ECN_KBYTES[1]} kbytes"
 _PRIORITY = "priority-flow-control priority {priority} no-drop"
 WORDS = {
@@ -56,11 +58,14 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         of_group = f"Port-Channel{group.split()[0]}" if group else ""
         steps += _routed(wanted, saved, of_group or name, holders.get(of_group, block), profile)
         steps += _port(wanted, name, block, profile, saved)
-    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), (*_remarks(wanted, ports, tree),))
+    there = tuple(name for name in holders if re.fullmatch(_PORT, name)) or tuple(ports)
+    remarks = tuple(_remarks(wanted, ports, tree))
+    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)
 
 
 def _is_meant(name: str, block: Block, saved: Saved) -> bool:
-    return name.startswith("Ethernet") and saved.means(name) and ("shutdown" not in block.lines or bool(saved.patterns))
+    is_on = "shutdown" not in block.lines or bool(saved.patterns)
+    return re.fullmatch(_PORT, name) is not None and saved.means(name) and is_on
 
 
 def _globally(wanted: Wanted, saved: Saved, top: Sequence[str]) -> Iterator[Step]:
@@ -237,4 +242,4 @@ def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
     return files(saved, ready, comment="!", suffix=".txt")
 
 
-DIALECT = Dialect("eos", WORDS, _ready, _write)
+DIALECT = Dialect("eos", WORDS, _ready, _write, _PORT, "Ethernet1/1", MTU_BYTES)

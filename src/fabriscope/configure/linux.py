@@ -28,9 +28,14 @@ WORDS = {
 }
 
 
+_MTU = ".mtu_bytes"
+
+
 def pfc(interface: str, wanted: set[int]) -> str:
     """Return how an interface of a host gets PFC on some priorities alone."""
-    return " ".join((f"dcb pfc set dev {interface} prio-pfc all:off", *(f"{one}:on" for one in sorted(wanted))))
+    return " ".join(
+        (f"dcb pfc set dev {shlex.quote(interface)} prio-pfc all:off", *(f"{one}:on" for one in sorted(wanted)))
+    )
 
 
 class _Interface:
@@ -39,11 +44,13 @@ class _Interface:
     def __init__(self, saved: Saved, name: str) -> None:
         self.name, self._saved = name, saved
         self.unread: list[str] = []
+        self.remarks: list[str] = []
 
     def get(self, fact: str) -> str | int | float | bool | None:
         value = self._saved.known.values.get(fact)
-        if value is None and fact in self._saved.known.unknown:
-            why = self._saved.known.unknown[fact].unknown_because or "unknown"
+        if value is None:
+            unknown = self._saved.known.unknown.get(fact)
+            why = (unknown.unknown_because if unknown else "the host did not tell it") or "unknown"
             self.unread.append(f"{fact} is not known ({why}): nothing is set of it")
         return value
 
@@ -61,8 +68,10 @@ class _Interface:
         touches: str = "",
         undone: str = "",
     ) -> Step:
-        words, undo = WORDS[key].replace("PORT", self.name), WORDS[undone or key].replace("PORT", self.name)
-        return Step(f"{what} of {self.name}", (words.format(**new),), (undo.format(**old),), touches=touches)
+        words, undo = WORDS[key].format(**new), WORDS[undone or key].format(**old)
+        name = shlex.quote(self.name)
+        do, undo = (one.replace(" PORT", f" {name}") for one in (words, undo))
+        return Step(f"{what} of {self.name}", (do,), (undo,), touches=touches)
 
     def file(self, what: str, path: str, new: int, old: object, touches: str = "") -> Step:
         where = shlex.quote(path)
@@ -70,8 +79,9 @@ class _Interface:
 
 
 def _ready(wanted: Wanted, saved: Saved) -> Ready:
-    remarks = []
-    if saved.is_blank:
+    remarks: list[str] = []
+    doubts: list[str] = []
+    if is_blank := saved.is_blank:
         remarks.append(
             "a card of Mellanox (mlx5_0, port 1) with its driver's defaults; others have no mlnx_qos and no such files"
         )
@@ -79,22 +89,31 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     rdma = _rdma(saved)
     names = list(saved.patterns) or sorted({interface for _, interface in rdma})
     steps: list[Step] = []
-    remarks += [] if names else ["no interface has an RDMA device: name one with --interface"]
+    there = sorted({name.split(".", 1)[1].removesuffix(_MTU) for name in saved.known.values if _is_mtu(name)})
+    doubts += [] if names else ["no interface has an RDMA device: name one with --interface"]
     for name in names:
         if f"interface.{name}.mtu_bytes" not in saved.known.values:
-            remarks.append(f"there is no interface {name}")
+            doubts.append(
+                f"there is no interface {name} whose MTU could be read; there are {', '.join(there) or 'none'}"
+            )
             continue
         one = _Interface(saved, name)
         steps += [*_link(wanted, one, saved), *_dcb(wanted, one, saved), *_ecn(wanted, one)]
         for device in (where for where, interface in rdma if interface == name):
             steps += _marks(wanted, one, device)
-        remarks += dict.fromkeys(one.unread)
+        doubts += [] if is_blank else dict.fromkeys(one.unread)
+        remarks += one.remarks
     remarks += [
         "where no class is set for all RDMA, programs mark by themselves:"
         f" UCX_IB_TRAFFIC_CLASS={wanted.tos}, NCCL_IB_TC={wanted.tos}",
         "what dcb, mlnx_qos, ethtool, ip and /sys set is lost at a reboot: a unit of systemd sets it again",
     ]
-    return Ready(tuple(steps), tuple(_proofs(names, rdma)), tuple(remarks))
+    proofs = tuple(_proofs([one for one in names if one in there], rdma))
+    return Ready(tuple(steps), proofs, tuple(remarks), tuple(names), tuple(there), tuple(doubts))
+
+
+def _is_mtu(fact: str) -> bool:
+    return fact.startswith("interface.") and fact.endswith(_MTU)
 
 
 def _untouched(names: Sequence[str]) -> HostFacts:
@@ -137,7 +156,7 @@ def _dcb(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
     if isinstance(dcbx, str) and "lld_managed" in dcbx:
         touches = "the card's firmware no longer takes what the switch says by DCBX"
         yield one.step("DCBX", "dcbx", {"flags": "host ieee"}, {"flags": dcbx.replace("_", "-")}, touches)
-    trust = saved.known.values.get(f"{head}.trust")
+    trust = one.get(f"{head}.trust")
     if trust is not None and trust != "dscp":
         touches = "frames are no longer sorted by their priority tag (PCP)"
         yield one.step("trust", "trust", {"trust": "dscp"}, {"trust": trust}, touches)
@@ -177,7 +196,7 @@ def _lossless(wanted: Wanted, one: _Interface, on: set[int]) -> Iterator[Step]:
                 f"PFC on priority {other}", "pfc off", new, new, f"frames of priority {other} may be lost", "pfc on"
             )
         else:
-            one.unread.append(f"priority {other} of {one.name} is lossless too and stays so; --alone takes that away")
+            one.remarks.append(f"priority {other} of {one.name} is lossless too and stays so; --alone takes that away")
 
 
 def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
@@ -192,7 +211,7 @@ def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
     algorithms = str(saved.known.values.get(f"{head}.tc_algorithms") or "").split()
     shares = str(saved.known.values.get(f"{head}.tc_shares_percent") or "").split()
     if len(algorithms) == len(shares) == 8 and "ets" not in algorithms:
-        set_, three = f"dcb ets set dev {one.name}", (0, queue, CNP_PRIORITY)
+        set_, three = f"dcb ets set dev {shlex.quote(one.name)}", (0, queue, CNP_PRIORITY)
         bandwidth = f"tc-bw 0:{100 - SHARE_PERCENT} {queue}:{SHARE_PERCENT}"
         do = f"{set_} tc-tsa 0:ets {queue}:ets {CNP_PRIORITY}:strict {bandwidth}"
         kinds = " ".join(f"{at}:{algorithms[at]}" for at in three)
@@ -226,13 +245,13 @@ def _marks(wanted: Wanted, one: _Interface, device: tuple[str, str]) -> Iterator
 
 
 def _proofs(names: list[str], rdma: list[tuple[tuple[str, str], str]]) -> Iterator[str]:
-    for name in names:
+    for name in map(shlex.quote, names):
         yield from (f"dcb -j {table} show dev {name}" for table in ("pfc", "app", "ets", "dcbx", "buffer"))
         yield from (f"mlnx_qos -i {name}", f"ethtool -a {name}", f"ip -j link show dev {name}")
         yield f"grep -r . /sys/class/net/{name}/ecn/roce_np /sys/class/net/{name}/ecn/roce_rp"
     for (device, number), _ in rdma:
-        yield f"cat /sys/class/infiniband/{device}/tc/{number}/traffic_class"
-        yield f"rdma -j statistic show link {device}/{number}"
+        yield f"cat {shlex.quote(f'/sys/class/infiniband/{device}/tc/{number}/traffic_class')}"
+        yield f"rdma -j statistic show link {shlex.quote(f'{device}/{number}')}"
     yield "ibv_devinfo"
 
 
@@ -240,4 +259,4 @@ def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
     return files(saved, ready, comment="#", suffix=".sh", before=("set -e",))
 
 
-DIALECT = Dialect("linux", WORDS, _ready, _write)
+DIALECT = Dialect("linux", WORDS, _ready, _write, r"(?!\.{1,2}$)[^\s/:\0]{1,15}", "eth0")

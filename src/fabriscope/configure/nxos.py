@@ -11,6 +11,8 @@ from fabriscope.devices.system import numbers_of
 from fabriscope.model.priorities import priorities
 
 MTU_BYTES = 9216
+_PORT = r"Ethernet ?\d+(?:/\d+){1,2}"
+"""Of a port: what has a dot in it is a subinterface, which takes no such settings."""
 _LIMITS = f"minimum-threshold {ECN_KBYTES[0]} kbytes maximum-threshold {ECN_KBYTES[1]} kbytes"
 _NETWORK_CLASS = "policy-map type network-qos POLICY; class type network-qos CLASS"
 _WATCHDOG = "priority-flow-control watch-dog-interval on"
@@ -50,7 +52,9 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         steps.append(step("watchdog of the switch", WORDS["watchdog globally"], (off,), yield_to))
     for name, block in ports.items():
         steps += _port(wanted, name, block)
-    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), tuple(_remarks(wanted, tree)))
+    there = tuple(name for name, _ in named(tree, "interface") if re.fullmatch(_PORT, name)) or tuple(ports)
+    remarks = tuple(_remarks(wanted, tree))
+    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)
 
 
 def _ports(tree: Sequence[Block], saved: Saved) -> dict[str, Block]:
@@ -60,7 +64,7 @@ def _ports(tree: Sequence[Block], saved: Saved) -> dict[str, Block]:
     every = dict(named(tree, "interface"))
     found = {}
     for name, block in every.items():
-        if name.startswith("Ethernet") and saved.means(name) and ("shutdown" not in block.lines or saved.patterns):
+        if re.fullmatch(_PORT, name) and saved.means(name) and ("shutdown" not in block.lines or saved.patterns):
             group = after(block.lines, "channel-group")
             holder = f"port-channel{group.split()[0]}" if group else name
             if holder in every:
@@ -239,4 +243,4 @@ def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
     return files(saved, ready, comment="!", suffix=".txt")
 
 
-DIALECT = Dialect("nxos", WORDS, _ready, _write)
+DIALECT = Dialect("nxos", WORDS, _ready, _write, _PORT, "Ethernet1/1", MTU_BYTES, range(1, 8))

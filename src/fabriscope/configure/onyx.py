@@ -41,7 +41,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     lines, of_port = port_lines(saved.configuration or "")
     ports = saved.chosen(name for name in of_port if "shutdown" not in of_port[name] or saved.patterns)
     if saved.configuration is None:
-        ports = [re.sub("^ethernet ?", "Ethernet", one) for one in saved.named("Ethernet1/1")]
+        ports = saved.named("Ethernet1/1")
     remarks = [*_remarks(wanted, lines)]
     preset = any(line in ("roce", "roce lossless") for line in lines) and wanted.priority == 3
     steps = [] if preset else [*_globally(wanted, lines), *_on_ports(wanted, ports, of_port)]
@@ -52,7 +52,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         f"show interfaces {first} counters priority {wanted.priority}", f"show interfaces {first}",
         "show lldp remote", "show running-config",
     )  # fmt: skip
-    return Ready(tuple(steps), proofs, tuple(remarks))
+    return Ready(tuple(steps), proofs, tuple(remarks), tuple(ports), tuple(of_port) or tuple(ports))
 
 
 def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
@@ -158,4 +158,4 @@ def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
     return files(saved, ready, comment="##", suffix=".txt")
 
 
-DIALECT = Dialect("onyx", WORDS, _ready, _write)
+DIALECT = Dialect("onyx", WORDS, _ready, _write, r"Ethernet\d+/\d+(?:/\d+)?", "Ethernet1/1", MTU_BYTES)

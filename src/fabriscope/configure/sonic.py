@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from fabriscope.devices.system import numbers_of
 from fabriscope.model.priorities import listed, priorities
 
 MTU_BYTES = 9216
+_PORT = r"Ethernet\d+"
 _ECN_BYTES = ("153600", "1536000")
 WORDS = {
     "mtu": "config interface mtu PORT {size}",
@@ -98,7 +100,8 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
             touches = "a port that is paused for too long drops what waits in the paused queue"
             draft.put(f"watchdog of {port}", "PFC_WD", port, row, touches)
     remarks = tuple(_remarks(draft, wanted, ports, saved))
-    return Ready(tuple(draft.steps), _PROOFS, remarks)
+    there = tuple(_named(tables)) or tuple(ports)
+    return Ready(tuple(draft.steps), _PROOFS, remarks, tuple(ports), there)
 
 
 _PROOFS = (
@@ -111,10 +114,14 @@ def _ports(tables: Mapping[str, Table], saved: Saved) -> list[str]:
     if saved.configuration is None:
         return saved.named("Ethernet0")
     rows = tables.get("PORT", {})
-    names = [name for name in rows if rows[name].get("admin_status") != "down" or saved.patterns]
-    if not rows:  # a part of the database
-        names = list(dict.fromkeys(port for key in tables.get("PORT_QOS_MAP", {}) for port in ports_of(key)))
-    return [name for name in names if name.startswith("Ethernet") and saved.means(name)]
+    is_off = {name for name, row in rows.items() if row.get("admin_status") == "down" and not saved.patterns}
+    return [name for name in _named(tables) if name not in is_off and saved.means(name)]
+
+
+def _named(tables: Mapping[str, Table]) -> list[str]:
+    """Return the ports of a database; of a part of it those that have maps."""
+    names = [*tables.get("PORT", {})] or [port for key in tables.get("PORT_QOS_MAP", {}) for port in ports_of(key)]
+    return [name for name in dict.fromkeys(names) if re.fullmatch(_PORT, name)]
 
 
 def _row(draft: _Draft, table: str, port: str, number: int | None = None) -> str:
@@ -273,4 +280,4 @@ def _row_by_row(ready: Ready) -> dict[str, str]:
     }
 
 
-DIALECT = Dialect("sonic", WORDS, _ready, _write)
+DIALECT = Dialect("sonic", WORDS, _ready, _write, _PORT, "Ethernet0", MTU_BYTES)

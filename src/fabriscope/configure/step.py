@@ -45,6 +45,8 @@ class Saved:
     known: HostFacts = field(default_factory=HostFacts)
     patterns: Sequence[str] = ()
     """Names of ports, `*` in them stands for anything; none: all that are not shut down."""
+    ports: Sequence[str] = ()
+    """Those that other outputs than the configuration tell of."""
 
     @property
     def is_blank(self) -> bool:
@@ -61,8 +63,8 @@ class Saved:
         return not wanted or any(fnmatch(port_name(name), one) for one in wanted)
 
     def named(self, usual: str) -> list[str]:
-        """Return the ports that are named one by one, or one for all that are not known."""
-        return [one for one in self.patterns if "*" not in one] or [usual]
+        """Return the ports of a device without a configuration: those told of, or named; else one for all."""
+        return self.chosen(self.ports) if self.ports else [one for one in self.patterns if "*" not in one] or [usual]
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,12 @@ class Ready:
     proofs: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Assumptions, and what stays as it is though it may matter."""
+    ports: tuple[str, ...] = ()
+    """The ports that this is about."""
+    there: tuple[str, ...] = ()
+    """All ports that are known, shut down or not."""
+    doubts: tuple[str, ...] = ()
+    """What could not be told, or is refused, each in a sentence: not all that is missing may be here."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,14 @@ class Dialect:
     ready: Callable[[Wanted, Saved], Ready]
     write: Callable[[Saved, Ready], Mapping[str, str]]
     """Returns the files: name to text."""
+    port: str
+    """A port's name, as a regular expression."""
+    sample: str
+    """The port that stands for all where none is known."""
+    mtu_bytes: int = 9216
+    """The most that a port takes."""
+    priorities: range = range(8)
+    """Those whose class and queue have their own number in the names of this system."""
 
 
 def phrase(words: str, port: str = "", **values: object) -> tuple[tuple[str, ...], tuple[str, ...]]:

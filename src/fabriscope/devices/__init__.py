@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.devices.configuration import cut_off
 from fabriscope.devices.system import Output, System, Told
 from fabriscope.model import plain_files
 from fabriscope.model.device import Device
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.registry import discover
 
-__all__ = ["configurations", "of_folder", "of_texts", "systems"]
+__all__ = ["Configuration", "configurations", "of_folder", "of_texts", "systems"]
 
 MOST_BYTES = 64 << 20
 _PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
 """A line of a session in which a command was given: `leaf1# show interfaces | json`."""
+_AT_PROMPT = re.compile(r"[\w.@:~()/-]{1,80}[#>$]")
+_PAGER = re.compile(r"^ *--More--[ \b]*(?:\n|\r[ \b]*\r?)", re.MULTILINE)
+"""What a pager left in a session; the line goes on after it, or the next one does."""
 
 
 def systems() -> list[System]:
@@ -35,19 +40,42 @@ def of_folder(folder: Path) -> dict[str, Device]:
     return {name: of_texts(name, texts, problems) for name, (texts, problems) in _saved(folder).items()}
 
 
-def configurations(folder: Path) -> dict[str, str]:
+@dataclass(frozen=True)
+class Configuration:
+    """A running configuration; `flaw` says in a clause why what it lacks is not to be taken for missing."""
+
+    text: str
+    flaw: str = ""
+
+
+def configurations(folder: Path) -> dict[str, Configuration]:
     """Return the running configurations that a folder has, by their devices' names; raises HostError as `of_folder`.
 
     One that is damaged is not among them: what it seems to lack may be what was cut.
     """
-    known, found = systems(), {}
+    known, found = systems(), dict[str, Configuration]()
     for name, (texts, _) in _saved(folder).items():
-        for _, text in texts:
-            for _, piece in _pieces(text):
+        for file, text in texts:
+            pieces = [piece for _, piece in _pieces(text)]
+            for at, piece in enumerate(pieces):
                 claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
                 if len(claims) == 1 and _is_whole(*claims[0], piece):
-                    found[name] = piece
+                    before = found.get(name)
+                    flaw = _flaw(piece, text if at == len(pieces) - 1 else "")
+                    if before is not None and before.text != piece:
+                        flaw = f"its folder has several running configurations that differ ({file} is one): leave one"
+                    found[name] = Configuration(piece, flaw or (before.flaw if before else ""))
     return found
+
+
+def _flaw(piece: str, file: str) -> str:
+    """Return why a configuration may be cut; `file` is the text that ends with it, empty where others follow."""
+    last = "" if piece.startswith(("{", "[")) else file.replace("\r\n", "\n").rpartition("\n")[2].strip()
+    if last not in ("", "!", "end") and not _AT_PROMPT.fullmatch(last):
+        return f"its last line ({last[:60]!r}) has no end and may be cut: save it again, with a line feed at its end"
+    if line := cut_off(piece):
+        return f"it may be cut off: nothing follows `{line}`; save it again, up to `end`"
+    return ""
 
 
 def _is_whole(system: System, output: Output, piece: str) -> bool:
@@ -133,7 +161,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
     A last line without its end may be cut in a number: it is not read, unless the text is JSON, which shows a cut.
     """
-    text = text.replace("\r\n", "\n")
+    text = _PAGER.sub("", text.replace("\r\n", "\n"))
     prompts = list(_PROMPT.finditer(text))
     for at, prompt in enumerate(prompts):
         end = prompts[at + 1].start() if at + 1 < len(prompts) else len(text)

@@ -39,8 +39,18 @@ def blocks(text: str) -> list[Block]:
         block = Block(" ".join(line.split()))
         (open_blocks[-1][1].below if open_blocks else top).append(block)
         open_blocks.append((depth, block))
-    is_closed = text.rstrip().rpartition("\n")[2] in ("!", "end")
-    return top[:-1] if top and top[-1].line.startswith("interface ") and not is_closed else top
+    return top[:-1] if top and _may_be_cut(top[-1], text) else top
+
+
+def cut_off(text: str) -> str:
+    """Return the line of the interface that `blocks` leaves out since it may be cut; empty where it leaves out none."""
+    heads = [line for line in text.splitlines() if line.strip() and not line[0].isspace() and line[0] not in "!#"]
+    return heads[-1].strip() if heads and _may_be_cut(Block(heads[-1]), text) else ""
+
+
+def _may_be_cut(last: Block, text: str) -> bool:
+    is_closed = text.rstrip().rpartition("\n")[2].strip() in ("!", "end")
+    return last.line.startswith("interface ") and not is_closed
 
 
 def named(tree: Sequence[Block], head: str) -> Iterator[tuple[str, Block]]:
