@@ -81,7 +81,8 @@ def test_planted_stalls_are_told_as_such() -> None:
     assert min(stalled) == pytest.approx(10 ** (-26 / 8)), "fewer than ten operations are beyond the next one"
 
 
-def test_intervals_of_percentiles_cover() -> None:
+@pytest.mark.parametrize("launch_count", [4, LAUNCHES])
+def test_intervals_of_percentiles_cover(launch_count: int) -> None:
     """Launches differ by 5 %: the interval covers the percentile of the launch in the middle of all that there are."""
     generator = np.random.default_rng(11)
     covered = {"p90": 0, "p99": 0, "p99_9": 0}
@@ -90,7 +91,7 @@ def test_intervals_of_percentiles_cover() -> None:
     for _ in range(count):
         launches = [
             np.exp(generator.normal(generator.normal(10, 0.05), 0.3, 20_000)).astype(np.float64)
-            for _ in range(LAUNCHES)
+            for _ in range(launch_count)
         ]
         tail = tail_of(run_with(launches))
         for name, share in truths.items():

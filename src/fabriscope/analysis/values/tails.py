@@ -209,8 +209,8 @@ def _centre(values: Sequence[float | None], ways: int, method: str) -> Centre:
     known = [one / ways for one in values if one is not None and one > 0]
     if len(known) < len(values):
         return Centre(None, None, None)
-    centre, low, high = median_with_interval(known, method)
-    return Centre(centre, low, high) if math.isfinite(low) else Centre(centre, None, None)
+    centre, low, high = map(math.exp, median_with_interval([math.log(one) for one in known], method))
+    return Centre(centre, low, high) if math.isfinite(low) and len(known) > 1 else Centre(centre, None, None)
 
 
 def _median(values: Sequence[float]) -> float | None:
