@@ -48,7 +48,8 @@ def curve_figures(results: Results) -> Iterator[Figure]:
     of_pairs = [row for row in shown if not is_of_group(row.benchmark)]
     for part in parts(of_pairs, lambda row: (row.placement, row.metric_id)):
         first = part[0]
-        title = f"{metric_of(first.metric_id).title} {PLACEMENT_NAMES[first.placement]}"
+        title = metric_of(first.metric_id).title
+        title = f"{title}{',' if ', ' in title else ''} {PLACEMENT_NAMES[first.placement]}"
         yield from _part_figures(results, f"{first.placement}-{_short(first.metric_id)}", title, part)
     of_groups = [row for row in shown if is_of_group(row.benchmark)]
     for part in parts(of_groups, lambda row: (row.placement, row.benchmark, row.metric_id)):
