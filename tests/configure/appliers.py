@@ -169,7 +169,10 @@ def _onyx(lines: list[str], typed: str) -> list[str]:
 
 def _onyx_one(lines: list[str], head: str, words: str) -> None:
     bare = words.removeprefix("no ").removesuffix(" force")
-    single = next((one for one in ("mtu", "qos trust", "dcb priority-flow-control mode") if bare.startswith(one)), bare)
+    once = r"mtu|qos trust|dcb priority-flow-control mode|traffic-class \d congestion-control|qos map dscp \d+"
+    once += r"|traffic pool \S+ type"
+    match = re.match(once, bare)
+    single = match[0] if match else bare
     if words == "no traffic pool roce":
         single = "traffic pool roce"
     for old in [

@@ -149,8 +149,13 @@ def _chosen(tree: Mapping[str, object]) -> set[int]:
 
 
 def _remarks(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[str]:
-    yield "`nv config apply --confirm 5` goes back by itself after 5 minutes; `nv config save` keeps what is confirmed"
+    yield (
+        "`nv config apply --confirm 5` goes back by itself after 5 minutes unless it is confirmed (NVIDIA's guide says"
+        " how); `nv config save` keeps what is confirmed"
+    )
     yield f"ports without an MTU of their own have {MTU_BYTES}, the system's default"
+    if _under(tree, "qos", "egress-scheduler", "default-global", "traffic-class", str(_PRESET)).get("mode") == "strict":
+        yield f"traffic class {_PRESET} is strict (`qos egress-scheduler`) and stays so"
     if others := _chosen(tree) - {wanted.priority}:
         yield f"priority {listed(others)} is lossless too" + ("" if wanted.is_alone else "; --alone takes that away")
 

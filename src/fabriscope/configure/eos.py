@@ -147,16 +147,23 @@ def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved:
         )
         touches = "a port that is paused for too long drops what waits in the paused queue"
         yield step(f"watchdog of {name}", WORDS["watchdog"], (undo,), touches, port=name)
-    yield from _queue(wanted, name, block, profile)
-    yield from _strict(name, block, profile, is_blank=saved.configuration is None)
+    word = _word(block, saved.configuration or "")
+    yield from _queue(wanted, name, block, profile, word)
+    yield from _strict(name, block, profile, word, is_blank=saved.configuration is None)
 
 
-def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None) -> Iterator[Step]:
+def _word(block: Block, configuration: str) -> str:
+    """Return how a port's queues are called there: as it calls another one, else as the device does."""
+    own = [line.split()[0] for line in block.lines if re.fullmatch(r"(?:uc-)?tx-queue \d", line)]
+    words = {*own} or {*re.findall(r"^\s+((?:uc-)?tx-queue) \d", configuration, re.MULTILINE)}
+    return "uc-tx-queue" if words == {"uc-tx-queue"} else "tx-queue"
+
+
+def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None, word: str) -> Iterator[Step]:
     queue = wanted.priority
-    own = _named_queue(block, queue)
-    both = [*(_named_queue(profile, queue).lines if profile else ()), *own.lines]
-    lead = f"tx-queue {queue}"
-    as_there = own.line if own.line.startswith("uc-") else lead
+    own = _named_queue(block, queue, word)
+    both = [*(_named_queue(profile, queue, word).lines if profile else ()), *own.lines]
+    as_there = own.line
     strict = _old(both, rf"{_OFF}priority(?: strict)?")
     share = _old(both, r"(?:no )?bandwidth percent.*")
     if strict != "no priority" or share is None or share.startswith("no "):
@@ -177,10 +184,10 @@ def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None) -> It
         )  # fmt: skip
 
 
-def _strict(name: str, block: Block, profile: Block | None, *, is_blank: bool) -> Iterator[Step]:
+def _strict(name: str, block: Block, profile: Block | None, word: str, *, is_blank: bool) -> Iterator[Step]:
     """Yield the strict order of the queue of CNP, which is what a queue has by itself."""
-    own = _named_queue(block, CNP_PRIORITY)
-    lines = [*(_named_queue(profile, CNP_PRIORITY).lines if profile else ()), *own.lines]
+    own = _named_queue(block, CNP_PRIORITY, word)
+    lines = [*(_named_queue(profile, CNP_PRIORITY, word).lines if profile else ()), *own.lines]
     strict = rf"{_OFF}priority(?: strict)?"
     if is_blank or _old(lines, strict) == "no priority":
         words = WORDS["strict"].replace("tx-queue {queue}", own.line)
@@ -189,9 +196,9 @@ def _strict(name: str, block: Block, profile: Block | None, *, is_blank: bool) -
         yield step(f"strict order of queue {CNP_PRIORITY} of {name}", words, (undo,), touches, port=name)
 
 
-def _named_queue(block: Block, queue: int) -> Block:
+def _named_queue(block: Block, queue: int, word: str) -> Block:
     names = (f"tx-queue {queue}", f"uc-tx-queue {queue}")
-    return next((one for one in block.below if one.line in names), Block(names[0]))
+    return next((one for one in block.below if one.line in names), Block(f"{word} {queue}"))
 
 
 def _lossless(lines: Sequence[str]) -> set[int]:

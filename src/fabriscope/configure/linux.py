@@ -210,6 +210,8 @@ def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
         queue = own
     algorithms = str(saved.known.values.get(f"{head}.tc_algorithms") or "").split()
     shares = str(saved.known.values.get(f"{head}.tc_shares_percent") or "").split()
+    if len(algorithms) == 8 and "ets" in algorithms and algorithms[queue] == "strict":
+        one.remarks.append(f"traffic class {queue} of {one.name} is strict and stays so")
     if len(algorithms) == len(shares) == 8 and "ets" not in algorithms:
         set_, three = f"dcb ets set dev {shlex.quote(one.name)}", (0, queue, CNP_PRIORITY)
         bandwidth = f"tc-bw 0:{100 - SHARE_PERCENT} {queue}:{SHARE_PERCENT}"

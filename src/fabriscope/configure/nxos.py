@@ -54,7 +54,8 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         steps += _port(wanted, name, block)
     there = tuple(name for name, _ in named(tree, "interface") if re.fullmatch(_PORT, name)) or tuple(ports)
     remarks = tuple(_remarks(wanted, tree))
-    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)
+    doubts = tuple(_doubts(wanted, tree, ports))
+    return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there, doubts)
 
 
 def _ports(tree: Sequence[Block], saved: Saved) -> dict[str, Block]:
@@ -98,20 +99,12 @@ def _free(tree: Sequence[Block], head: str, name: str) -> str:
 
 def _classified(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block]) -> Iterator[Step]:
     """Yield what sorts packets of the DSCP into the group, on every port that does not."""
-    matching = {
-        name.split()[-1]
-        for name, one in named(tree, "class-map type qos")
-        for line in one.lines
-        if line.startswith("match dscp ") and wanted.dscp in _dscps(line.removeprefix("match dscp "))
-    }
+    matching = _matching(tree, wanted.dscp)
     policies = dict(named(tree, "policy-map type qos"))
     of_class = _free(tree, "class-map type qos", "ROCE")
     made = _free(tree, "policy-map type qos", "ROCE-IN")
-    bound = {name: after(block.lines, "service-policy type qos input") for name, block in ports.items()}
-    lacking = {
-        policy for policy in bound.values()
-        if policy is None or not _sorts(policies.get(policy), matching, wanted.priority)
-    }  # fmt: skip
+    bound, of_switch = _bound(tree, ports), _policy(_of_system(tree), "qos input")
+    lacking = {one for one in bound.values() if not _is_settled(policies.get(str(one)), matching, wanted.priority)}
     if lacking:
         path, lines = (f"class-map type qos match-all {of_class}",), (f"match dscp {wanted.dscp}",)
         yield Step(f"a class of DSCP {wanted.dscp}", lines, (f"no {path[0]}",), path, ())
@@ -122,6 +115,7 @@ def _classified(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block
             ((f"no class {of_class}",), one.path[:1]) if policy in policies else ((f"no {one.path[0]}",), ())
         )
         touches = f"every port that has the policy {policy}" if policy else ""
+        touches += ", which the switch has for all ports without their own" if policy and policy == of_switch else ""
         yield Step(one.what, one.do, undo, one.path, undo_path, touches)
     for name, policy in bound.items():
         if policy is None:
@@ -129,9 +123,65 @@ def _classified(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block
             yield step(f"sorting on {name}", words, (f"no service-policy type qos input {made}",), port=name)
 
 
+def _of_system(tree: Sequence[Block]) -> list[str]:
+    return [line for one in tree if one.line == "system qos" for line in one.lines]
+
+
+def _policy(lines: Sequence[str], kind: str) -> str | None:
+    """Return the policy that is bound: its name is one word, behind which `no-stats` may stand."""
+    words = (after(lines, f"service-policy type {kind}") or "").split()
+    return words[0] if words else None
+
+
+def _bound(tree: Sequence[Block], ports: Mapping[str, Block]) -> dict[str, str | None]:
+    """Return the policy that sorts what each port receives: its own, or that of the switch."""
+    of_switch = _policy(_of_system(tree), "qos input")
+    return {name: _policy(block.lines, "qos input") or of_switch for name, block in ports.items()}
+
+
+def _matching(tree: Sequence[Block], dscp: int) -> set[str]:
+    """Return the classes that match a DSCP."""
+    return {
+        name.split()[-1]
+        for name, one in named(tree, "class-map type qos")
+        for line in one.lines
+        if line.startswith("match dscp ") and dscp in _dscps(line.removeprefix("match dscp "))
+    }
+
+
+def _doubts(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block]) -> Iterator[str]:
+    """Yield the policies in which a class of another group takes the DSCP: one behind it would get nothing."""
+    matching, policies = _matching(tree, wanted.dscp), dict(named(tree, "policy-map type qos"))
+    for name in sorted({one for one in _bound(tree, ports).values() if one is not None}):
+        policy = policies.get(name)
+        others = [] if _sorts(policy, matching, wanted.priority) else _other_groups(policy, matching)
+        if others:
+            yield (
+                f"the policy {name} has DSCP {wanted.dscp} in the class {', '.join(others)}, not in group"
+                f" {wanted.priority}: it stays so, and is yours to change, or choose another --dscp or --priority"
+            )
+
+
+def _is_settled(policy: Block | None, matching: set[str], priority: int) -> bool:
+    """Return whether a policy sorts the DSCP as wanted, or otherwise, which is left to its owner."""
+    return _sorts(policy, matching, priority) or bool(_other_groups(policy, matching))
+
+
+def _other_groups(policy: Block | None, matching: set[str]) -> list[str]:
+    """Return the classes of a policy that match and set a group."""
+    classes = [(one.line.split()[-1], one.lines) for one in (policy.below if policy is not None else ())]
+    return [name for name, lines in classes if name in matching and after(lines, "set qos-group") is not None]
+
+
+_NAMED = {"ef": 46, "default": 0} | {f"cs{at}": 8 * at for at in range(8)}
+_NAMED |= {f"af{high}{low}": 8 * high + 2 * low for high in range(1, 5) for low in range(1, 4)}
+"""What names of RFC 2474, 2597 and 3246 stand for."""
+
+
 def _dscps(text: str) -> set[int]:
-    """Return the DSCPs of `match dscp 26,28-30`; words such as ef are none of ours."""
-    plain = ",".join(one for one in re.split(r"[,\s]+", text) if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
+    """Return the DSCPs of `match dscp 26,28-30`, or of `match dscp af31`."""
+    words = (str(_NAMED.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
+    plain = ",".join(one for one in words if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
     return priorities(numbers_of(plain))
 
 
@@ -145,8 +195,7 @@ def _sorts(policy: Block | None, matching: set[str], priority: int) -> bool:
 
 def _network(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
     """Yield what makes the class lossless and carry large frames, in the bound policy or in a new one."""
-    system = [line for one in tree if one.line == "system qos" for line in one.lines]
-    name = after(system, "service-policy type network-qos")
+    name = _policy(_of_system(tree), "network-qos")
     policy = next((one for other, one in named(tree, "policy-map type network-qos") if other == name), None)
     most = max(MTU_BYTES, wanted.mtu_bytes)
     touches = "the buffers are carved anew: traffic of all ports may stop for a moment"
@@ -189,8 +238,7 @@ def _new_network(wanted: Wanted, name: str, most: int, touches: str) -> Iterator
 
 
 def _queuing(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
-    system = [line for one in tree if one.line == "system qos" for line in one.lines]
-    name = after(system, "service-policy type queuing output")
+    name = _policy(_of_system(tree), "queuing output")
     policy = next((one for other, one in named(tree, "policy-map type queuing") if other == name), None)
     of_class = f"c-out-8q-q{wanted.priority}"
     head = f"policy-map type queuing {name}"
@@ -233,6 +281,11 @@ def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
 def _remarks(wanted: Wanted, tree: Sequence[Block]) -> Iterator[str]:
     yield "with `checkpoint before-roce` before it, `rollback running-config checkpoint before-roce` undoes it as well"
     yield "packets that ask to slow down (CNP, DSCP 48) stay in the class that they have"
+    output = _policy(_of_system(tree), "queuing output")
+    for name, policy in named(tree, "policy-map type queuing"):
+        queue = next((one for one in policy.below if one.line.endswith(f" c-out-8q-q{wanted.priority}")), None)
+        if name == output and queue is not None and any(line.startswith("priority") for line in queue.lines):
+            yield f"queue {wanted.priority} goes before others (`priority` in the policy {name}) and stays so"
     policies = [one for _, one in named(tree, "policy-map type network-qos")]
     pausing = {cos for one in policies for part in one.below if (cos := after(part.lines, "pause pfc-cos"))}
     if others := sorted(pausing - {str(wanted.priority)}):

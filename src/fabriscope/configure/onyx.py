@@ -35,6 +35,8 @@ WORDS = {
 }
 _FLAPS = "the link may flap; 802.3x pause of the port is ignored from then on"
 _POOL = ("traffic pool roce type lossless", "traffic pool roce memory percent 50.00")
+_PRESET = 3
+"""The priority of `roce lossless`."""
 
 
 def _ready(wanted: Wanted, saved: Saved) -> Ready:
@@ -42,17 +44,27 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     ports = saved.chosen(name for name in of_port if "shutdown" not in of_port[name] or saved.patterns)
     if saved.configuration is None:
         ports = saved.named("Ethernet1/1")
-    remarks = [*_remarks(wanted, lines)]
-    preset = any(line in ("roce", "roce lossless") for line in lines) and wanted.priority == 3
+    remarks = [*_remarks(wanted, lines, ports, of_port)]
+    preset = next((line for line in lines if re.fullmatch(r"roce(?: \S+)?", line)), None)
+    doubts = tuple(_against(preset, wanted)) if preset else ()
     steps = [] if preset else [*_globally(wanted, lines), *_on_ports(wanted, ports, of_port)]
-    steps += _raised(wanted, ports, of_port)
+    steps += [] if doubts else _raised(wanted, ports, of_port)
     first = (ports[0] if ports else "Ethernet1/1").replace("Ethernet", "ethernet ")
     proofs = (
         "show dcb priority-flow-control", "show roce", f"show interfaces {first} counters roce",
         f"show interfaces {first} counters priority {wanted.priority}", f"show interfaces {first}",
         "show lldp remote", "show running-config",
     )  # fmt: skip
-    return Ready(tuple(steps), proofs, tuple(remarks), tuple(ports), tuple(of_port) or tuple(ports))
+    return Ready(tuple(steps), proofs, tuple(remarks), tuple(ports), tuple(of_port) or tuple(ports), doubts)
+
+
+def _against(preset: str, wanted: Wanted) -> Iterator[str]:
+    """Yield why nothing is written beside a preset, which sets all of this for priority 3 by itself."""
+    if preset not in ("roce", "roce lossless"):
+        yield f"`{preset}` is set, which is another plan: nothing is written; `roce lossless` in its place is this one"
+    elif (wanted.priority, wanted.dscp // 8) != (_PRESET, _PRESET):
+        what = f"priority {wanted.priority} and DSCP {wanted.dscp}"
+        yield f"`{preset}` is set, which has priority 3 and DSCP 24 to 31: nothing is written for {what} beside it"
 
 
 def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
@@ -68,16 +80,30 @@ def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
         line = WORDS["pfc priority"].format(priority=other)
         touches = f"frames of priority {other} are dropped where a buffer is full"
         yield Step(f"priority {other}", (f"no {line}",), (line,), touches=touches)
+    yield from _pooled(wanted, lines)
+
+
+def _pooled(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
+    """Yield what gives the priority a lossless pool: one that is there, or a new one."""
     pools = {m[1] for line in lines if (m := re.fullmatch(r"traffic pool (\S+) type lossless", line))}
     pattern = re.compile(rf"traffic pool (\S+) map switch-priority .*\b{wanted.priority}\b.*")
-    mapped = [match[1] for line in lines if (match := pattern.fullmatch(line))]
-    if not pools & set(mapped):
-        name = next(iter(sorted(pools)), None)
-        mapping = f"traffic pool {name or 'roce'} map switch-priority {wanted.priority}"
-        do = (mapping,) if name else (*_POOL, mapping)
-        undo = (f"no {mapping}",) if name else ("no traffic pool roce",)
-        touches = "half of the buffer leaves what other traffic had" if name is None else ""
-        yield Step(f"a lossless buffer for priority {wanted.priority}", do, undo, touches=touches)
+    mapped = {match[1]: line for line in lines if (match := pattern.fullmatch(line))}
+    if pools & mapped.keys():
+        return
+    name = next(iter(sorted(pools)), "roce")
+    before = [line for line in lines if line.startswith(f"traffic pool {name} ")]
+    mapping = f"traffic pool {name} map switch-priority {wanted.priority}"
+    do, undo, touches = [mapping], [f"no {mapping}"], ""
+    if name in mapped:
+        do, undo = [], []
+    if name not in pools and before:  # of another type
+        kind = next((line for line in before if line.startswith(f"traffic pool {name} type ")), None)
+        do, undo = [_POOL[0], *do], [*undo, kind or f"traffic pool {name} type lossy"]
+        touches = f"all priorities of the pool {name} become lossless with it"
+    elif name not in pools:
+        do, undo, touches = [*_POOL, *do], ["no traffic pool roce"], "half of the buffer leaves what other traffic had"
+    undo += [line for other, line in mapped.items() if other != name]
+    yield Step(f"a lossless buffer for priority {wanted.priority}", tuple(do), tuple(undo), touches=touches)
 
 
 def _on_ports(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequence[str]]) -> Iterator[Step]:
@@ -88,18 +114,19 @@ def _on_ports(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequen
                            "the switch no longer sorts these ports' frames by their priority tag (PCP)")  # fmt: skip
     ecn = WORDS["ecn"].format(queue=queue)
     head = f"traffic-class {queue} congestion-control"
-    yield from _everywhere(f"ECN of queue {queue}", ecn, rf"{head} (ecn) .*", "ecn", ports, of_port, f"no {head}")
+    yield from _everywhere(f"ECN of queue {queue}", ecn, rf"{head} (\S+) .*", "ecn", ports, of_port, f"no {head}")
     cnp = WORDS["cnp"].format(queue=CNP_PRIORITY)
     head = f"traffic-class {CNP_PRIORITY} dcb ets"
     yield from _everywhere(f"strict order of queue {CNP_PRIORITY}", cnp, rf"{head} (strict)", "strict", ports, of_port,
                            f"no {head} strict", f"queue {CNP_PRIORITY} (CNP) goes before all that share")  # fmt: skip
     yield from _everywhere("watchdog", WORDS["watchdog"], "(pfc-wd)", "pfc-wd", ports, of_port, "no pfc-wd",
                            "a port that is paused for too long drops what waits in the paused queue")  # fmt: skip
-    if wanted.dscp // 8 != wanted.priority:
-        words = WORDS["map"].format(dscp=wanted.dscp, priority=wanted.priority)
-        head = f"qos map dscp {wanted.dscp} to switch-priority"
-        yield from _everywhere(f"DSCP {wanted.dscp}", words, rf"{head} (\d)", str(wanted.priority), ports, of_port,
-                               f"no qos map dscp {wanted.dscp}")  # fmt: skip
+    words = WORDS["map"].format(dscp=wanted.dscp, priority=wanted.priority)
+    head = f"qos map dscp {wanted.dscp} to switch-priority"
+    is_usual = wanted.dscp // 8 == wanted.priority
+    some = [one for one in ports if not is_usual or _last(of_port.get(one, ()), rf"{head} (\d)") is not None]
+    yield from _everywhere(f"DSCP {wanted.dscp}", words, rf"{head} (\d)", str(wanted.priority), some, of_port,
+                           f"no qos map dscp {wanted.dscp}")  # fmt: skip
 
 
 def _raised(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequence[str]]) -> Iterator[Step]:
@@ -145,11 +172,16 @@ def _ranges(ports: Sequence[str]) -> Iterator[str]:
         run.append((head, int(number)))
 
 
-def _remarks(wanted: Wanted, lines: Sequence[str]) -> Iterator[str]:
+def _remarks(
+    wanted: Wanted, lines: Sequence[str], ports: Sequence[str], of_port: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
     yield "DSCP/8 is the switch's priority unless it is mapped: its neighbours in steps of eight go the same way"
     on = {m[1] for line in lines if (m := re.fullmatch(rf"{_PFC} priority (\d) enable", line))} - {str(wanted.priority)}
     if on and not wanted.is_alone:
         yield f"priority {','.join(sorted(on))} is lossless too and stays so; --alone takes that away"
+    strict = [one for one in ports if f"traffic-class {wanted.priority} dcb ets strict" in of_port.get(one, ())]
+    if strict:
+        yield f"queue {wanted.priority} of {', '.join(_ranges(strict))} is strict and stays so"
     if any(line in ("roce", "roce lossless") for line in lines):
         yield "`roce lossless` is set, which is all of this for priority 3"
 

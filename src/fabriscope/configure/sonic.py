@@ -237,6 +237,16 @@ def _remarks(draft: _Draft, wanted: Wanted, ports: list[str], saved: Saved) -> I
         yield "the saved file has no table PORT: its MTUs are not known, and stay"
     if not _is_whole(saved):
         yield "a part of the database is at hand: fields are set one by one, and a rollback to the checkpoint undoes it"
+    strict = [
+        port
+        for port in ports
+        if draft.get(
+            "SCHEDULER", named_of(draft.get("QUEUE", _row(draft, "QUEUE", port, wanted.priority)).get("scheduler", ""))
+        ).get("type")
+        == "STRICT"
+    ]
+    if strict:
+        yield f"queue {wanted.priority} of {', '.join(strict)} is strict and stays so"
     rows = [draft.get("PORT_QOS_MAP", _row(draft, "PORT_QOS_MAP", port)) for port in ports]
     others = {one for row in rows for one in priorities(numbers_of(row.get("pfc_enable", "")))} - {wanted.priority}
     if others:

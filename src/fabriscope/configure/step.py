@@ -122,7 +122,7 @@ class Dialect:
 def phrase(words: str, port: str = "", **values: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the lines that lead to a setting, and those that make it."""
     parts = words.replace("PORT", port).format(**values).split("; ")
-    leading = ("interface ", "policy-map ", "class-map ", "class ", "tx-queue ", "system qos")
+    leading = ("interface ", "policy-map ", "class-map ", "class ", "tx-queue ", "uc-tx-queue ", "system qos")
     count = next((at for at, part in enumerate(parts) if not part.startswith(leading)), len(parts))
     return tuple(parts[:count]), tuple(parts[count:])
 
