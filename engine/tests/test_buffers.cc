@@ -79,10 +79,9 @@ Notes notes_of(const std::string& benchmark, BufferUse use, int rank, Memory& me
   const Parameters parameters;
   const std::vector<Endpoint*> endpoints{&notes};
   const auto [outgoing, incoming] = memory.places(use);
-  const BenchmarkContext context{
-      &notes,   endpoints,          rank,      2,          1 - rank,
-      kBytes,   window_size,        nullptr,   nullptr,    outgoing,
-      incoming, parameters,         rendezvous};
+  const BenchmarkContext context{&notes,   endpoints,   rank,      2,       1 - rank,
+                                 kBytes,   window_size, nullptr,   nullptr, outgoing,
+                                 incoming, parameters,  rendezvous};
   std::atomic<std::int64_t> progress{0};
   BurstTimer timer(ClockKind::kSteady, nullptr, kOperations, 1, progress);
   benchmark_registry().create(benchmark)->run(context, timer);
@@ -170,8 +169,8 @@ TEST(rotating_moves_every_message_through_a_place_of_its_own) {
 
 TEST(every_use_of_buffers_is_measured_and_checked) {
   for (const char* transport : {"shm", "tcp"}) {
-    const Ran ran = run_in_threads(transport,
-                                   spec_with(kCases, "budget_ns 20000000\npool_bytes 1048576\n"));
+    const Ran ran =
+        run_in_threads(transport, spec_with(kCases, "budget_ns 20000000\npool_bytes 1048576\n"));
     CHECK_EQUAL(ran.exit_code, kExitOk);
     CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
     CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 7U);
@@ -199,7 +198,8 @@ TEST(pools_that_memory_cannot_hold_fail_their_cases_alone) {
       "shm", spec_with(std::string(kCases), "budget_ns 1000000\npool_bytes 68719476736\n"));
   CHECK_EQUAL(ran.exit_code, kExitOk);
   CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 4U);
-  CHECK_CONTAINS(ran.output, R"("case":"c","reason":"rank 0: rotating buffers need two pools of 65536 MiB)");
+  CHECK_CONTAINS(ran.output,
+                 R"("case":"c","reason":"rank 0: rotating buffers need two pools of 65536 MiB)");
   CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 3U);
 }
 

@@ -12,7 +12,8 @@ from tests import needs
 
 from fabriscope import lab
 from fabriscope.cli import audit, inventory, restore
-from fabriscope.cli._lab_break import FAULTS, _mending, command
+from fabriscope.cli._lab_break import _mending, command
+from fabriscope.lab.broken import FAULTS
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.lab import LabSpec
 

@@ -63,8 +63,8 @@ def run(values: dict[str, Value], script: str) -> dict[str, Value]:
                 new[f"dcb.{name}.dscp_to_priority"] = paired(table) or None
             case ["dcb", "pfc", "set", "dev", name, "prio-pfc", *entries]:
                 on = priorities(str(new[f"dcb.{name}.pfc_priorities"]))
-                for priority, _, state in (one.partition(":") for one in entries):
-                    on = on | {int(priority)} if state == "on" else on - {int(priority)}
+                for number, _, state in (one.partition(":") for one in entries):
+                    on = on | {int(number)} if state == "on" else on - {int(number)}
                 new[f"dcb.{name}.pfc_priorities"] = listed(on)
             case ["dcb", "ets", "set", "dev", name, *entries]:
                 shared(new, f"dcb.{name}", entries)

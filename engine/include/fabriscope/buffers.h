@@ -42,8 +42,7 @@ class Rotation {
   // No two places share a line of the cache.
   static constexpr std::size_t stride_of(std::size_t place_bytes) {
     constexpr std::size_t kLineBytes = 64;
-    return place_bytes == 0 ? kLineBytes
-                            : (place_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+    return place_bytes == 0 ? kLineBytes : (place_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
   }
 
  private:

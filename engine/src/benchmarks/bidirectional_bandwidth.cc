@@ -56,14 +56,14 @@ class BidirectionalBandwidth : public Benchmark {
     } else {
       // The next window, before the answer to this one brings it.
       std::int64_t left = timer.operation_count();
-      timer.run([&receive, &exchange, &endpoint, &answer, &left, &window, &in, size_bytes,
-                 window_size] {
-        receive();
-        exchange();
-        window = in.next(window_size);
-        if (--left > 0) expect_window(endpoint, window, in.stride(), size_bytes, window_size);
-        endpoint.send(answer, kAnswerBytes);
-      });
+      timer.run(
+          [&receive, &exchange, &endpoint, &answer, &left, &window, &in, size_bytes, window_size] {
+            receive();
+            exchange();
+            window = in.next(window_size);
+            if (--left > 0) expect_window(endpoint, window, in.stride(), size_bytes, window_size);
+            endpoint.send(answer, kAnswerBytes);
+          });
     }
   }
 
