@@ -118,6 +118,35 @@ def test_a_configuration_whose_last_line_says_that_it_is_whole(text: str, tmp_pa
     assert devices.configurations(folder)["leaf1"].flaw == ""
 
 
+def test_of_a_device_without_a_configuration_only_its_ports_are_meant(tmp_path: Path) -> None:
+    state = {"mtu": 1500, "interfaceStatus": "connected", "lineProtocolStatus": "up"}
+    for leaf, names in (("leaf1", ("Ethernet7", "Management1")), ("leaf2", ("Ethernet8",))):
+        (tmp_path / "switches" / leaf).mkdir(parents=True)
+        text = json.dumps({"interfaces": dict.fromkeys(names, state)})
+        (tmp_path / "switches" / leaf / "interfaces.json").write_text(text)
+    words = ("--devices", str(tmp_path / "switches"), "-o")
+    result = run(*words, str(tmp_path / "one"), "--port", "Ethernet7")
+    assert result.exit_code == 4
+    assert (
+        "device leaf2: nothing is written, no port to be configured is in its outputs; it has Ethernet8"
+        in result.output
+    )
+    assert not (tmp_path / "one" / "leaf2").exists()
+    assert run(*words, str(tmp_path / "all")).exit_code == 0
+    assert "Management1" not in (tmp_path / "all" / "leaf1" / "configure.txt").read_text()
+    result = run(*words, str(tmp_path / "none"), "--port", "Ethernet9")
+    assert (result.exit_code, "leaf1 has Ethernet7; leaf2 has Ethernet8" in result.output) == (2, True), result.output
+
+
+def test_a_folders_name_is_no_line_of_a_script(tmp_path: Path) -> None:
+    folder = Path(saved(tmp_path, NVUE.replace("9216", "1500")))
+    (folder / "leaf1").rename(folder / "leaf\nreboot")
+    assert run("--devices", str(folder), "-o", str(tmp_path / "out")).exit_code == 0
+    for file in ("configure.sh", "undo.sh"):
+        lines = (tmp_path / "out" / "leaf\nreboot" / file).read_text().splitlines()
+        assert not any(line.startswith("reboot") for line in lines)
+
+
 def test_two_configurations_of_one_device(tmp_path: Path) -> None:
     folder = saved(tmp_path, EOS, EOS.replace("9214", "1500"))
     result = run("--devices", folder, "-o", str(tmp_path / "out"))

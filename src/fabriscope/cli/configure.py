@@ -130,9 +130,9 @@ def _twice(names: Sequence[str]) -> Iterator[str]:
         yield f"{name} is both a device in --devices and a host; rename its folder, or choose one with --system"
 
 
-def _is_about_ports(saved: Saved, ready: Ready) -> bool:
-    """Return whether anything can be said: of a configuration without a port that is meant, nothing can."""
-    return bool(ready.ports) or saved.configuration is None
+def _is_about_ports(ready: Ready) -> bool:
+    """Return whether anything can be said: of a device without a port that is meant, nothing can."""
+    return bool(ready.ports or ready.doubts)
 
 
 def _doubt(every: Sequence[tuple[Dialect, Saved, Ready]]) -> bool:
@@ -143,9 +143,11 @@ def _doubt(every: Sequence[tuple[Dialect, Saved, Ready]]) -> bool:
     said = []
     for dialect, saved, ready in every:
         kind = "host" if dialect.name == "linux" else "device"
-        if not _is_about_ports(saved, ready):
-            of = f"; it has {some(ready.there)}, which are shut down or not meant" if ready.there else ""
-            what = f"nothing is written, no port to be configured is in its configuration{of}"
+        if not _is_about_ports(ready):
+            there = ready.there or saved.ports
+            of = f"; it has {some(there)}, which are shut down or not meant" if there else ""
+            where = "outputs" if saved.configuration is None else "configuration"
+            what = f"nothing is written, no port to be configured is in its {where}{of}"
             said.append(f"{kind} {saved.name}: {what}")
         else:
             said += [f"{kind} {saved.name}: {doubt}" for doubt in ready.doubts]
@@ -235,7 +237,7 @@ def _write(
     """Write the files, and say what they are; raises UsageError for a folder that has something in it."""
     from fabriscope.model.errors import HostError, printable
 
-    written = {name: one for name, one in written.items() if _is_about_ports(one[1], one[2])}
+    written = {name: one for name, one in written.items() if _is_about_ports(one[2])}
     try:
         target.mkdir(parents=True, exist_ok=True)
         if any(target.iterdir()):
@@ -263,8 +265,9 @@ def _write(
 def _assumed(dialect: Dialect, saved: Saved) -> str:
     """Return which port is assumed of a device that none is known of; empty where one is known or named."""
     option = "--interface" if dialect.name == "linux" else "--port"
-    is_known = saved.configuration is not None or saved.ports or saved.patterns or saved.known.facts
-    return "" if is_known else f"the port is assumed to be {dialect.sample}; {option} names others"
+    is_known = saved.configuration is not None or saved.ports or saved.patterns
+    is_host = dialect.name == "linux" and saved.known.facts
+    return "" if is_known or is_host else f"the port is assumed to be {dialect.sample}; {option} names others"
 
 
 def _counted(saved: Saved, ready: Ready) -> str:

@@ -45,7 +45,7 @@ def of_ports(ports: Sequence[str], ready: Sequence[tuple[Saved, Ready]]) -> Iter
     for one in ports:
         asked = Saved("", patterns=(one,))
         if not any(asked.chosen(found.there) for _, found in ready):
-            there = "; ".join(f"{saved.name} has {some(found.there)}" for saved, found in ready)
+            there = "; ".join(f"{saved.name} has {some(found.there or saved.ports)}" for saved, found in ready)
             yield f"--port: no device has {one!r}; {there or 'no outputs of a switch are at hand'}"
 
 

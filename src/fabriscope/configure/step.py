@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
 from fabriscope.model.device import port_name
+from fabriscope.model.errors import printable
 from fabriscope.model.host import HostFacts
 
 CNP_DSCP, CNP_PRIORITY = 48, 6
@@ -151,9 +152,9 @@ def files(
     saved: Saved, ready: Ready, *, comment: str, suffix: str, before: Sequence[str] = (), after: Sequence[str] = ()
 ) -> dict[str, str]:
     """Return what is typed, what undoes it and what proves it as three texts; of a device that is ready the last."""
-    texts = {}
+    texts, of = {}, printable(" ".join(saved.name.split()))
     for name, is_undo in (("configure", False), ("undo", True)) if ready.steps else ():
-        head = f"{comment} {saved.name}: {'undoes configure' + suffix if is_undo else 'what is missing for RoCE v2'}"
+        head = f"{comment} {of}: {'undoes configure' + suffix if is_undo else 'what is missing for RoCE v2'}"
         lines = [head, *before, *typed(ready.steps, is_undo=is_undo), *after]
         texts[f"{name}{suffix}"] = "\n".join(lines) + "\n"
     texts["prove.txt"] = "\n".join(ready.proofs) + "\n"
