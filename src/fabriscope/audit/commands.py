@@ -5,6 +5,7 @@ The words are those of `configure`; nothing of it is sent to a switch.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -15,6 +16,8 @@ from fabriscope.registry import discover
 __all__ = ["host_pfc", "on_switch", "pfc"]
 
 _ELSEWHERE = "as the switch's manual has it"
+_PLAIN = re.compile(r"[\w.:/ -]*")
+"""A port's name that a shell takes for nothing else; one that is not plain is in no command."""
 
 
 @cache
@@ -27,7 +30,8 @@ def on_switch(place: Place, what: str, **values: int) -> str:
     """Return how something is set on the switch of a place."""
     system = place.device.system if place.device else ""
     port = place.port.replace("Ethernet", "ethernet ") if system == "onyx" else place.port
-    return _words().get(system, {}).get(what, _ELSEWHERE).format(**values).replace("PORT", port)
+    words = _words().get(system, {}).get(what, _ELSEWHERE) if _PLAIN.fullmatch(port) else _ELSEWHERE
+    return re.sub(r"\bPORT\b", port, words.format(**values))
 
 
 def pfc(place: Place, on_host: set[int], on_port: set[int]) -> str:
