@@ -103,6 +103,7 @@ def test_a_configuration_without_a_port_that_is_meant(text: str, tmp_path: Path)
     [
         (WHOLE.partition("priority-flow-control all off")[0], "nothing follows `interface Ethernet1/2`"),
         (WHOLE.partition(" off\nend")[0], "'priority-flow-control all') has no end"),
+        (ONYX.removesuffix("cli default prefix-modes enable\n"), "it is cut off: its last line, `cli default"),
         (NXOS.removesuffix("\nend\n"), "'priority-flow-control mode on') has no end"),
     ],
 )

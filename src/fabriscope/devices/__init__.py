@@ -22,6 +22,7 @@ __all__ = ["Configuration", "configurations", "of_folder", "of_texts", "systems"
 MOST_BYTES = 64 << 20
 _PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
 """A line of a session in which a command was given: `leaf1# show interfaces | json`."""
+_LAST_OF_ONYX = "cli default prefix-modes enable"
 _AT_PROMPT = re.compile(r"[\w.@:~()/-]{1,80}[#>$]")
 _PAGER = re.compile(r"^ *--More--[ \b]*(?:\n|\r[ \b]*\r?)", re.MULTILINE)
 """What a pager left in a session; the line goes on after it, or the next one does."""
@@ -73,6 +74,9 @@ def _flaw(piece: str, file: str) -> str:
     last = "" if piece.startswith(("{", "[")) else file.replace("\r\n", "\n").rpartition("\n")[2].strip()
     if last not in ("", "!", "end") and not _AT_PROMPT.fullmatch(last):
         return f"its last line ({last[:60]!r}) has no end and may be cut: save it again, with a line feed at its end"
+    lines = [line.strip() for line in piece.splitlines()]
+    if f"no {_LAST_OF_ONYX}" in lines and _LAST_OF_ONYX not in lines:
+        return f"it is cut off: its last line, `{_LAST_OF_ONYX}`, is not there"
     if line := cut_off(piece):
         return f"it may be cut off: nothing follows `{line}`; save it again, up to `end`"
     return ""
