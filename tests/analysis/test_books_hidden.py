@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.analysis.book_cases import MB, scene, tcp
+from tests.analysis.book_cases import HARD_ROCE, MB, hard, scene, sends, tcp, wire_up
 from tests.analysis.hand_watches import Scene
 from tests.analysis.test_books_datagrams import expected, seen
 
@@ -145,3 +145,12 @@ def test_a_payload_that_has_no_room_in_what_was_asked_for_went_elsewhere(kind: s
     assert books.carried_by == {"udp": "tcp over eth1 and udp over eth0", "raw": "tcp over eth1"}[kind]
     fits = balance(watches, replace(asked, payload_bytes={("a", "b"): MB}), {})
     assert fits.verdict == PROVED, fits.because
+
+
+def test_what_a_card_sends_past_its_interface_is_not_missed_there() -> None:
+    """Half of the payload by a device's own counters, and others are busy on another interface."""
+    made = scene(hard(50 * MB), wire_up)
+    made.noise(200 * MB, "eth1", 150_000)
+    books = balance(made.watches(), sends(HARD_ROCE, 100 * MB))
+    assert books.verdict == UNDECIDED, books.because
+    assert "50.0 % of 200 MB found on" in books.because
