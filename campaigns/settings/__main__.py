@@ -59,8 +59,9 @@ def main() -> None:
     # Interfaces in /sys are those of the network namespace that it was mounted in.
     subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], check=True, timeout=LONG_S)
     output: Path = arguments.output.absolute()
-    (output / "state").mkdir(parents=True, exist_ok=True)
-    os.environ["XDG_STATE_HOME"] = str(output / "state")
+    for name, variable in (("state", "XDG_STATE_HOME"), ("tmp", "TMPDIR")):  # nobody else removes what is left in them
+        (output / name).mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.environ[variable] = str(output / name)
     cases = []
     for number in range(1, arguments.count + 1):
         case = killed(seeded(arguments.seed, number), output / f"case-{number:04}")

@@ -128,3 +128,20 @@ def test_what_entered_from_another_namespace_of_processes_is_no_orphan(
     looked.ancestors = {0, 1}
     parts.update(parent_of=lambda _: parent, real_user_of=lambda _: -1, session_of=lambda _: "/")
     assert looked.may_descend(1234) is may
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_queue_pairs_are_looked_at_at_the_end_whatever_a_look_costs(
+    parts: dict[str, Any], tmp_path: Path, always: bool
+) -> None:
+    (tmp_path / "class/infiniband/rxe0/ports/1").mkdir(parents=True)
+    numbers = [5, 7]
+    parts.update(queue_pairs=lambda: {("rxe0", 9, 200): tuple(numbers)}, HOLDERS_SHARE=1e-12)
+    rdma = parts["Rdma"](str(tmp_path))
+    rdma.note_holders({}, True)
+    numbers[1] += 1
+    rdma.note_holders({}, always)
+    counters_of: dict[str, dict[str, int]] = {"rxe0/1": {}}
+    rdma.add_holders(counters_of)
+    others = int(always)
+    assert counters_of["rxe0/1"] == {"jobs.queue_pairs": 0, "others.queue_pairs": others, "old.queue_pairs": 1 - others}

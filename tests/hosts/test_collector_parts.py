@@ -266,12 +266,12 @@ def test_queue_pairs_belong_to_the_job_or_to_others(parts: dict[str, Any], tmp_p
     (tmp_path / "class/infiniband_verbs/uverbs3").mkdir(parents=True)
     (tmp_path / "class/infiniband_verbs/uverbs3/ibdev").write_text("rxe1\n")
     rdma = parts["Rdma"](str(tmp_path))
-    rdma.note_holders({})
+    rdma.note_holders({}, True)
     pairs[0] += [(7, 2, 100), (8, 2, 200), (9, 4, 200)]
     packets[11] = (5, 8)  # it sent a packet; 12 stands still
-    rdma.note_holders({100: None})
+    rdma.note_holders({100: None}, True)
     pairs[0] = []  # they have ended since
-    rdma.note_holders({})
+    rdma.note_holders({}, True)
     counters_of = {"rxe0/1": {"hw.sent_pkts": 5}, "rxe1/1": {}}
     rdma.add_holders(counters_of)
     names = [f"{whose}.queue_pairs" for whose in ("jobs", "others", "old")]
@@ -286,7 +286,7 @@ def test_a_kernel_that_does_not_tell_of_queue_pairs_leaves_it_open(parts: dict[s
     parts["dump"] = dump
     (tmp_path / "class/infiniband/rxe0/ports/1").mkdir(parents=True)
     rdma = parts["Rdma"](str(tmp_path))
-    rdma.note_holders({100: None})
+    rdma.note_holders({100: None}, True)
     counters_of: dict[str, dict[str, int]] = {"rxe0/1": {}}
     rdma.add_holders(counters_of)
     assert counters_of == {"rxe0/1": {}}

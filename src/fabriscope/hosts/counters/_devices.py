@@ -115,8 +115,11 @@ class Rdma:
             found[device + "/" + port] = one
         return found
 
-    def note_holders(self, of_job, always=True):
-        """Look who has queue pairs; the job's processes are known by now. Of thousands there are few looks."""
+    def note_holders(self, of_job, always):
+        """Look who has queue pairs; the job's processes are known by now. Of thousands there are few looks.
+
+        `always` asks for one at the first and the last reading, between which their packets are compared.
+        """
         self.jobs.update(of_job)
         now_s, before_s = time.monotonic(), time.process_time()
         if now_s < self.next_s and not always:
@@ -139,9 +142,8 @@ class Rdma:
         for device, port, _ in self.ports if self.old is not None else ():
             mine = [one for one in self.held if one[0] == device]
             jobs_count = len([one for one in mine if one[2] in self.jobs])
-            old_count = len(
-                [one for one in mine if one in self.old and one not in self.moved and one[2] not in self.jobs]
-            )
+            idle = [one for one in mine if one in self.old and one not in self.moved]
+            old_count = len([one for one in idle if one[2] not in self.jobs])
             counts = (jobs_count, len(mine) - jobs_count - old_count, old_count)
             names = (JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS)
             counters.get(device + "/" + port, {}).update(zip(names, counts))
