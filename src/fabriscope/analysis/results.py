@@ -47,7 +47,7 @@ from fabriscope.analysis.values.restated import restated, restatements
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
-from fabriscope.analysis.values.tails import Tail, launch_tails, tails, tails_frame
+from fabriscope.analysis.values.tails import LaunchTail, Tail, launch_tails, tails, tails_frame
 from fabriscope.analysis.values.trust import GradedEstimate, Outside, with_trust
 from fabriscope.model.run_data import RunData
 
@@ -200,9 +200,14 @@ class Results:
         return series_frame(window for windows in windows_by_launch(self.run).values() for window in windows)
 
     @cached_property
+    def launch_tails(self) -> list[LaunchTail]:
+        """Return percentiles, jitter and stalls of each launch and case."""
+        return launch_tails(self.run)
+
+    @cached_property
     def tails(self) -> list[Tail]:
         """Return percentiles, jitter and stalls of the times of each case, over its launches."""
-        return tails(launch_tails(self.run), self._sound_values, self.rules.method)
+        return tails(self.launch_tails, self._sound_values, self.rules.method)
 
     @cached_property
     def tail_frame(self) -> pl.DataFrame:

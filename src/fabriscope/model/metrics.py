@@ -30,14 +30,19 @@ def metric_of(metric_id: str) -> Metric:
     Raises ParseError for an id that names no unit that is known.
     """
     known = METRICS.get(metric_id)
-    if known is None:
-        known = Metric(quantity := quantity_of(metric_id), metric_id, "as its program defines it")
-        base = METRICS.get(replace(quantity, operations=Operations.MEDIAN).metric_id)
-        if base is not None and quantity.operations in _PERCENTILES:
-            title, of = f"{base.title}, {quantity.operations.value.removeprefix('the ')}", quantity.operations.value
-            known = replace(base, quantity=replace(base.quantity, operations=quantity.operations), title=title,
-                            definition=f"{of} of a launch's operations of: {base.definition}")  # fmt: skip
-    return known
+    if known is not None:
+        return known
+    quantity = quantity_of(metric_id)
+    base = METRICS.get(replace(quantity, operations=Operations.MEDIAN).metric_id)
+    if base is None or quantity.operations not in _PERCENTILES:
+        return Metric(quantity, metric_id, "as its program defines it")
+    of = quantity.operations.value
+    return replace(
+        base,
+        quantity=replace(base.quantity, operations=quantity.operations),
+        title=f"{base.title}, {of.removeprefix('the ')}",
+        definition=f"{of} of a launch's operations of: {base.definition}",
+    )
 
 
 def unit_of(metric_id: str) -> Unit:

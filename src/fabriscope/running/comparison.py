@@ -22,7 +22,7 @@ from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
-from fabriscope.analysis.values.tails import LEAST_OPERATIONS, launch_tails, tail_values
+from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
@@ -164,8 +164,10 @@ def of(
 
 
 def _values(run: RunData, percentile: str | None) -> pl.DataFrame:
-    values = results_of(run).launch_values
-    return values if percentile is None else tail_values(launch_tails(run), values, percentile)
+    results = results_of(run)
+    if percentile is None:
+        return results.launch_values
+    return tail_values(results.launch_tails, results.launch_values, percentile)
 
 
 def _compared(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 import polars as pl
 
@@ -201,7 +202,7 @@ def _tail(value: _Value, rows: Sequence[LaunchTail], method: str) -> Tail:
         jitter=centre(one.jitter for one in rows),
         stall_share=sum(one.stall_count for one in rows) / count,
         stalled_launch_count=len(stalled),
-        stall_ns=_median(stalled),
+        stall_ns=median(stalled) if stalled else None,
     )
 
 
@@ -211,11 +212,6 @@ def _centre(values: Sequence[float | None], ways: int, method: str) -> Centre:
         return Centre(None, None, None)
     centre, low, high = map(math.exp, median_with_interval([math.log(one) for one in known], method))
     return Centre(centre, low, high) if math.isfinite(low) and len(known) > 1 else Centre(centre, None, None)
-
-
-def _median(values: Sequence[float]) -> float | None:
-    ordered = sorted(values)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2 if ordered else None
 
 
 def tail_values(launch_rows: Sequence[LaunchTail], values: pl.DataFrame, word: str) -> pl.DataFrame:
@@ -257,10 +253,10 @@ def distributions(run: RunData, wanted: Iterable[Tail]) -> dict[str, list[tuple[
     found = {}
     for part in frame.partition_by("case_id", maintain_order=True):
         case_id = part.item(0, "case_id")
-        line = [(_median(part.get_column("_least").to_list()) or 0.0, 1.0)]
+        line = [(median(part.get_column("_least")), 1.0)]
         for share in CURVE_SHARES:
             known = part.filter(pl.col("_count") * share >= BEYOND).get_column(str(share)).to_list()
             if len(known) == part.height:
-                line.append((_median(known) or 0.0, share))
+                line.append((median(known), share))
         found[case_id] = [(time_ns / ways[case_id], share) for time_ns, share in line]
     return found
