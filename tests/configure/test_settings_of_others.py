@@ -93,6 +93,27 @@ def test_of_eos_queues_are_called_as_the_device_calls_them(other: str) -> None:
     assert facts(HEAD + printed(typed_in(after, files["undo.txt"]))).known.values == facts(text).known.values
 
 
+EOS_PROFILE = f"""{HEAD}qos profile P
+   priority-flow-control on
+   priority-flow-control priority 4 no-drop
+!
+interface Ethernet1
+   mtu 9214
+   service-profile P
+!
+"""
+
+
+def test_of_eos_a_priority_of_a_profile_is_told_and_overruled() -> None:
+    assert any("priority 4 is lossless too" in one for one in ready("eos", "leaf1", EOS_PROFILE, WANTED)[0].remarks)
+    alone = Wanted(is_alone=True)
+    _, files = ready("eos", "leaf1", EOS_PROFILE, alone)
+    after = typed_in(parsed(EOS_PROFILE), files["configure.txt"])
+    assert facts(HEAD + printed(after)).known.values["port.Ethernet1.pfc_priorities"] == "3"
+    assert ready("eos", "leaf1", HEAD + printed(after), alone)[0].steps == ()
+    assert cleaned(typed_in(after, files["undo.txt"])) == cleaned(parsed(EOS_PROFILE))
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -18,8 +18,8 @@ from fabriscope.configure.step import (
     step,
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
+from fabriscope.devices.eos import lossless
 from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import priorities
 
 MTU_BYTES = 9214
 _PORT = r"Ethernet ?\d+(?:/\d+){0,2}"
@@ -53,14 +53,23 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     holders = dict(named(tree, "interface"))
     steps = [*_globally(wanted, saved, [one.line for one in tree])]
     for name, block in ports.items():
-        profile = profiles.get(after(block.lines, "service-profile") or "")
+        profile = _profile(block, profiles)
         group = after(block.lines, "channel-group")
         of_group = f"Port-Channel{group.split()[0]}" if group else ""
         steps += _routed(wanted, saved, of_group or name, holders.get(of_group, block), profile)
         steps += _port(wanted, name, block, profile, saved)
     there = tuple(name for name in holders if re.fullmatch(_PORT, name)) or tuple(ports)
-    remarks = tuple(_remarks(wanted, ports, tree))
+    remarks = tuple(_remarks(wanted, ports, profiles, tree))
     return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)
+
+
+def _profile(block: Block, profiles: Mapping[str, Block]) -> Block | None:
+    return profiles.get(after(block.lines, "service-profile") or "")
+
+
+def _both(profile: Block | None, block: Block) -> list[str]:
+    """Return the lines of a profile and of what has it: the later ones overrule the earlier ones."""
+    return [*(profile.lines if profile else ()), *block.lines]
 
 
 def _is_meant(name: str, block: Block, saved: Saved) -> bool:
@@ -100,7 +109,7 @@ def _classes(top: Sequence[str]) -> dict[int, int]:
 
 def _routed(wanted: Wanted, saved: Saved, name: str, block: Block, profile: Block | None) -> Iterator[Step]:
     """Yield what belongs to the port, or to the Port-Channel that it is a member of."""
-    lines = [*(profile.lines if profile else ()), *block.lines]
+    lines = _both(profile, block)
     is_routed = "no switchport" in block.lines or saved.configuration is None
     size = after(lines, "mtu")
     if int(size) < wanted.mtu_bytes if size and size.isdecimal() else is_routed:
@@ -115,7 +124,7 @@ def _routed(wanted: Wanted, saved: Saved, name: str, block: Block, profile: Bloc
 
 
 def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved: Saved) -> Iterator[Step]:
-    lines = [*(profile.lines if profile else ()), *block.lines]
+    lines = _both(profile, block)
     mode = rf"{_OFF}priority-flow-control(?: mode)?(?: on| off)?"
     state = _old(lines, mode)
     if state is None or not re.fullmatch(r"priority-flow-control(?: mode)? on", state):
@@ -125,8 +134,8 @@ def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved:
         undo = _old(block.lines, mode) or "no priority-flow-control"
         touches = "802.3x pause of the port is ignored from then on"
         yield step(f"PFC of {name}", words, (undo,), touches, port=name)
-    lossless = _lossless(lines)
-    if wanted.priority not in lossless:
+    on = lossless(lines)
+    if wanted.priority not in on:
         one = f"{_OFF}priority-flow-control priority {wanted.priority}(?: drop)?"
         undo = _old(block.lines, one) or f"no priority-flow-control priority {wanted.priority}"
         yield step(
@@ -136,8 +145,9 @@ def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved:
             port=name,
             priority=wanted.priority,
         )
-    for other in sorted(lossless - {wanted.priority}) if wanted.is_alone else ():
-        undo = _PRIORITY.format(priority=other)
+    for other in sorted(on - {wanted.priority}) if wanted.is_alone else ():
+        own = _PRIORITY.format(priority=other)
+        undo = own if own in block.lines else f"no priority-flow-control priority {other}"
         touches = f"frames of priority {other} are dropped where a buffer is full"
         yield step(f"priority {other} of {name}", WORDS["pfc off"], (undo,), touches, port=name, priority=other)
     if "priority-flow-control pause watchdog" not in lines:
@@ -162,7 +172,7 @@ def _word(block: Block, configuration: str) -> str:
 def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None, word: str) -> Iterator[Step]:
     queue = wanted.priority
     own = _named_queue(block, queue, word)
-    both = [*(_named_queue(profile, queue, word).lines if profile else ()), *own.lines]
+    both = _both(_named_queue(profile, queue, word) if profile else None, own)
     as_there = own.line
     strict = _old(both, rf"{_OFF}priority(?: strict)?")
     share = _old(both, r"(?:no )?bandwidth percent.*")
@@ -187,7 +197,7 @@ def _queue(wanted: Wanted, name: str, block: Block, profile: Block | None, word:
 def _strict(name: str, block: Block, profile: Block | None, word: str, *, is_blank: bool) -> Iterator[Step]:
     """Yield the strict order of the queue of CNP, which is what a queue has by itself."""
     own = _named_queue(block, CNP_PRIORITY, word)
-    lines = [*(_named_queue(profile, CNP_PRIORITY, word).lines if profile else ()), *own.lines]
+    lines = _both(_named_queue(profile, CNP_PRIORITY, word) if profile else None, own)
     strict = rf"{_OFF}priority(?: strict)?"
     if is_blank or _old(lines, strict) == "no priority":
         words = WORDS["strict"].replace("tx-queue {queue}", own.line)
@@ -199,11 +209,6 @@ def _strict(name: str, block: Block, profile: Block | None, word: str, *, is_bla
 def _named_queue(block: Block, queue: int, word: str) -> Block:
     names = (f"tx-queue {queue}", f"uc-tx-queue {queue}")
     return next((one for one in block.below if one.line in names), Block(f"{word} {queue}"))
-
-
-def _lossless(lines: Sequence[str]) -> set[int]:
-    found = [m[1] for line in lines if (m := re.fullmatch(r"priority-flow-control priority (\S+) no-drop", line))]
-    return priorities(numbers_of(",".join(found)))
 
 
 def _old(lines: Sequence[str], pattern: str) -> str | None:
@@ -227,7 +232,9 @@ def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
     )
 
 
-def _remarks(wanted: Wanted, ports: Mapping[str, Block], tree: Sequence[Block]) -> Iterator[str]:
+def _remarks(
+    wanted: Wanted, ports: Mapping[str, Block], profiles: Mapping[str, Block], tree: Sequence[Block]
+) -> Iterator[str]:
     classes = _classes([one.line for one in tree])
     alike = [at for at in range(64) if at != wanted.dscp and classes.get(at, at // 8) == wanted.priority]
     if alike:
@@ -235,7 +242,8 @@ def _remarks(wanted: Wanted, ports: Mapping[str, Block], tree: Sequence[Block]) 
             f"DSCP {numbers_of(','.join(map(str, alike)))} go to traffic class {wanted.priority} too:"
             " what is marked so becomes lossless with it"
         )
-    others = {one for block in ports.values() for one in _lossless(block.lines)} - {wanted.priority}
+    on = {one for block in ports.values() for one in lossless(_both(_profile(block, profiles), block))}
+    others = on - {wanted.priority}
     if others and not wanted.is_alone:
         yield f"priority {','.join(map(str, sorted(others)))} is lossless too and stays so; --alone takes that away"
     yield "headroom and thresholds (`platform trident mmu queue profile`) stay the platform's own"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
 from fabriscope.model.foreign import Foreign
-from fabriscope.model.priorities import listed, paired
+from fabriscope.model.priorities import NONE, listed, paired, priorities
 
 _FEC = {"reed-solomon": "rs", "fire-code": "baser"}
 _DEFAULT_MAP = {dscp: dscp // 8 for dscp in range(16, 64)}
@@ -108,10 +108,7 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
     mode = after(lines, "priority-flow-control mode")
     is_on = mode == "on" or "priority-flow-control on" in lines
     told.port(port, "pfc_mode", "on" if is_on else "off")
-    lossless = [
-        match[1] for line in lines if (match := re.fullmatch(r"priority-flow-control priority (\S+) no-drop", line))
-    ]
-    told.port(port, "pfc_priorities", numbers_of(",".join(lossless)) if is_on else "none")
+    told.port(port, "pfc_priorities", listed(lossless(lines)) if is_on else NONE)
     told.port(port, "pfc_watchdog", "priority-flow-control pause watchdog" in lines)
     told.port(port, "trust", trust.split()[0] if (trust := after(lines, "qos trust")) else None)
     fec = after(lines, "error-correction encoding")
@@ -126,6 +123,16 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
     told.port(port, "ecn_queues", listed(ecn))
     for queue, limits in ecn.items():
         told.port(port, f"ecn_{queue}_bytes", f"{_bytes(limits[1], limits[2])} {_bytes(limits[3], limits[4])}")
+
+
+def lossless(lines: Sequence[str]) -> set[int]:
+    """Return the priorities that lines make lossless: what a port says overrules its profile, which stands before."""
+    found: set[int] = set()
+    for line in lines:
+        if match := re.fullmatch(r"priority-flow-control priority (\S+) (no-drop|drop)", line):
+            of_line = priorities(numbers_of(match[1]))
+            found = found | of_line if match[2] == "no-drop" else found - of_line
+    return found
 
 
 def _bytes(number: str, unit: str) -> int:
