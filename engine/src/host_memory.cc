@@ -9,8 +9,6 @@
 namespace fabriscope {
 namespace {
 
-constexpr char kGroups[] = "/sys/fs/cgroup";
-
 std::optional<std::string> first_word(const std::string& path) {
   std::ifstream file(path);
   std::string word;
@@ -35,14 +33,15 @@ std::optional<std::size_t> size_in(const std::string& path) {
   return bytes;
 }
 
-std::optional<std::size_t> of_meminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
+// The number behind a name, in a file of one name a line.
+std::optional<std::size_t> number_of(const std::string& path, const std::string& name) {
+  std::ifstream file(path);
   std::string key;
-  std::size_t kib = 0;
-  std::string unit;
-  while (file >> key >> kib) {
-    if (key == name + ":") return kib << 10U;
-    std::getline(file, unit);
+  std::size_t number = 0;
+  std::string rest;
+  while (file >> key >> number) {
+    if (key == name) return number;
+    std::getline(file, rest);
   }
   return std::nullopt;
 }
@@ -72,16 +71,28 @@ std::optional<std::size_t> last_level_cache_bytes() {
   return largest;
 }
 
-std::optional<std::size_t> available_memory_bytes() {
-  std::optional<std::size_t> available = of_meminfo("MemAvailable");
-  for (std::string group = own_group(); !group.empty(); group.erase(group.rfind('/'))) {
-    const auto most = size_in(kGroups + group + "/memory.max");
-    const auto used = size_in(kGroups + group + "/memory.current");
-    if (!most || !used) continue;
-    const std::size_t left = *most - std::min(*most, *used);
-    available = available ? std::min(*available, left) : left;
+std::optional<std::size_t> left_of_group(const std::string& root, std::string group) {
+  std::optional<std::size_t> least;
+  while (true) {
+    const std::string folder = root + group;
+    const auto most = size_in(folder + "/memory.max");
+    const auto used = size_in(folder + "/memory.current");
+    if (most && used) {
+      const std::size_t cached = number_of(folder + "/memory.stat", "inactive_file").value_or(0);
+      const std::size_t left = *most - std::min(*most, *used - std::min(*used, cached));
+      least = std::min(least.value_or(left), left);
+    }
+    if (group.empty()) return least;
+    group.erase(group.rfind('/'));
   }
-  return available;
+}
+
+std::optional<std::size_t> available_memory_bytes() {
+  std::optional<std::size_t> available = number_of("/proc/meminfo", "MemAvailable:");
+  if (available) *available <<= 10U;
+  const std::optional<std::size_t> left = left_of_group("/sys/fs/cgroup", own_group());
+  if (!available || !left) return available ? available : left;
+  return std::min(*available, *left);
 }
 
 std::string memory_identity() {
