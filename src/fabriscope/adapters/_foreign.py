@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.benchmarks import buffers_of
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import ParseError
@@ -30,8 +31,9 @@ _REASON_CHARACTERS = 300
 """Of a line that a program said, in the reason of a failed case."""
 
 
-def buffers_problem(case: Case, program: str, own: str) -> str | None:
+def buffers_problem(case: Case, program: str) -> str | None:
     """Return why a program cannot use the buffers that a case asks for, None if it can or the case asks for none."""
+    own = buffers_of(case.entry.instrument, case.benchmark).value
     asked = case.parameter_map.get("buffers", own)
     return None if asked == own else f"{program} knows the buffers {own}, not {asked}"
 

@@ -82,7 +82,7 @@ def _problem(case: Case) -> str | None:
         return f"iperf3 has no {case.benchmark}"
     if not 0 < case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return f"iperf3's blocks have 1 to {LARGEST_MESSAGE_BYTES} bytes"
-    return buffers_problem(case, "iperf3", "separate") or SOCKETS.problem(case.socket)
+    return buffers_problem(case, "iperf3") or SOCKETS.problem(case.socket)
 
 
 def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, seconds: int) -> Iterator[Command]:

@@ -89,7 +89,7 @@ def _sorted_out(launch: Launch) -> list[tuple[Case, str | None]]:
     """Return every case with the reason why NetPIPE cannot measure it in this launch, None if it can."""
     support = SOCKETS[launch.entry.layer]
     possible = [case for case in launch.cases if case.benchmark == "ping_pong" and case.message_size_bytes > 0]
-    possible = [case for case in possible if buffers_problem(case, "NetPIPE", "same") is None]
+    possible = [case for case in possible if buffers_problem(case, "NetPIPE") is None]
     possible = [case for case in possible if support.problem(case.socket) is None]
     first = next(iter(by_socket(possible).values()), [])
     swept = visited_sizes(*_ends(first)) if first else ()
@@ -102,7 +102,7 @@ def _reason(case: Case, support: SocketSupport, first: Sequence[Case], swept: Se
         return f"NetPIPE is used for ping_pong only, not for {case.benchmark}"
     if case.message_size_bytes == 0:
         return "NetPIPE's messages have at least one byte"
-    problem = buffers_problem(case, "NetPIPE", "same") or support.problem(case.socket)
+    problem = buffers_problem(case, "NetPIPE") or support.problem(case.socket)
     if problem is not None:
         return problem
     if case not in first:

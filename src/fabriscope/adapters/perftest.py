@@ -69,7 +69,7 @@ OPTIONS = {
     "ack_timeout": "-u",
 }
 FLAGS = {("completion", "event"): "-e", ("connection", "manager"): "-R"}
-DEFAULTS = {"completion": "polling", "connection": "exchange"}
+DEFAULTS = {"completion": "polling", "connection": "exchange", "buffers": "separate"}
 OF_BANDWIDTH = ("queue_depth", "signal_every")
 HALVES = ("ib_send_lat", "ib_write_lat")
 """They print halves of round trips."""
@@ -138,11 +138,9 @@ def _problem(case: Case) -> str | None:
         return "atomics work on 8 bytes"
     if not 1 <= case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return "perftest's messages have 1 byte to 1 GiB"
-    if (problem := buffers_problem(case, "perftest", "separate")) is not None:
+    if (problem := buffers_problem(case, "perftest")) is not None:
         return problem
     for name, value in case.parameters:
-        if name == "buffers":
-            continue
         if name not in OPTIONS and name not in DEFAULTS:
             return f"perftest cannot set {name}"
         if name in OF_BANDWIDTH and not test.rate:

@@ -90,8 +90,7 @@ def _problem(case: Case) -> str | None:
         return f"qperf has no {case.benchmark}"
     if case.message_size_bytes == 0:
         return "qperf's messages have at least one byte"
-    own = "same" if case.benchmark == "ping_pong" else "separate"
-    return buffers_problem(case, "qperf", own) or SOCKETS.problem(case.socket)
+    return buffers_problem(case, "qperf") or SOCKETS.problem(case.socket)
 
 
 def _read(case: Case, table: Table, readings: Readings) -> None:

@@ -84,8 +84,7 @@ def _problem(case: Case) -> str | None:
         return f"sockperf has no {case.benchmark}"
     if not LEAST_MESSAGE_BYTES <= case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return f"sockperf's messages have {LEAST_MESSAGE_BYTES} to {LARGEST_MESSAGE_BYTES} bytes over TCP"
-    own = "same" if case.benchmark == "ping_pong" else "separate"
-    return buffers_problem(case, "sockperf", own) or SOCKETS.problem(case.socket)
+    return buffers_problem(case, "sockperf") or SOCKETS.problem(case.socket)
 
 
 def _server(cases: Sequence[Case], to: Sequence[str], launch: Launch, context: AdapterContext) -> Command:

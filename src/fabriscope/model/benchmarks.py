@@ -44,7 +44,7 @@ DEFAULTS = {
 """What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark, and so do
 `buffers`: a ping-pong that names none, as of a run before there was a choice, sent the buffer that it received into."""
 
-SEND_WHAT_CAME = ("netpipe", "qperf", "sockperf")
+ONE_BUFFER_PROGRAMS = ("netpipe", "qperf", "sockperf")
 """Programs whose ping-pong sends the buffer that was received into; of sockperf the server does."""
 
 TOLD_BY_METRIC = ("timing", "compute", "far_check", "buffers")
@@ -214,6 +214,12 @@ def _of_buffers(metric_id: str, buffers: Buffers) -> str:
 def sends_what_came(benchmark: str) -> bool:
     """Return whether a benchmark's messages go to and fro, so that what came can be sent again."""
     return quantity_of(kind_of(benchmark).metrics[0]).what in SENDS_WHAT_CAME
+
+
+def buffers_of(program: str, benchmark: str) -> Buffers:
+    """Return the buffers that another program uses in a benchmark."""
+    sends_same = program in ONE_BUFFER_PROGRAMS and sends_what_came(benchmark)
+    return Buffers.SAME if sends_same else Buffers.SEPARATE
 
 
 PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fabriscope.model.benchmark_kind import PAIRS, BenchmarkKind
 from fabriscope.model.benchmarks import (
     DEFAULTS,
-    SEND_WHAT_CAME,
+    ONE_BUFFER_PROGRAMS,
     TOLD_BY_METRIC,
     is_possible,
     kind_of,
@@ -67,7 +67,7 @@ def _with_buffers(
     """
     if section.buffers or entry.instrument != "engine" or not sends_what_came(kind.name):
         return section
-    same = ("same",) if kind.name == "ping_pong" and set(SEND_WHAT_CAME) & set(beside) else ()
+    same = ("same",) if kind.name == "ping_pong" and set(ONE_BUFFER_PROGRAMS) & set(beside) else ()
     return section.model_copy(update={"buffers": (DEFAULTS["buffers"], *same)})
 
 
