@@ -153,4 +153,4 @@ def test_a_program_is_set_beside_ours_with_its_buffers_and_no_other(
     other = SAME if use is SEPARATE else SEPARATE
     lacking = stands(name, metric_id, other, ROTATING)
     assert lacking.excess is None
-    assert lacking.how == f"ours can stand beside it that was measured with `buffers: {dict(use)['buffers']}`"
+    assert lacking.how == f"it has other buffers: measure ours with `buffers: {dict(use)['buffers']}` to set it beside"

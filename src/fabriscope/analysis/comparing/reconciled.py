@@ -180,7 +180,7 @@ def _why_not(key: Key, like: Mapping[int, float] | None, *, has_median: bool) ->
     if quantity.completion is Completion.LOCAL:
         return "it counts what its own system took, whether it arrived or not; ours counts what arrived"
     if quantity.timing not in (Timing.OWN_CLOCK, Timing.COMMON_CLOCK):
-        return f"it is timed another way: a case of ours with `timing: {quantity.timing.value}` can stand beside it"
+        return f"it is timed another way: measure ours with `timing: {quantity.timing.value}` to set it beside"
     if quantity.what in SENDS_WHAT_CAME and not has_median:
-        return f"ours can stand beside it that was measured with `buffers: {quantity.buffers.value}`"
+        return f"it has other buffers: measure ours with `buffers: {quantity.buffers.value}` to set it beside"
     return "our engine measured nothing here from which it could be computed"
