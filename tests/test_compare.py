@@ -197,3 +197,12 @@ def test_a_percentile_is_compared_where_launches_have_enough_operations(runs: di
     assert found["pairs"] == []
     assert any("its p99 needs 1,000 timed operations in each of their launches" in note for note in found["notes"])
     assert told(runs["before"], "--of", "p90").exit_code == 2
+
+
+@pytest.mark.parametrize(("columns", "is_wrapped"), [(None, False), ("60", True)])
+def test_what_is_piped_is_not_wrapped(runs: dict[str, Path], columns: str | None, is_wrapped: bool) -> None:
+    words = [str(runs["before"]), "--left", "gige.tcp.inter", "--right", "ethernet-100,tcp"]
+    text = CliRunner().invoke(compare, words, env={"COLUMNS": columns}).stdout
+    rules = "paired inside the blocks of one run; Student's t: the number of blocks was fixed before the run"
+    assert (rules not in text) is is_wrapped
+    assert max(map(len, text.splitlines())) < 1000

@@ -31,10 +31,11 @@ def as_json(result: SelfTest) -> dict[str, Any]:
 
 def show(result: SelfTest) -> None:
     """Print a table of asked against got, and the verdict."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from fabriscope.reports.terminal import console
+
+    output = console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     for head in _COLUMNS:
         table.add_column(head, justify="left" if head in _LEFT_COLUMNS else "right", no_wrap=True)
@@ -42,20 +43,20 @@ def show(result: SelfTest) -> None:
     for check in result.checks:
         table.add_row(check.fabric if check.fabric != previous else "", *_cells(check))
         previous = check.fabric
-    console.print(table)
+    output.print(table)
     load = " and ".join(f"{one:.1f}" for one in result.load)
-    console.print(
+    output.print(
         f"over a switch without rate and delay: a message of one byte {_microseconds(result.own_time_ns)}"
         f" (taken off messages), a lone frame {_microseconds(result.switch_time_ns)}"
     )
-    console.print(f"load {load} before and after; {result.elapsed_s:.0f} s")
+    output.print(f"load {load} before and after; {result.elapsed_s:.0f} s")
     words = result.verdict
     impossible = [f"{check.fabric}, {check.quantity}" for check in result.checks if check.is_impossible]
     if impossible:
         words += f": faster than the wires that were asked for ({'; '.join(impossible)}), busy machine or not"
     elif result.verdict == "undecided":
         words += f": the machine was busy ({'; '.join(result.disturbances)}); try again when it is idle"
-    console.print(f"[bold {_COLOURS[result.verdict]}]{words}[/]")
+    output.print(f"[bold {_COLOURS[result.verdict]}]{words}[/]")
 
 
 def _microseconds(time_ns: float | None) -> str:

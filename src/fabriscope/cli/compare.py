@@ -87,17 +87,16 @@ def _margin(text: str | None) -> float | None:
 
 
 def _print(found: Comparison) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    from fabriscope.reports.terminal import escape
+    from fabriscope.reports.terminal import console, escape
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{escape(found.title)}[/bold]")
+    output = console()
+    output.print(f"[bold]{escape(found.title)}[/bold]")
     for sentence in found.notes:
-        console.print(f"  [dim]{escape(sentence)}[/dim]")
+        output.print(f"  [dim]{escape(sentence)}[/dim]")
     for one in found.pairs:
-        console.print(f"\n{escape(one.where)}: {escape(one.text)}.")
+        output.print(f"\n{escape(one.where)}: {escape(one.text)}.")
         table = Table(box=None, pad_edge=False, header_style="dim")
         heads = (
             "size",
@@ -111,11 +110,11 @@ def _print(found: Comparison) -> None:
             table.add_column(escape(head), justify="left" if index >= 5 else "right")
         for cells in one.cells():
             table.add_row(*map(escape, cells))
-        console.print(table)
+        output.print(table)
     if not found.pairs:
-        console.print("nothing here can be compared")
+        output.print("nothing here can be compared")
     for sentence in found.conclusions():
-        console.print(f"\n{escape(sentence)}")
+        output.print(f"\n{escape(sentence)}")
 
 
 COMMAND = compare

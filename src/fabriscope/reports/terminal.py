@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.markup import escape as escape_markup
 from rich.table import Table as RichTable
@@ -13,6 +15,15 @@ from fabriscope.model.run_data import RunData
 from fabriscope.reports._facts import run_table
 from fabriscope.reports.section import Block, Bullets, Heading, Paragraph, Section, Table, blocks_in, plain, tables_in
 from fabriscope.reports.sections import sections_of
+
+WIDE = 10_000
+"""Columns of what is no terminal: nothing is that long, so nothing is wrapped."""
+
+
+def console() -> Console:
+    """Return standard output: as wide as its terminal, or as COLUMNS says; what is piped is not wrapped."""
+    found = Console(highlight=False)
+    return found if found.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDE)
 
 
 def escape(text: str) -> str:
@@ -35,6 +46,7 @@ def as_json(run: RunData) -> dict[str, object]:
         "summary": results.summary.to_dicts(),
         "groups": results.groups.to_dicts(),
         "incast": results.incast.to_dicts(),
+        "tails": results.tail_frame.to_dicts(),
         "findings": [finding.columns() for finding in results.findings],
         "transport": results.transport.to_dicts(),
         "fits": results.fits.to_dicts(),
@@ -64,39 +76,39 @@ def _section(section: Section) -> dict[str, object]:
 def show(run: RunData) -> None:
     """Print the essentials."""
     results = results_of(run)
-    console = Console(highlight=False)
-    console.print(f"[bold]{escape(str(results.run.manifest.name))}[/bold]  {escape(results.run.path)}")
+    output = console()
+    output.print(f"[bold]{escape(str(results.run.manifest.name))}[/bold]  {escape(results.run.path)}")
     for name, value in run_table(results):
-        console.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
-    console.print()
+        output.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
+    output.print()
     for note in results.run.notes:
-        console.print(f"[bold]left out:[/bold] {escape(note)}")
+        output.print(f"[bold]left out:[/bold] {escape(note)}")
     for sentence in results.answer:
-        console.print(f"- {escape(sentence)}")
+        output.print(f"- {escape(sentence)}")
     for section in sections_of(results):
         for block in section.brief:
-            _print(console, block)
+            _print(output, block)
 
 
 def show_section(run: RunData, anchor: str) -> None:
     """Print the essentials of one section."""
-    console = Console(highlight=False)
+    output = console()
     for section in sections_of(results_of(run)):
         for block in section.brief if section.anchor == anchor else ():
-            _print(console, block)
+            _print(output, block)
 
 
-def _print(console: Console, block: Block) -> None:
+def _print(output: Console, block: Block) -> None:
     match block:
         case Heading():
-            console.print(f"\n[bold]{escape(block.title)}[/bold]")
+            output.print(f"\n[bold]{escape(block.title)}[/bold]")
         case Paragraph():
-            console.print(escape(plain(block.text)))
+            output.print(escape(plain(block.text)))
         case Bullets():
             for item in block.items:
-                console.print(f"- {escape(plain(item))}")
+                output.print(f"- {escape(plain(item))}")
         case Table():
-            console.print(_table(block))
+            output.print(_table(block))
         case _:
             pass
 
