@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from tests.configure import appliers
@@ -166,6 +167,20 @@ STRICT_NVUE = """- set:
             '3':
               mode: strict
 """
+
+
+def test_of_sonic_rows_of_others_stay_and_shared_ones_are_told() -> None:
+    tables: dict[str, Any] = {
+        "PORT": {"Ethernet0": {"mtu": "9216"}}, "DEVICE_METADATA": {"localhost": {}},
+        "SCHEDULER": {"scheduler.roce": {"type": "DWRR", "weight": "20"}},
+        "BUFFER_PG": {"Ethernet0,Ethernet4|3-4": {"profile": "pg_lossy"}},
+    }  # fmt: skip
+    found, files = ready("sonic", "leaf1", json.dumps(tables), WANTED)
+    after = appliers.patched(tables, files["configure.json"])
+    assert after["SCHEDULER"]["scheduler.roce"] == tables["SCHEDULER"]["scheduler.roce"]
+    assert after["QUEUE"]["Ethernet0|3"]["scheduler"] == "scheduler.roce2"
+    (touches,) = (step.touches for step in found.steps if step.what == "headroom of Ethernet0")
+    assert touches.endswith("; the same row is that of Ethernet4, number 4 too")
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,13 @@ def _row(draft: _Draft, table: str, port: str, number: int | None = None) -> str
     return port if number is None else f"{port}|{number}"
 
 
-def _shared(key: str, port: str) -> str:
-    others = [one for one in ports_of(key.rpartition("|")[0] or key) if one != port]
-    return f"also {', '.join(others)}, of which the same row is" if others else ""
+def _shared(key: str, port: str, number: int | None = None) -> str:
+    """Return what else the row of a port, or of one number of it, is about; empty where nothing is."""
+    names, _, numbers = key.rpartition("|") if number is not None else (key, "", "")
+    others = [one for one in ports_of(names) if one != port]
+    if number is not None:
+        others += [f"number {one}" for one in sorted(priorities(numbers_of(numbers)) - {number})]
+    return f"the same row is that of {', '.join(others)} too" if others else ""
 
 
 def _quality(draft: _Draft, wanted: Wanted, port: str) -> None:
@@ -154,9 +158,8 @@ def _quality(draft: _Draft, wanted: Wanted, port: str) -> None:
         known = named_of(row.get(name, ""))
         if not known or draft.get(table, known).get(number, number) != number:
             pairs = usual or {str(at): number if at == wanted.priority else "0" for at in range(8)}
-            fields[name] = _reference(
-                draft, table, _map(draft, table, {**draft.get(table, known), number: number} if known else pairs)
-            )
+            pairs = {**draft.get(table, known), number: number} if known else pairs
+            fields[name] = _reference(draft, table, _row_like(draft, table, pairs))
     touches = "DSCPs are sorted by the port's own map" if "dscp_to_tc_map" in fields else ""
     touches = "; ".join(filter(None, (touches, _shared(key, port))))
     draft.put(f"priority {number} of {port} without loss", "PORT_QOS_MAP", key, fields, touches)
@@ -165,26 +168,19 @@ def _quality(draft: _Draft, wanted: Wanted, port: str) -> None:
 def _marked(draft: _Draft, wanted: Wanted, known: str) -> str:
     """Return the name of a map like the known one in which the DSCP has its class; those of others stay."""
     usual = {str(at): "0" for at in range(64)} | {str(CNP_DSCP): str(CNP_PRIORITY)}
-    return _map(
-        draft,
-        "DSCP_TO_TC_MAP",
-        {**(draft.get("DSCP_TO_TC_MAP", known) or usual), str(wanted.dscp): str(wanted.priority)},
-    )
+    pairs = {**(draft.get("DSCP_TO_TC_MAP", known) or usual), str(wanted.dscp): str(wanted.priority)}
+    return _row_like(draft, "DSCP_TO_TC_MAP", pairs)
 
 
-def _map(draft: _Draft, table: str, pairs: Mapping[str, str]) -> str:
-    """Return the name of a map with these pairs: one that is there, or a new one."""
-    for name, row in draft.tables.get(table, {}).items():
-        if row == pairs:
+def _row_like(draft: _Draft, table: str, fields: Mapping[str, str], usual: str = _NAME) -> str:
+    """Return the key of a row with these fields: one that is there, or a new one; those of others stay."""
+    rows = draft.tables.get(table, {})
+    for name, row in rows.items():
+        if row == fields:
             return name
-    name = _new(draft, table)
-    draft.put(f"the map {name} in {table}", table, name, pairs)
+    name = next(one for one in (usual, *(f"{usual}{at}" for at in range(2, 200))) if one not in rows)
+    draft.put(f"the row {name} of {table}", table, name, fields)
     return name
-
-
-def _new(draft: _Draft, table: str) -> str:
-    taken = draft.tables.get(table, {})
-    return next(one for one in (_NAME, *(f"{_NAME}{at}" for at in range(2, 200))) if one not in taken)
 
 
 def _reference(draft: _Draft, table: str, name: str) -> str:
@@ -199,28 +195,22 @@ def _queue(draft: _Draft, wanted: Wanted, port: str) -> None:
     row, fields = draft.get("QUEUE", key), {}
     profile = draft.get("WRED_PROFILE", named_of(row.get("wred_profile", "")))
     if profile.get("ecn", "ecn_none") == "ecn_none":
-        name = next((one for one, fields in draft.tables.get("WRED_PROFILE", {}).items() if fields == _PROFILE), None)
-        if name is None:
-            name = _new(draft, "WRED_PROFILE")
-            draft.put(f"the profile {name}", "WRED_PROFILE", name, _PROFILE)
+        name = _row_like(draft, "WRED_PROFILE", _PROFILE)
         fields["wred_profile"] = _reference(draft, "WRED_PROFILE", name)
     if not row.get("scheduler"):
         share = {"type": "DWRR", "weight": str(SHARE_PERCENT)}
-        name = next((one for one, row in draft.tables.get("SCHEDULER", {}).items() if row == share), "scheduler.roce")
-        draft.put(f"the scheduler {name}", "SCHEDULER", name, share)
+        name = _row_like(draft, "SCHEDULER", share, "scheduler.roce")
         fields["scheduler"] = _reference(draft, "SCHEDULER", name)
-    also = _shared(key, port) or ("queues " + key.rpartition("|")[2] if not key.endswith(f"|{wanted.priority}") else "")
-    draft.put(f"queue {wanted.priority} of {port}", "QUEUE", key, fields, also)
+    draft.put(f"queue {wanted.priority} of {port}", "QUEUE", key, fields, _shared(key, port, wanted.priority))
 
 
 def _buffer(draft: _Draft, wanted: Wanted, port: str) -> None:
     key = _row(draft, "BUFFER_PG", port, wanted.priority)
     profile = named_of(draft.get("BUFFER_PG", key).get("profile", ""))
     if not profile or "lossy" in profile:
-        touches = "headroom is taken from the pool that all ports share; " + _shared(key, port)
-        if not key.endswith(f"|{wanted.priority}"):
-            touches += f"priority groups {key.rpartition('|')[2]}, of which one row is"
-        draft.put(f"headroom of {port}", "BUFFER_PG", key, {"profile": "NULL"}, touches.strip("; "))
+        shared = _shared(key, port, wanted.priority)
+        touches = "; ".join(filter(None, ("headroom is taken from the pool that all ports share", shared)))
+        draft.put(f"headroom of {port}", "BUFFER_PG", key, {"profile": "NULL"}, touches)
 
 
 def _remarks(draft: _Draft, wanted: Wanted, ports: list[str], saved: Saved) -> Iterator[str]:
