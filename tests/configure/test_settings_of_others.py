@@ -71,6 +71,23 @@ def test_of_nxos_a_class_that_takes_the_dscp_elsewhere_is_left_and_told(match: s
     assert doubt.startswith("the policy IN has DSCP 26 in the class STORAGE, not in group 3")
 
 
+PAUSING = NXOS.replace("policy-map type queuing", "  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n"
+                       "policy-map type network-qos OLD\n  class type network-qos c-8q-nq5\n    pause pfc-cos 5\n"
+                       "policy-map type queuing", 1)  # fmt: skip
+
+
+def test_of_nxos_only_what_the_switch_binds_is_lossless() -> None:
+    def told(text: str, wanted: Wanted) -> list[str]:
+        found, _ = ready("nxos", "leaf1", text, wanted)
+        return [one for one in (*found.remarks, *found.doubts) if "lossless" in one]
+
+    assert told(PAUSING, WANTED) == ["priority 4 is lossless too and stays so; --alone takes that away"]
+    assert told(PAUSING, Wanted(is_alone=True)) == []
+    assert told(NXOS.replace("pfc-cos 3", "pfc-cos 3-4"), Wanted(is_alone=True)) == [
+        "the class c-8q-nq3 pauses priority 4 in one line with 3: it stays lossless"
+    ]
+
+
 def test_subinterfaces_get_nothing() -> None:
     eos = f"{HEAD}interface Ethernet3\n   mtu 1500\ninterface Ethernet3.100\n   mtu 1500\nend\n"
     for system, text in (("eos", eos), ("nxos", NXOS)):

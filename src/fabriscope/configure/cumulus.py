@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files
+from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, lossy
 from fabriscope.devices.cumulus import settings
 from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import listed, priorities
+from fabriscope.model.priorities import priorities
 
 MTU_BYTES = 9216
 """Also what a port has by itself."""
@@ -39,14 +39,12 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     interfaces = _interfaces(tree) if saved.configuration is not None else {name: {} for name in saved.named("swp1")}
     ports = saved.chosen(interfaces)
     for port in ports:
-        size = _under({"port": interfaces[port]}, "port", "link").get("mtu")
-        is_small = str(size).isdecimal() and int(str(size)) < wanted.mtu_bytes
-        if is_small:
-            line = _said("mtu", size=max(MTU_BYTES, wanted.mtu_bytes)).replace("PORT", port)
-            undo = f"nv set interface {port} link mtu {size}"
-            yield_to = "the port's link may flap"
-            steps.append(Step(f"MTU of {port}", (line,), (undo,), touches=yield_to))
-    proofs = ("nv show qos roce -o json", "nv show interface swp1 counters qos -o json", "nv config show -o json")
+        size = str(_under(interfaces, port, "link").get("mtu"))
+        if size.isdecimal() and int(size) < wanted.mtu_bytes:
+            line, undo = (_said("mtu", size=one).replace("PORT", port) for one in (MTU_BYTES, size))
+            steps.append(Step(f"MTU of {port}", (line,), (undo,), touches="the port's link may flap"))
+    counters = (f"nv show interface {port} counters qos -o json" for port in ports[:1])
+    proofs = ("nv show qos roce -o json", *counters, "nv config show -o json")
     return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)), tuple(ports), tuple(interfaces))
 
 
@@ -110,8 +108,7 @@ def _priority(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
         yield Step(f"priority {wanted.priority} without loss", (line,), (undo,), touches="all ports")
     for other in sorted((chosen or set()) - {wanted.priority}) if wanted.is_alone else ():
         line, undo = _said("pfc off", priority=other), _said("pfc on", priority=other)
-        touches = f"frames of priority {other} are dropped where a buffer is full"
-        yield Step(f"priority {other}", (line,), (undo,), touches=touches)
+        yield Step(f"priority {other}", (line,), (undo,), touches=lossy(other))
     if wanted.priority != _PRESET:
         yield from _queues(wanted, tree)
     head = ("qos", "mapping", "default-global", "dscp")
@@ -156,8 +153,7 @@ def _remarks(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[str]:
     yield f"ports without an MTU of their own have {MTU_BYTES}, the system's default"
     if _under(tree, "qos", "egress-scheduler", "default-global", "traffic-class", str(_PRESET)).get("mode") == "strict":
         yield f"traffic class {_PRESET} is strict (`qos egress-scheduler`) and stays so"
-    if others := _chosen(tree) - {wanted.priority}:
-        yield f"priority {listed(others)} is lossless too" + ("" if wanted.is_alone else "; --alone takes that away")
+    yield from wanted.staying(_chosen(tree))
 
 
 def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:

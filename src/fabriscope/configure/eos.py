@@ -9,12 +9,15 @@ from fabriscope.configure.step import (
     CNP_PRIORITY,
     ECN_KBYTES,
     SHARE_PERCENT,
+    STRICT_CNP,
+    WATCHED,
     Dialect,
     Ready,
     Saved,
     Step,
     Wanted,
     files,
+    lossy,
     step,
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
@@ -114,7 +117,7 @@ def _routed(wanted: Wanted, saved: Saved, name: str, block: Block, profile: Bloc
     size = after(lines, "mtu")
     if int(size) < wanted.mtu_bytes if size and size.isdecimal() else is_routed:
         undo = _old(block.lines, r"mtu .*") or "no mtu"
-        yield step(f"MTU of {name}", WORDS["mtu"], (undo,), port=name, size=max(MTU_BYTES, wanted.mtu_bytes))
+        yield step(f"MTU of {name}", WORDS["mtu"], (undo,), port=name, size=MTU_BYTES)
     trust = _old(lines, rf"{_OFF}qos trust.*")
     usual = trust in (None, "default qos trust") and is_routed and saved.configuration is not None
     if not usual and trust != "qos trust dscp":
@@ -148,15 +151,13 @@ def _port(wanted: Wanted, name: str, block: Block, profile: Block | None, saved:
     for other in sorted(on - {wanted.priority}) if wanted.is_alone else ():
         own = _PRIORITY.format(priority=other)
         undo = own if own in block.lines else f"no priority-flow-control priority {other}"
-        touches = f"frames of priority {other} are dropped where a buffer is full"
-        yield step(f"priority {other} of {name}", WORDS["pfc off"], (undo,), touches, port=name, priority=other)
+        yield step(f"priority {other} of {name}", WORDS["pfc off"], (undo,), lossy(other), port=name, priority=other)
     if "priority-flow-control pause watchdog" not in lines:
         undo = (
             _old(block.lines, rf"{_OFF}priority-flow-control pause watchdog")
             or "no priority-flow-control pause watchdog"
         )
-        touches = "a port that is paused for too long drops what waits in the paused queue"
-        yield step(f"watchdog of {name}", WORDS["watchdog"], (undo,), touches, port=name)
+        yield step(f"watchdog of {name}", WORDS["watchdog"], (undo,), WATCHED, port=name)
     word = _word(block, saved.configuration or "")
     yield from _queue(wanted, name, block, profile, word)
     yield from _strict(name, block, profile, word, is_blank=saved.configuration is None)
@@ -202,8 +203,7 @@ def _strict(name: str, block: Block, profile: Block | None, word: str, *, is_bla
     if is_blank or _old(lines, strict) == "no priority":
         words = WORDS["strict"].replace("tx-queue {queue}", own.line)
         undo = _old(own.lines, strict) or "default priority"
-        touches = f"queue {CNP_PRIORITY} (CNP) goes before all that share"
-        yield step(f"strict order of queue {CNP_PRIORITY} of {name}", words, (undo,), touches, port=name)
+        yield step(f"strict order of queue {CNP_PRIORITY} of {name}", words, (undo,), STRICT_CNP, port=name)
 
 
 def _named_queue(block: Block, queue: int, word: str) -> Block:
@@ -243,9 +243,7 @@ def _remarks(
             " what is marked so becomes lossless with it"
         )
     on = {one for block in ports.values() for one in lossless(_both(_profile(block, profiles), block))}
-    others = on - {wanted.priority}
-    if others and not wanted.is_alone:
-        yield f"priority {','.join(map(str, sorted(others)))} is lossless too and stays so; --alone takes that away"
+    yield from wanted.staying(on)
     yield "headroom and thresholds (`platform trident mmu queue profile`) stay the platform's own"
     yield (
         "type it in a session that goes back by itself: `configure session roce`, `show session-config diffs`,"

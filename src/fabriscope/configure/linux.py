@@ -10,7 +10,18 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabriscope.configure.step import CNP_DSCP, CNP_PRIORITY, SHARE_PERCENT, Dialect, Ready, Saved, Step, Wanted, files
+from fabriscope.configure.step import (
+    CNP_DSCP,
+    CNP_PRIORITY,
+    SHARE_PERCENT,
+    Dialect,
+    Ready,
+    Saved,
+    Step,
+    Wanted,
+    files,
+    lossy,
+)
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.priorities import paired, pairs, priorities
 
@@ -189,14 +200,10 @@ def _lossless(wanted: Wanted, one: _Interface, on: set[int]) -> Iterator[Step]:
         touches = "the card's buffers are carved anew"
         new = {"priority": wanted.priority}
         yield one.step(f"PFC on priority {wanted.priority}", "pfc on", new, new, touches, "pfc off")
-    for other in sorted(on - {wanted.priority}):
-        if wanted.is_alone:
-            new = {"priority": other}
-            yield one.step(
-                f"PFC on priority {other}", "pfc off", new, new, f"frames of priority {other} may be lost", "pfc on"
-            )
-        else:
-            one.remarks.append(f"priority {other} of {one.name} is lossless too and stays so; --alone takes that away")
+    for other in sorted(on - {wanted.priority}) if wanted.is_alone else ():
+        new = {"priority": other}
+        yield one.step(f"PFC on priority {other}", "pfc off", new, new, lossy(other), "pfc on")
+    one.remarks += wanted.staying(on, f" of {one.name}")
 
 
 def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:

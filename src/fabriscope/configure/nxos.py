@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriscope.configure.step import ECN_KBYTES, SHARE_PERCENT, Dialect, Ready, Saved, Step, Wanted, files, step
+from fabriscope.configure.step import (
+    ECN_KBYTES,
+    SHARE_PERCENT,
+    WATCHED,
+    Dialect,
+    Ready,
+    Saved,
+    Step,
+    Wanted,
+    files,
+    lossy,
+    step,
+)
 from fabriscope.devices.configuration import Block, after, blocks, named
 from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import priorities
+from fabriscope.model.priorities import listed, priorities
 
 MTU_BYTES = 9216
 _PORT = r"Ethernet ?\d+(?:/\d+){1,2}"
@@ -48,8 +60,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     steps = [*_classified(wanted, tree, ports), *_network(wanted, tree), *_queuing(wanted, tree)]
     if _WATCHDOG not in [one.line for one in tree]:
         off = f"no {_WATCHDOG}"
-        yield_to = "a port that is paused for too long drops what waits in the paused queue"
-        steps.append(step("watchdog of the switch", WORDS["watchdog globally"], (off,), yield_to))
+        steps.append(step("watchdog of the switch", WORDS["watchdog globally"], (off,), WATCHED))
     for name, block in ports.items():
         steps += _port(wanted, name, block)
     there = tuple(name for name, _ in named(tree, "interface") if re.fullmatch(_PORT, name)) or tuple(ports)
@@ -77,8 +88,7 @@ def _port(wanted: Wanted, name: str, block: Block) -> Iterator[Step]:
     size = after(block.lines, "mtu")
     if size is None or int(size) < wanted.mtu_bytes:
         undo = f"mtu {size}" if size else "no mtu"
-        most = max(MTU_BYTES, wanted.mtu_bytes)
-        yield step(f"MTU of {name}", WORDS["mtu of port"], (undo,), port=name, size=most)
+        yield step(f"MTU of {name}", WORDS["mtu of port"], (undo,), port=name, size=MTU_BYTES)
     mode = after(block.lines, "priority-flow-control mode")
     if mode is None or mode.split()[0] != "on":
         undo = f"priority-flow-control mode {mode}" if mode else "no priority-flow-control mode"
@@ -133,6 +143,12 @@ def _policy(lines: Sequence[str], kind: str) -> str | None:
     return words[0] if words else None
 
 
+def _of_switch(tree: Sequence[Block], kind: str) -> Block | None:
+    """Return the policy of a kind that the switch binds: what others say holds nowhere."""
+    policies = dict(named(tree, f"policy-map type {kind.split()[0]}"))
+    return policies.get(_policy(_of_system(tree), kind) or "")
+
+
 def _bound(tree: Sequence[Block], ports: Mapping[str, Block]) -> dict[str, str | None]:
     """Return the policy that sorts what each port receives: its own, or that of the switch."""
     of_switch = _policy(_of_system(tree), "qos input")
@@ -150,7 +166,7 @@ def _matching(tree: Sequence[Block], dscp: int) -> set[str]:
 
 
 def _doubts(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block]) -> Iterator[str]:
-    """Yield the policies in which a class of another group takes the DSCP: one behind it would get nothing."""
+    """Yield what is left to its owner: a class of another group that takes the DSCP, one that pauses others too."""
     matching, policies = _matching(tree, wanted.dscp), dict(named(tree, "policy-map type qos"))
     for name in sorted({one for one in _bound(tree, ports).values() if one is not None}):
         policy = policies.get(name)
@@ -160,6 +176,10 @@ def _doubts(wanted: Wanted, tree: Sequence[Block], ports: Mapping[str, Block]) -
                 f"the policy {name} has DSCP {wanted.dscp} in the class {', '.join(others)}, not in group"
                 f" {wanted.priority}: it stays so, and is yours to change, or choose another --dscp or --priority"
             )
+    for name, on in _pausing(tree).items() if wanted.is_alone else ():
+        if wanted.priority in on and len(on) > 1:
+            kept = listed(on - {wanted.priority})
+            yield f"the class {name} pauses priority {kept} in one line with {wanted.priority}: it stays lossless"
 
 
 def _is_settled(policy: Block | None, matching: set[str], priority: int) -> bool:
@@ -195,53 +215,52 @@ def _sorts(policy: Block | None, matching: set[str], priority: int) -> bool:
 
 def _network(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
     """Yield what makes the class lossless and carry large frames, in the bound policy or in a new one."""
-    name = _policy(_of_system(tree), "network-qos")
-    policy = next((one for other, one in named(tree, "policy-map type network-qos") if other == name), None)
-    most = max(MTU_BYTES, wanted.mtu_bytes)
+    policy = _of_switch(tree, "network-qos")
     touches = "the buffers are carved anew: traffic of all ports may stop for a moment"
     if policy is None:
-        yield from _new_network(wanted, _free(tree, "policy-map type network-qos", "ROCE-NQ"), most, touches)
+        yield from _new_network(wanted, _free(tree, "policy-map type network-qos", "ROCE-NQ"), touches)
         return
     pausing = [one for one in policy.below if wanted.priority in _dscps(after(one.lines, "pause pfc-cos") or "")]
+    name = policy.line.split()[-1]
     usual = f"class type network-qos c-8q-nq{wanted.priority}"
     mine = pausing[0] if pausing else next((one for one in policy.below if one.line == usual), None)
     of_class = mine.line.split()[-1] if mine else usual.split()[-1]
     undo_path = None if mine else (policy.line,)
     if not pausing:
         undo = (f"no pause pfc-cos {wanted.priority}",) if mine else (f"no {usual}",)
-        words = _in("pfc class", str(name), of_class)
+        words = _in("pfc class", name, of_class)
         one = step(f"priority {wanted.priority} without loss", words, undo, priority=wanted.priority)
         yield Step(one.what, one.do, one.undo, one.path, undo_path, touches)
     size = after(mine.lines, "mtu") if mine else None
     if size is None or int(size) < wanted.mtu_bytes:
         old = (f"mtu {size}" if size else "no mtu",) if mine else ()
-        yield step("MTU of its class", _in("mtu of class", str(name), of_class), old, touches, size=most)
+        yield step("MTU of its class", _in("mtu of class", name, of_class), old, touches, size=MTU_BYTES)
     for other in policy.below if wanted.is_alone else ():
         cos = after(other.lines, "pause pfc-cos")
         if cos and other not in pausing:
-            what, lost = (
-                f"{other.line.split()[-1]} with loss",
-                f"frames of priority {cos} are dropped where a buffer is full",
-            )
-            pause = f"pause pfc-cos {cos}"
-            yield Step(what, (f"no {pause}",), (pause,), (policy.line, other.line), touches=lost)
+            what, pause = f"{other.line.split()[-1]} with loss", f"pause pfc-cos {cos}"
+            yield Step(what, (f"no {pause}",), (pause,), (policy.line, other.line), touches=lossy(cos))
 
 
-def _new_network(wanted: Wanted, name: str, most: int, touches: str) -> Iterator[Step]:
+def _pausing(tree: Sequence[Block]) -> dict[str, set[int]]:
+    """Return the classes that the switch makes lossless, each with its priorities."""
+    policy = _of_switch(tree, "network-qos") or Block("")
+    return {one.line.split()[-1]: _dscps(after(one.lines, "pause pfc-cos") or "") for one in policy.below}
+
+
+def _new_network(wanted: Wanted, name: str, touches: str) -> Iterator[Step]:
     head = f"policy-map type network-qos {name}"
     mine = (head, f"class type network-qos c-8q-nq{wanted.priority}")
-    yield Step(f"priority {wanted.priority} without loss", (f"pause pfc-cos {wanted.priority}", f"mtu {most}"),
+    yield Step(f"priority {wanted.priority} without loss", (f"pause pfc-cos {wanted.priority}", f"mtu {MTU_BYTES}"),
                (f"no {head}",), mine, ())  # fmt: skip
-    yield Step("MTU of all else", (f"mtu {most}",), (), (head, "class type network-qos c-8q-nq-default"))
+    yield Step("MTU of all else", (f"mtu {MTU_BYTES}",), (), (head, "class type network-qos c-8q-nq-default"))
     bind = f"service-policy type network-qos {name}"
     yield Step("the policy for the switch", (bind,), (f"no {bind}",), ("system qos",), touches=touches)
 
 
 def _queuing(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
-    name = _policy(_of_system(tree), "queuing output")
-    policy = next((one for other, one in named(tree, "policy-map type queuing") if other == name), None)
+    policy = _of_switch(tree, "queuing output")
     of_class = f"c-out-8q-q{wanted.priority}"
-    head = f"policy-map type queuing {name}"
     if policy is None:
         name = _free(tree, "policy-map type queuing", "ROCE-OUT")
         head = f"policy-map type queuing {name}"
@@ -261,9 +280,9 @@ def _queuing(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
             if own
             else (f"no class type queuing {of_class}",)
         )
-        path = (head, own.line if own else f"class type queuing {of_class}")
-        yield Step(f"ECN of queue {wanted.priority}", (_MARKING,), undo, path, None if own else (head,),
-                   f"every port: the policy {name} is bound to the switch")  # fmt: skip
+        path = (policy.line, own.line if own else f"class type queuing {of_class}")
+        touches = f"every port: the policy {policy.line.split()[-1]} is bound to the switch"
+        yield Step(f"ECN of queue {wanted.priority}", (_MARKING,), undo, path, None if own else path[:1], touches)
 
 
 def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
@@ -281,15 +300,12 @@ def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
 def _remarks(wanted: Wanted, tree: Sequence[Block]) -> Iterator[str]:
     yield "with `checkpoint before-roce` before it, `rollback running-config checkpoint before-roce` undoes it as well"
     yield "packets that ask to slow down (CNP, DSCP 48) stay in the class that they have"
-    output = _policy(_of_system(tree), "queuing output")
-    for name, policy in named(tree, "policy-map type queuing"):
-        queue = next((one for one in policy.below if one.line.endswith(f" c-out-8q-q{wanted.priority}")), None)
-        if name == output and queue is not None and any(line.startswith("priority") for line in queue.lines):
+    output = _of_switch(tree, "queuing output") or Block("")
+    for queue in output.below:
+        if queue.line.endswith(f" c-out-8q-q{wanted.priority}") and after(queue.lines, "priority") is not None:
+            name = output.line.split()[-1]
             yield f"queue {wanted.priority} goes before others (`priority` in the policy {name}) and stays so"
-    policies = [one for _, one in named(tree, "policy-map type network-qos")]
-    pausing = {cos for one in policies for part in one.below if (cos := after(part.lines, "pause pfc-cos"))}
-    if others := sorted(pausing - {str(wanted.priority)}):
-        yield f"priority {','.join(others)} is lossless too" + ("" if wanted.is_alone else "; --alone takes that away")
+    yield from wanted.staying(cos for one in _pausing(tree).values() for cos in one)
 
 
 def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fabriscope.configure.step import (
     CNP_PRIORITY,
     ECN_KBYTES,
+    STRICT_CNP,
+    WATCHED,
     Dialect,
     Ready,
     Saved,
     Step,
     Wanted,
     files,
+    lossy,
 )
 from fabriscope.devices.onyx import port_lines
 
@@ -71,16 +74,19 @@ def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
     if not any(line.startswith(f"{_PFC} enable") for line in lines):
         touches = "links of all ports may flap"
         yield Step("PFC for the whole switch", (WORDS["pfc globally"],), (f"no {_PFC} enable force",), touches=touches)
-    on = {int(m[1]) for line in lines if (m := re.fullmatch(rf"{_PFC} priority (\d) enable", line))}
+    on = _lossless(lines)
     if wanted.priority not in on:
         line = WORDS["pfc priority"].format(priority=wanted.priority)
         what = f"priority {wanted.priority} without loss"
         yield Step(what, (line,), (f"no {line}",), touches="every port on which PFC is on")
     for other in sorted(on - {wanted.priority}) if wanted.is_alone else ():
         line = WORDS["pfc priority"].format(priority=other)
-        touches = f"frames of priority {other} are dropped where a buffer is full"
-        yield Step(f"priority {other}", (f"no {line}",), (line,), touches=touches)
+        yield Step(f"priority {other}", (f"no {line}",), (line,), touches=lossy(other))
     yield from _pooled(wanted, lines)
+
+
+def _lossless(lines: Sequence[str]) -> set[int]:
+    return {int(m[1]) for line in lines if (m := re.fullmatch(rf"{_PFC} priority (\d) enable", line))}
 
 
 def _pooled(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
@@ -118,9 +124,9 @@ def _on_ports(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequen
     cnp = WORDS["cnp"].format(queue=CNP_PRIORITY)
     head = f"traffic-class {CNP_PRIORITY} dcb ets"
     yield from _everywhere(f"strict order of queue {CNP_PRIORITY}", cnp, rf"{head} (strict)", "strict", ports, of_port,
-                           f"no {head} strict", f"queue {CNP_PRIORITY} (CNP) goes before all that share")  # fmt: skip
+                           f"no {head} strict", STRICT_CNP)  # fmt: skip
     yield from _everywhere("watchdog", WORDS["watchdog"], "(pfc-wd)", "pfc-wd", ports, of_port, "no pfc-wd",
-                           "a port that is paused for too long drops what waits in the paused queue")  # fmt: skip
+                           WATCHED)  # fmt: skip
     words = WORDS["map"].format(dscp=wanted.dscp, priority=wanted.priority)
     head = f"qos map dscp {wanted.dscp} to switch-priority"
     is_usual = wanted.dscp // 8 == wanted.priority
@@ -132,7 +138,7 @@ def _on_ports(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequen
 def _raised(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequence[str]]) -> Iterator[Step]:
     """Yield the MTU of ports that carry less than the hosts send."""
     small = [one for one in ports if int(_last(of_port.get(one, ()), r"mtu (\d+).*") or 1500) < wanted.mtu_bytes]
-    words = WORDS["mtu"].format(size=max(MTU_BYTES, wanted.mtu_bytes))
+    words = WORDS["mtu"].format(size=MTU_BYTES)
     yield from _everywhere(
         "MTU", words, r"mtu (\d+)(?: force)?", "", small, of_port, "no mtu force", "the link may flap"
     )
@@ -176,9 +182,7 @@ def _remarks(
     wanted: Wanted, lines: Sequence[str], ports: Sequence[str], of_port: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     yield "DSCP/8 is the switch's priority unless it is mapped: its neighbours in steps of eight go the same way"
-    on = {m[1] for line in lines if (m := re.fullmatch(rf"{_PFC} priority (\d) enable", line))} - {str(wanted.priority)}
-    if on and not wanted.is_alone:
-        yield f"priority {','.join(sorted(on))} is lossless too and stays so; --alone takes that away"
+    yield from wanted.staying(_lossless(lines))
     strict = [one for one in ports if f"traffic-class {wanted.priority} dcb ets strict" in of_port.get(one, ())]
     if strict:
         yield f"queue {wanted.priority} of {', '.join(_ranges(strict))} is strict and stays so"

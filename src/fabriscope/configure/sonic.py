@@ -12,7 +12,17 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fabriscope.configure.step import CNP_DSCP, CNP_PRIORITY, SHARE_PERCENT, Dialect, Ready, Saved, Step, Wanted
+from fabriscope.configure.step import (
+    CNP_DSCP,
+    CNP_PRIORITY,
+    SHARE_PERCENT,
+    WATCHED,
+    Dialect,
+    Ready,
+    Saved,
+    Step,
+    Wanted,
+)
 from fabriscope.devices.sonic import Table, database, named_of, ports_of
 from fabriscope.devices.system import numbers_of
 from fabriscope.model.priorities import listed, priorities
@@ -91,14 +101,13 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     for port in ports:
         size = draft.get("PORT", port).get("mtu")
         if saved.is_blank or (size is not None and int(size) < wanted.mtu_bytes):
-            draft.put(f"MTU of {port}", "PORT", port, {"mtu": str(max(MTU_BYTES, wanted.mtu_bytes))})
+            draft.put(f"MTU of {port}", "PORT", port, {"mtu": str(MTU_BYTES)})
         _quality(draft, wanted, port)
         _queue(draft, wanted, port)
         _buffer(draft, wanted, port)
         if not any(port in ports_of(key) for key in draft.tables.get("PFC_WD", {})):
             row = {"action": "drop", "detection_time": "400", "restoration_time": "400"}
-            touches = "a port that is paused for too long drops what waits in the paused queue"
-            draft.put(f"watchdog of {port}", "PFC_WD", port, row, touches)
+            draft.put(f"watchdog of {port}", "PFC_WD", port, row, WATCHED)
     remarks = tuple(_remarks(draft, wanted, ports, saved))
     there = tuple(_named(tables)) or tuple(ports)
     return Ready(tuple(draft.steps), _PROOFS, remarks, tuple(ports), there)
@@ -238,9 +247,7 @@ def _remarks(draft: _Draft, wanted: Wanted, ports: list[str], saved: Saved) -> I
     if strict:
         yield f"queue {wanted.priority} of {', '.join(strict)} is strict and stays so"
     rows = [draft.get("PORT_QOS_MAP", _row(draft, "PORT_QOS_MAP", port)) for port in ports]
-    others = {one for row in rows for one in priorities(numbers_of(row.get("pfc_enable", "")))} - {wanted.priority}
-    if others:
-        yield f"priority {listed(others)} is lossless too and stays so; --alone takes that away"
+    yield from wanted.staying(one for row in rows for one in priorities(numbers_of(row.get("pfc_enable", ""))))
 
 
 def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:

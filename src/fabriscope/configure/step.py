@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from fabriscope.model.device import port_name
 from fabriscope.model.errors import printable
 from fabriscope.model.host import HostFacts
+from fabriscope.model.priorities import listed
 
 CNP_DSCP, CNP_PRIORITY = 48, 6
 """Of the packets that ask a sender to slow down; what all vendors' guides have."""
@@ -16,6 +17,14 @@ ECN_KBYTES = (150, 1500)
 """Where marking begins and where every packet is marked: vendors' usual start values for 100 Gb/s."""
 SHARE_PERCENT = 50
 """Of the data's queue, of what strict queues leave."""
+WATCHED = "a port that is paused for too long drops what waits in the paused queue"
+"""What a watchdog touches."""
+STRICT_CNP = f"queue {CNP_PRIORITY} (CNP) goes before all that share"
+
+
+def lossy(priority: int | str) -> str:
+    """Return what it touches that a priority loses PFC."""
+    return f"frames of priority {priority} are dropped where a buffer is full"
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,12 @@ class Wanted:
     """Of hosts; a switch is to carry at least as much."""
     is_alone: bool = False
     """Whether other priorities are to lose what they have of PFC."""
+
+    def staying(self, lossless: Iterable[int], of: str = "") -> Iterator[str]:
+        """Yield the remark on other priorities that have PFC and keep it."""
+        others = set() if self.is_alone else {*lossless} - {self.priority}
+        if others:
+            yield f"priority {listed(others)}{of} is lossless too and stays so; --alone takes that away"
 
     @property
     def tos(self) -> int:
