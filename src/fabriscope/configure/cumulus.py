@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, lossy
 from fabriscope.devices.cumulus import settings
@@ -156,8 +157,5 @@ def _remarks(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[str]:
     yield from wanted.staying(_chosen(tree))
 
 
-def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
-    return files(saved, ready, comment="#", suffix=".sh", before=(), after=("nv config diff", f"{_APPLY} --confirm 5"))
-
-
+_write = partial(files, comment="#", suffix=".sh", after=("nv config diff", f"{_APPLY} --confirm 5"))
 DIALECT = Dialect("cumulus", WORDS, _ready, _write, _PORT, "swp1", MTU_BYTES)

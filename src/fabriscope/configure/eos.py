@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from fabriscope.configure.step import (
     CNP_PRIORITY,
@@ -251,8 +252,5 @@ def _remarks(
     )
 
 
-def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
-    return files(saved, ready, comment="!", suffix=".txt")
-
-
+_write = partial(files, comment="!", suffix=".txt")
 DIALECT = Dialect("eos", WORDS, _ready, _write, _PORT, "Ethernet1/1", MTU_BYTES)

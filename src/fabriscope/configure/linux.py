@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fabriscope.configure.step import (
     CNP_DSCP,
@@ -264,8 +265,5 @@ def _proofs(names: list[str], rdma: list[tuple[tuple[str, str], str]]) -> Iterat
     yield "ibv_devinfo"
 
 
-def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
-    return files(saved, ready, comment="#", suffix=".sh", before=("set -e",))
-
-
+_write = partial(files, comment="#", suffix=".sh", before=("set -e",))
 DIALECT = Dialect("linux", WORDS, _ready, _write, r"(?!\.{1,2}$)[^\s/:\0]{1,15}", "eth0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from fabriscope.configure.step import (
     ECN_KBYTES,
@@ -20,7 +21,7 @@ from fabriscope.configure.step import (
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
 from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import listed, priorities
+from fabriscope.model.priorities import DSCP_NAMES, listed, priorities
 
 MTU_BYTES = 9216
 _PORT = r"Ethernet ?\d+(?:/\d+){1,2}"
@@ -41,12 +42,8 @@ WORDS = {
     "watchdog globally": _WATCHDOG,
     "watchdog of port": f"interface PORT; {_WATCHDOG}",
     "ecn": f"policy-map type queuing POLICY; class type queuing c-out-8q-q{{queue}}; {_MARKING}",
-    "match": "class-map type qos match-all CLASS; match dscp {dscp}",
     "group": "policy-map type qos POLICY; class CLASS; set qos-group {priority}",
     "classify": "interface PORT; service-policy type qos input POLICY",
-    "network policy": "system qos; service-policy type network-qos POLICY",
-    "queuing policy": "system qos; service-policy type queuing output POLICY",
-    "share": "policy-map type queuing POLICY; class type queuing CLASS; bandwidth remaining percent {share}",
 }
 
 
@@ -193,24 +190,16 @@ def _other_groups(policy: Block | None, matching: set[str]) -> list[str]:
     return [name for name, lines in classes if name in matching and after(lines, "set qos-group") is not None]
 
 
-_NAMED = {"ef": 46, "default": 0} | {f"cs{at}": 8 * at for at in range(8)}
-_NAMED |= {f"af{high}{low}": 8 * high + 2 * low for high in range(1, 5) for low in range(1, 4)}
-"""What names of RFC 2474, 2597 and 3246 stand for."""
-
-
 def _dscps(text: str) -> set[int]:
     """Return the DSCPs of `match dscp 26,28-30`, or of `match dscp af31`."""
-    words = (str(_NAMED.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
+    words = (str(DSCP_NAMES.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
     plain = ",".join(one for one in words if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
     return priorities(numbers_of(plain))
 
 
 def _sorts(policy: Block | None, matching: set[str], priority: int) -> bool:
-    classes = policy.below if policy is not None else ()
-    return any(
-        one.line.split()[-1] in matching and f"set qos-group {priority}" in one.lines
-        for one in classes
-    )  # fmt: skip
+    wanted, classes = f"set qos-group {priority}", policy.below if policy is not None else ()
+    return any(one.line.split()[-1] in matching and wanted in one.lines for one in classes)
 
 
 def _network(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
@@ -275,14 +264,11 @@ def _queuing(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
     own = next((one for one in policy.below if one.line.split()[-1] == of_class), None)
     detect = after(own.lines, "random-detect") if own else None
     if detect is None or detect.split()[-1:] != ["ecn"]:
-        undo = (
-            (f"random-detect {detect}" if detect else "no random-detect",)
-            if own
-            else (f"no class type queuing {of_class}",)
-        )
-        path = (policy.line, own.line if own else f"class type queuing {of_class}")
+        usual = f"class type queuing {of_class}"
+        undo = f"no {usual}" if own is None else f"random-detect {detect}" if detect else "no random-detect"
+        path = (policy.line, own.line if own else usual)
         touches = f"every port: the policy {policy.line.split()[-1]} is bound to the switch"
-        yield Step(f"ECN of queue {wanted.priority}", (_MARKING,), undo, path, None if own else path[:1], touches)
+        yield Step(f"ECN of queue {wanted.priority}", (_MARKING,), (undo,), path, None if own else path[:1], touches)
 
 
 def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
@@ -308,8 +294,5 @@ def _remarks(wanted: Wanted, tree: Sequence[Block]) -> Iterator[str]:
     yield from wanted.staying(cos for one in _pausing(tree).values() for cos in one)
 
 
-def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
-    return files(saved, ready, comment="!", suffix=".txt")
-
-
+_write = partial(files, comment="!", suffix=".txt")
 DIALECT = Dialect("nxos", WORDS, _ready, _write, _PORT, "Ethernet1/1", MTU_BYTES, range(1, 8))

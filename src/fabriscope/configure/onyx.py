@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from fabriscope.configure.step import (
     CNP_PRIORITY,
@@ -190,8 +191,5 @@ def _remarks(
         yield "`roce lossless` is set, which is all of this for priority 3"
 
 
-def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:
-    return files(saved, ready, comment="##", suffix=".txt")
-
-
+_write = partial(files, comment="##", suffix=".txt")
 DIALECT = Dialect("onyx", WORDS, _ready, _write, r"Ethernet\d+/\d+(?:/\d+)?", "Ethernet1/1", MTU_BYTES)

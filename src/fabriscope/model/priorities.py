@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 NONE = "none"
+DSCP_NAMES = {"ef": 46, "default": 0} | {f"cs{at}": 8 * at for at in range(8)}
+DSCP_NAMES |= {f"af{high}{low}": 8 * high + 2 * low for high in range(1, 5) for low in range(1, 4)}
+"""What names of RFC 2474, 2597 and 3246 stand for."""
 
 
 def listed(numbers: Iterable[int]) -> str:
