@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from fabriscope.cli.configure import configure
@@ -118,6 +119,26 @@ def test_a_host_gets_what_it_lacks_and_all_of_it_back() -> None:
         assert after["dcb.eth0.tc_shares_percent"] != SET["dcb.eth0.tc_shares_percent"]
         assert linux.DIALECT.ready(wanted, saved(after)).steps == ()
         assert run(after, files["undo.sh"]) == SET
+
+
+@pytest.mark.parametrize(
+    ("number", "classes", "wanted"),
+    [
+        (3, "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7", "tc-tsa 1:ets 3:ets 6:strict tc-bw 1:50 3:50"),
+        (1, "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7", "tc-tsa 1:ets 0:ets 6:strict tc-bw 1:50 0:50"),
+        (0, "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7", "tc-tsa 0:ets 1:ets 6:strict tc-bw 0:50 1:50"),
+        (3, "0:0 1:0 2:3 3:0 4:0 5:0 6:0 7:0", "tc-tsa 0:ets 1:ets tc-bw 0:50 1:50"),
+    ],
+)
+def test_shares_go_to_the_classes_that_priorities_have(number: int, classes: str, wanted: str) -> None:
+    """Cards of Mellanox start with priority 0 in class 1, and 1 in class 0."""
+    values = {**SET, "dcb.eth0.priority_to_tc": classes}
+    found = linux.DIALECT.ready(Wanted(number), saved(values))
+    files = linux.DIALECT.write(saved(values), found)
+    assert f"dcb ets set dev eth0 {wanted}\n" in files["configure.sh"]
+    assert run(run(values, files["configure.sh"]), files["undo.sh"]) == values
+    is_alone = pairs(classes)[6] not in (0, number)
+    assert any("CNP (priority 6) shares traffic class" in one for one in found.remarks) is not is_alone
 
 
 def test_a_table_that_is_empty_and_one_that_cannot_be_read() -> None:

@@ -208,26 +208,44 @@ def _lossless(wanted: Wanted, one: _Interface, on: set[int]) -> Iterator[Step]:
 
 
 def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
-    head, queue = f"dcb.{one.name}", wanted.priority
-    classes = pairs(str(saved.known.values.get(f"{head}.priority_to_tc") or ""))
-    own = classes.get(wanted.priority, 0)
-    if any(tc == own for other, tc in classes.items() if other != wanted.priority):
+    head = f"dcb.{one.name}"
+    classes = pairs(str(one.get(f"{head}.priority_to_tc") or ""))
+    if not classes:
+        return
+    queue = own = classes.get(wanted.priority, 0)
+    taken = {tc for other, tc in classes.items() if other != wanted.priority}
+    if own in taken:
+        queue = next(at for at in (wanted.priority, *range(8)) if at not in taken)
         new = {"priority": wanted.priority, "queue": queue}
         yield one.step(f"traffic class of priority {wanted.priority}", "tc", new, {**new, "queue": own})
-    else:
-        queue = own
     algorithms = str(saved.known.values.get(f"{head}.tc_algorithms") or "").split()
     shares = str(saved.known.values.get(f"{head}.tc_shares_percent") or "").split()
     if len(algorithms) == 8 and "ets" in algorithms and algorithms[queue] == "strict":
         one.remarks.append(f"traffic class {queue} of {one.name} is strict and stays so")
     if len(algorithms) == len(shares) == 8 and "ets" not in algorithms:
-        set_, three = f"dcb ets set dev {shlex.quote(one.name)}", (0, queue, CNP_PRIORITY)
-        bandwidth = f"tc-bw 0:{100 - SHARE_PERCENT} {queue}:{SHARE_PERCENT}"
-        do = f"{set_} tc-tsa 0:ets {queue}:ets {CNP_PRIORITY}:strict {bandwidth}"
-        kinds = " ".join(f"{at}:{algorithms[at]}" for at in three)
-        undo = f"{set_} tc-tsa {kinds} tc-bw 0:{shares[0]} {queue}:{shares[queue]}"
-        touches = f"traffic classes 0 and {queue} share the link half each in place of a strict order"
-        yield Step(f"shares of {one.name}", (do,), (undo,), touches=touches)
+        yield _shares(
+            one, (classes.get(0 if wanted.priority else 1, 0), queue, classes.get(CNP_PRIORITY, 0)), algorithms, shares
+        )
+
+
+def _shares(one: _Interface, of: tuple[int, int, int], algorithms: Sequence[str], shares: Sequence[str]) -> Step:
+    """Return what lets the classes of all else and of the data share what the class of CNP leaves, which goes first."""
+    rest, queue, cnp = of
+    percent: dict[int, object] = {rest: 100 - SHARE_PERCENT, queue: SHARE_PERCENT}
+    kinds: dict[int, object] = dict.fromkeys(percent, "ets")
+    if cnp in kinds:
+        one.remarks.append(f"CNP (priority {CNP_PRIORITY}) shares traffic class {cnp} of {one.name} with other traffic")
+    else:
+        kinds[cnp] = "strict"
+
+    def typed(kind: Mapping[int, object], share: Mapping[int, object]) -> str:
+        bandwidth = " ".join(f"{at}:{share[at]}" for at in percent)
+        algorithm = " ".join(f"{at}:{kind[at]}" for at in kinds)
+        return f"dcb ets set dev {shlex.quote(one.name)} tc-tsa {algorithm} tc-bw {bandwidth}"
+
+    do, undo = typed(kinds, percent), typed(dict(enumerate(algorithms)), dict(enumerate(shares)))
+    touches = f"traffic classes {rest} and {queue} share the link half each in place of a strict order"
+    return Step(f"shares of {one.name}", (do,), (undo,), touches=touches)
 
 
 def _ecn(wanted: Wanted, one: _Interface) -> Iterator[Step]:
