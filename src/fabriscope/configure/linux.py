@@ -223,9 +223,8 @@ def _ets(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
     if len(algorithms) == 8 and "ets" in algorithms and algorithms[queue] == "strict":
         one.remarks.append(f"traffic class {queue} of {one.name} is strict and stays so")
     if len(algorithms) == len(shares) == 8 and "ets" not in algorithms:
-        yield _shares(
-            one, (classes.get(0 if wanted.priority else 1, 0), queue, classes.get(CNP_PRIORITY, 0)), algorithms, shares
-        )
+        rest = classes.get(0 if wanted.priority else 1, 0)
+        yield _shares(one, (rest, queue, classes.get(CNP_PRIORITY, 0)), algorithms, shares)
 
 
 def _shares(one: _Interface, of: tuple[int, int, int], algorithms: Sequence[str], shares: Sequence[str]) -> Step:
