@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import NothingThere, Place, Wrong
+from fabriscope.audit.check import Check, each_rdma_port
+from fabriscope.audit.place import Place, Wrong
 from fabriscope.model.priorities import pairs, priorities
 
 
 def _judge(place: Place) -> Wrong | None:
-    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
-        raise NothingThere
     interface, marked = place.text("rdma.{0}.{1}.interface"), int(place.number("rdma.{0}.{1}.traffic_class"))
     lossless = place.text(f"dcb.{interface}.pfc_priorities")
     if not marked or lossless == "none":
@@ -31,5 +29,5 @@ CHECK = Check(
     "what RDMA marks goes to a priority with PFC",
     why="marked traffic lands in a class that is not lossless",
     source="sonic-net/sonic-buildimage rendered maps; ROCm/TransferBench#316",
-    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
+    look=each_rdma_port(_judge),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import NothingThere, Place, Wrong
+from fabriscope.audit.check import Check, each_rdma_port
+from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
-        raise NothingThere
     kinds = place.text("rdma.{0}.{1}.gid_kinds")
     if "IPv4" in kinds or "IPv6" in kinds:
         return None
@@ -22,5 +20,5 @@ CHECK = Check(
     "a RoCE port has an address that is not link-local",
     why="libraries find no address of the port, or one that is not routed",
     source="uccl-project/uccl#803, openucx/ucx#7991",
-    look=each(r"rdma\.(.+)\.(\d+)\.gid_kinds", _judge),
+    look=each_rdma_port(_judge),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, each
+from fabriscope.audit.check import Check, each_rdma_port
 from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
-        raise NothingThere
     if place.text("rdma.{0}.{1}.link_layer") != "Ethernet":
         raise NothingThere
     active, most = place.number("rdma.{0}.{1}.active_mtu_bytes"), place.number("rdma.{0}.{1}.max_mtu_bytes")
@@ -26,5 +24,5 @@ CHECK = Check(
     "a RoCE port uses the largest payload that it can",
     why="packets of 1024 B instead of 4096 B cost some percent",
     source="NVIDIA/dgx-spark-playbooks#103, ofiwg/libfabric#11091",
-    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
+    look=each_rdma_port(_judge),
 )

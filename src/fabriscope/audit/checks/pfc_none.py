@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, each
+from fabriscope.audit.check import Check, each_rdma_port
 from fabriscope.audit.place import NothingThere, Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
-        raise NothingThere
     if place.text("rdma.{0}.{1}.link_layer") != "Ethernet" or "v2" not in str(place.get("rdma.{0}.{1}.gid_kinds")):
         raise NothingThere
     interface = place.text("rdma.{0}.{1}.interface")
@@ -28,5 +26,5 @@ CHECK = Check(
     "an interface with RoCE v2 has PFC",
     why="RoCE falls to a fraction when several send to one",
     source="NVIDIA/nccl#378, openucx/ucx#6000",
-    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
+    look=each_rdma_port(_judge),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fabriscope.audit.check import Check, each
-from fabriscope.audit.place import NothingThere, Place, Wrong
+from fabriscope.audit.check import Check, each_rdma_port
+from fabriscope.audit.place import Place, Wrong
 
 
 def _judge(place: Place) -> Wrong | None:
-    if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
-        raise NothingThere
     interface, marked = place.text("rdma.{0}.{1}.interface"), place.number("rdma.{0}.{1}.traffic_class")
     if not marked or place.text(f"dcb.{interface}.trust") == "dscp":
         return None
@@ -24,5 +22,5 @@ CHECK = Check(
     "an interface whose RDMA marks DSCP trusts DSCP",
     why="routed or untagged traffic lands in priority 0",
     source="Mellanox/nic-configuration-operator",
-    look=each(r"rdma\.(.+)\.(\d+)\.state", _judge),
+    look=each_rdma_port(_judge),
 )
