@@ -113,6 +113,17 @@ def test_runs_of_two_definitions_are_not_compared_and_it_is_said(tmp_path: Path)
     assert len(refused) == len(SHAPE.fabrics)
 
 
+def test_the_control_s_second_entry_is_not_said_once_more() -> None:
+    twin = replace(TCP, twin=True)
+    one, other = (
+        run_of({Case(entry, "ping_pong", 8, parameters=use): [[[4e4]]] * 3 for entry in (TCP, twin)})
+        for use in (SEPARATE, SAME)
+    )
+    told, refused = of_two((one, other))
+    assert told == set()
+    assert [line.rpartition(": ")[2] for line in refused] == ["buffers separate against same"]
+
+
 def test_a_run_that_names_what_an_old_one_had_is_compared_with_it(tmp_path: Path) -> None:
     old = made_up.write_run(tmp_path / "old", SHAPE).read()
     new = with_buffers(old, ping_pong="same", bandwidth="separate")

@@ -124,7 +124,7 @@ def _by_other_definitions(left: Curves, right: Curves) -> list[str]:
     for key in left:
         alike = [replace(key, metric_id=one) for one in definitions_of(key.metric_id)]
         theirs = [one for one in alike if one in right]
-        if theirs and not any(one in left for one in theirs):
+        if theirs and not key.curve.twin and not any(one in left for one in theirs):
             uses = (metric_of(one.metric_id).quantity.buffers.value for one in (key, theirs[0]))
             found.append(f"{_name(key.curve)}: buffers {' against '.join(uses)}")
     return found
