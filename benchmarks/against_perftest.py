@@ -11,8 +11,8 @@ then the numbers are shown, and nothing is claimed.
 
 Like with like: each guest has a core of its own, and the switch the receiver's; perftest makes its operations without a
 pause, so ours makes all of a launch in one burst (in bursts of 3 ms, its default, few operations are left between two
-meetings of the ranks in guests as slow as these); a window is never longer than the send queue that both have; and
-nothing is verified but in the first round, before it is timed.
+meetings of the ranks in guests as slow as these); a window is never longer than the send queue that both have; balls
+of a ping-pong come from a second buffer; and nothing is verified but in the first round, before it is timed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ from fabriscope.model.lab import LabSpec
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.registry import discover
 
-HOSTS, PERFTEST, TWO_BUFFERS = ("node1", "node2"), "perftest", (("buffers", "separate"),)
+HOSTS = ("node1", "node2")
+PERFTEST = "perftest"
 BUSY_STATUS = 3
 SPARE_S = 60.0
 """What a launch may take beyond twice its budget: guests share cores."""
@@ -136,16 +137,16 @@ class Place:
         instrument = "engine" if program == OURS else program
         entry = Entry("verbs", self.fabric.name, "inter", HOSTS, instrument=instrument)
         window = max(1, min(QUEUE_DEPTH, WINDOW_BYTES // size)) if _is_rate(benchmark) else 1
-        case = Case(entry, benchmark, size, window, parameters=TWO_BUFFERS if benchmark == "ping_pong" else ())
+        buffers = (("buffers", "separate"),) if benchmark == "ping_pong" else ()
+        case = Case(entry, benchmark, size, window, parameters=buffers)
         self.launch_count += 1
         launch = Launch(self.launch_count, number, entry, (case,), self.launch_count, budget_ns)
-        token = secrets.token_hex(16)
         context = AdapterContext(
             self.hosts,
             self.fabric,
             engine=self.engine,
             programs=self.programs,
-            token=token,
+            token=secrets.token_hex(16),
             burst_ns=budget_ns,
             max_burst_operations=MANY_OPERATIONS,
             verify=number == 1,
@@ -157,10 +158,9 @@ class Place:
             parsed = adapter.parse(launch, outcomes)
         except FabriscopeError as error:
             return Reading(number, benchmark, size, program, None, str(error))
-        metric_id = METRICS[benchmark]
         value = our_value(case, parsed.blocks) if program == OURS else None
         if program != OURS:
-            value = next((float(one.values[0]) for one in parsed.blocks if one.quantity == metric_id), None)
+            value = next((float(one.values[0]) for one in parsed.blocks if one.quantity == METRICS[benchmark]), None)
         return Reading(number, benchmark, size, program, value, parsed.results[0].reason)
 
 
