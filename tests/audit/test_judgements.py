@@ -116,6 +116,11 @@ def test_a_port_that_is_down_is_not_asked(check: str) -> None:
     assert (found.findings, found.unseen) == ((), ())
 
 
+def test_a_port_without_a_table_of_gids_is_not_asked_for_kinds() -> None:
+    found = verdict("gid-no-ipv4", {f"{R}.gid_kinds": ABSENT})
+    assert (found.findings, found.unseen) == ((), ())
+
+
 def test_a_card_that_is_newer_than_its_slot_is_well() -> None:
     slow: Changes = {"pcie.eth0.transfers_per_s": 8e9, "pcie.eth0.lane_count": 8}
     slot: Changes = {"pcie.eth0.slot_most_transfers_per_s": 8e9, "pcie.eth0.slot_most_lane_count": 8}

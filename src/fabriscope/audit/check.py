@@ -160,15 +160,15 @@ def each(pattern: str, judge: Judge) -> Look:
     return look
 
 
-def each_rdma_port(judge: Judge) -> Look:
-    """Return a look at every port of an RDMA device; one that is down has nothing to be looked at."""
+def each_rdma_port(judge: Judge, fact: str = "state") -> Look:
+    """Return a look at every port of an RDMA device of which a fact is told; one that is down has nothing to see."""
 
     def of_port(place: Place) -> Wrong | None:
         if "DOWN" in str(place.get("rdma.{0}.{1}.state")):
             raise NothingThere
         return judge(place)
 
-    return each(r"rdma\.(.+)\.(\d+)\.state", of_port)
+    return each(rf"rdma\.(.+)\.(\d+)\.{fact}", of_port)
 
 
 def each_cable(judge: Judge) -> Look:

@@ -20,5 +20,5 @@ CHECK = Check(
     "a RoCE port has an address that is not link-local",
     why="libraries find no address of the port, or one that is not routed",
     source="uccl-project/uccl#803, openucx/ucx#7991",
-    look=each_rdma_port(_judge),
+    look=each_rdma_port(_judge, "gid_kinds"),
 )
