@@ -13,7 +13,11 @@ from fabriscope.cli import _survey, _usage
 
 if TYPE_CHECKING:
     from fabriscope.configure.step import Dialect, Ready, Saved, Wanted
+    from fabriscope.devices import Configuration
+    from fabriscope.model.device import Device
     from fabriscope.running.survey import Survey
+
+    Outputs = Sequence[tuple[Device, Configuration | None]]
 
 EXIT_UNKNOWN = 4
 
@@ -60,18 +64,19 @@ def configure(
     from fabriscope.configure.step import Wanted
 
     dialects = _dialects(wanted_systems)
-    found, saved = _known((plan, hosts, lab, ssh_words), folder, ports, interfaces, wanted_systems, dialects)
+    devices = _read(folder)
+    found, saved = _known((plan, hosts, lab, ssh_words), devices, ports, interfaces, wanted_systems, dialects)
     wanted = Wanted(priority, dscp, mtu, is_alone)
     every = _all_ready(wanted, saved, ports, wanted_systems, dialects)
     _write(target, {one.name: (dialect, one, ready) for dialect, one, ready in every}, wanted, purpose)
     understood = [one.name for system, one in saved if system in dialects]
-    if any((_doubt(every), _complain(found, folder, understood), not every)):
+    if any((_doubt(every), _complain(found, devices, understood), not every)):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 
 def _known(
     asked: tuple[Path | None, str | None, str | None, str | None],
-    folder: Path | None,
+    devices: Outputs,
     ports: Sequence[str],
     interfaces: Sequence[str],
     systems: Sequence[str],
@@ -79,12 +84,20 @@ def _known(
 ) -> tuple[Survey | None, list[tuple[str, Saved]]]:
     """Return what hosts said, and what is known of each device and host with its system; raises UsageError."""
     asks_hosts = any(one is not None for one in asked[:3])
-    is_blank = not asks_hosts and folder is None
+    is_blank = not asks_hosts and not devices
     _check_names(ports, interfaces, dialects, systems if is_blank else ())
     if is_blank:
         return None, _blanks(systems, ports, interfaces, dialects)
     found = _survey.asked(*asked) if asks_hosts else None
-    return found, [*_devices(folder, ports, dialects), *_hosts(found, interfaces)]
+    return found, [*_devices(devices, ports, dialects), *_hosts(found, interfaces)]
+
+
+def _read(folder: Path | None) -> Outputs:
+    """Return the devices of a folder, each with its running configuration where there is one; raises HostError."""
+    from fabriscope.devices import configurations
+
+    texts = configurations(folder) if folder is not None else {}
+    return [(one, texts.get(one.name)) for one in _survey.devices_of(folder).values()]
 
 
 def _check_names(
@@ -93,7 +106,7 @@ def _check_names(
     """Raise UsageError for a name that is no port; `blank` are the systems of devices without saved outputs."""
     from fabriscope.configure import limits
 
-    switches = [one for one in dialects.values() if one.name != "linux" and (not blank or one.name in blank)]
+    switches = [one for one in dialects.values() if not one.is_host and (not blank or one.name in blank)]
     _refuse(limits.of_names("--port", ports, switches, may_match=not blank))
     _refuse(limits.of_names("--interface", interfaces, [dialects["linux"]], may_match=False))
 
@@ -112,7 +125,7 @@ def _all_ready(
     _refuse(limits.of_values(wanted, {dialect.name: dialect for dialect, _ in chosen}.values()))
     _refuse(_twice([one.name for _, one in chosen]))
     every = [(dialect, one, dialect.ready(wanted, one)) for dialect, one in chosen]
-    _refuse(limits.of_ports(ports, [(one, ready) for dialect, one, ready in every if dialect.name != "linux"]))
+    _refuse(limits.of_ports(ports, [(one, ready) for dialect, one, ready in every if not dialect.is_host]))
     return every
 
 
@@ -142,7 +155,7 @@ def _doubt(every: Sequence[tuple[Dialect, Saved, Ready]]) -> bool:
 
     said = []
     for dialect, saved, ready in every:
-        kind = "host" if dialect.name == "linux" else "device"
+        kind = "host" if dialect.is_host else "device"
         if not _is_about_ports(ready):
             there = ready.there or saved.ports
             of = f"; it has {some(there)}, which are shut down or not meant" if there else ""
@@ -166,36 +179,29 @@ def _dialects(wanted_systems: Sequence[str]) -> dict[str, Dialect]:
     return dialects
 
 
-def _complain(found: Survey | None, folder: Path | None, understood: Collection[str]) -> bool:
+def _complain(found: Survey | None, devices: Outputs, understood: Collection[str]) -> bool:
     """Say what was not understood, and return whether anything was not."""
-    from fabriscope import devices as saved
     from fabriscope.model.errors import printable
     from fabriscope.running.survey import Survey
 
-    texts = saved.configurations(folder) if folder is not None else {}
-    devices = _survey.devices_of(folder)
-    for one in devices.values():
+    for one, text in devices:
         if one.name not in understood:
             what = "no configuration of it could be read" if one.problems else f"what {one.system} takes is not known"
-            if one.name in texts and texts[one.name].flaw:
-                what = texts[one.name].flaw
+            what = text.flaw if text is not None and text.flaw else what
             click.echo(printable(f"fabriscope: device {one.name}: nothing is written, {what}"), err=True)
-    _survey.complain(found or Survey({}), devices)
-    is_unread = any(one.problems or one.name not in understood for one in devices.values())
+    _survey.complain(found or Survey({}), {one.name: one for one, _ in devices})
+    is_unread = any(one.problems or one.name not in understood for one, _ in devices)
     return is_unread or bool(found is not None and found.problems)
 
 
-def _devices(folder: Path | None, ports: Sequence[str], dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, Saved]]:
-    """Yield system and what is known of each device of a folder, but for those of which something is damaged.
+def _devices(devices: Outputs, ports: Sequence[str], dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, Saved]]:
+    """Yield system and what is known of each device, but for those of which something is damaged.
 
     A configuration that cannot be read is none that has nothing set.
     """
-    from fabriscope import devices
     from fabriscope.configure.step import Saved
 
-    texts = devices.configurations(folder) if folder is not None else {}
-    for one in devices.of_folder(folder).values() if folder is not None else ():
-        text = texts.get(one.name)
+    for one, text in devices:
         if (one.problems and text is None) or (text is not None and text.flaw):
             continue
         name = dialects[one.system].port if one.system in dialects else ""
@@ -224,10 +230,9 @@ def _blanks(
     if not systems:
         raise click.UsageError("give --devices, PLAN, --hosts or --lab, or --system for a device that is not set yet")
     blanks = []
-    for name in dict.fromkeys(systems):
-        dialect = dialects[name]
-        named = [spelled(dialect, one) for one in (interfaces if name == "linux" else ports)]
-        blanks.append((name, Saved(name, patterns=tuple(named))))
+    for dialect in (dialects[name] for name in dict.fromkeys(systems)):
+        named = [spelled(dialect, one) for one in (interfaces if dialect.is_host else ports)]
+        blanks.append((dialect.name, Saved(dialect.name, patterns=tuple(named))))
     return blanks
 
 
@@ -264,9 +269,9 @@ def _write(
 
 def _assumed(dialect: Dialect, saved: Saved) -> str:
     """Return which port is assumed of a device that none is known of; empty where one is known or named."""
-    option = "--interface" if dialect.name == "linux" else "--port"
+    option = "--interface" if dialect.is_host else "--port"
     is_known = saved.configuration is not None or saved.ports or saved.patterns
-    is_host = dialect.name == "linux" and saved.known.facts
+    is_host = dialect.is_host and saved.known.facts
     return "" if is_known or is_host else f"the port is assumed to be {dialect.sample}; {option} names others"
 
 
@@ -286,7 +291,7 @@ def _notes(dialect: Dialect, saved: Saved, ready: Ready) -> str:
     assumed = [*ready.doubts, *ready.remarks]
     if assumes := _assumed(dialect, saved):
         assumed.insert(0, assumes)
-    if saved.configuration is None and dialect.name != "linux":
+    if saved.configuration is None and not dialect.is_host:
         assumed.insert(0, "its running configuration is not at hand: what undoes this leads to the system's defaults")
     lines += ["", "## To know", "", *(f"- {one}" for one in assumed)]
     return "\n".join(lines) + "\n"

@@ -37,7 +37,7 @@ def of_names(option: str, names: Sequence[str], dialects: Sequence[Dialect], *, 
 
 def spelled(dialect: Dialect, name: str) -> str:
     """Return a port's name as configurations of a system have it."""
-    return name if dialect.name == "linux" else port_name(name)
+    return name if dialect.is_host else port_name(name)
 
 
 def of_ports(ports: Sequence[str], ready: Sequence[tuple[Saved, Ready]]) -> Iterator[str]:

@@ -134,6 +134,11 @@ class Dialect:
     priorities: range = range(8)
     """Those whose class and queue have their own number in the names of this system."""
 
+    @property
+    def is_host(self) -> bool:
+        """Return whether hosts speak it: what is known of them are facts, not a configuration."""
+        return self.name == "linux"
+
 
 def phrase(words: str, port: str = "", **values: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the lines that lead to a setting, and those that make it."""
