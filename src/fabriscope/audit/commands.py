@@ -11,6 +11,7 @@ from functools import cache
 
 from fabriscope.audit.place import Place
 from fabriscope.configure.linux import pfc as host_pfc
+from fabriscope.configure.step import filled
 from fabriscope.registry import discover
 
 __all__ = ["host_pfc", "on_switch", "pfc"]
@@ -31,7 +32,7 @@ def on_switch(place: Place, what: str, **values: int) -> str:
     system = place.device.system if place.device else ""
     port = place.port.replace("Ethernet", "ethernet ") if system == "onyx" else place.port
     words = _words().get(system, {}).get(what, _ELSEWHERE) if _PLAIN.fullmatch(port) else _ELSEWHERE
-    return re.sub(r"\bPORT\b", port, words.format(**values))
+    return filled(words, port, **values)
 
 
 def pfc(place: Place, on_host: set[int], on_port: set[int]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, lossy
+from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
 from fabriscope.devices.cumulus import settings
 from fabriscope.devices.system import numbers_of
 from fabriscope.model.priorities import priorities
@@ -28,8 +28,8 @@ WORDS = {
 }
 
 
-def _said(key: str, **values: object) -> str:
-    return WORDS[key].partition("; ")[0].format(**values)
+def _said(key: str, port: str = "", **values: object) -> str:
+    return filled(WORDS[key].partition("; ")[0], port, **values)
 
 
 def _ready(wanted: Wanted, saved: Saved) -> Ready:
@@ -42,7 +42,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     for port in ports:
         size = str(_under(interfaces, port, "link").get("mtu"))
         if size.isdecimal() and int(size) < wanted.mtu_bytes:
-            line, undo = (_said("mtu", size=one).replace("PORT", port) for one in (MTU_BYTES, size))
+            line, undo = (_said("mtu", port, size=one) for one in (MTU_BYTES, size))
             steps.append(Step(f"MTU of {port}", (line,), (undo,), touches="the port's link may flap"))
     counters = (f"nv show interface {port} counters qos -o json" for port in ports[:1])
     proofs = ("nv show qos roce -o json", *counters, "nv config show -o json")

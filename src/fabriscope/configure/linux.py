@@ -21,6 +21,7 @@ from fabriscope.configure.step import (
     Step,
     Wanted,
     files,
+    filled,
     lossy,
 )
 from fabriscope.model.host import Fact, HostFacts
@@ -80,9 +81,8 @@ class _Interface:
         touches: str = "",
         undone: str = "",
     ) -> Step:
-        words, undo = WORDS[key].format(**new), WORDS[undone or key].format(**old)
         name = shlex.quote(self.name)
-        do, undo = (one.replace(" PORT", f" {name}") for one in (words, undo))
+        do, undo = filled(WORDS[key], name, **new), filled(WORDS[undone or key], name, **old)
         return Step(f"{what} of {self.name}", (do,), (undo,), touches=touches)
 
     def file(self, what: str, path: str, new: int, old: object, touches: str = "") -> Step:

@@ -17,6 +17,7 @@ from fabriscope.configure.step import (
     Step,
     Wanted,
     files,
+    filled,
     lossy,
 )
 from fabriscope.devices.onyx import port_lines
@@ -158,8 +159,9 @@ def _everywhere(
             groups.setdefault(old, []).append(port)
     for old, group in groups.items():
         for where in _ranges(group):
-            line = words.replace("PORT", where)
-            yield Step(f"{what} of {where}", (line,), (f"interface {where} {old or undone}",), touches=touches)
+            yield Step(
+                f"{what} of {where}", (filled(words, where),), (f"interface {where} {old or undone}",), touches=touches
+            )
 
 
 def _last(lines: Iterable[str], pattern: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -140,9 +141,14 @@ class Dialect:
         return self.name == "linux"
 
 
+def filled(words: str, port: str = "", **values: object) -> str:
+    """Return a setting's words with a port's name for the word PORT, and values for what stands in braces."""
+    return re.sub(r"\bPORT\b", lambda _: port, words.format(**values))
+
+
 def phrase(words: str, port: str = "", **values: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the lines that lead to a setting, and those that make it."""
-    parts = words.replace("PORT", port).format(**values).split("; ")
+    parts = filled(words, port, **values).split("; ")
     leading = ("interface ", "policy-map ", "class-map ", "class ", "tx-queue ", "uc-tx-queue ", "system qos")
     count = next((at for at, part in enumerate(parts) if not part.startswith(leading)), len(parts))
     return tuple(parts[:count]), tuple(parts[count:])
