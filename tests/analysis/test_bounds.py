@@ -18,6 +18,7 @@ from fabriscope.analysis.values.bounds import (
     wire_bytes,
 )
 from fabriscope.analysis.values.launch_values import limits_of
+from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.ranks import Layout
@@ -90,6 +91,19 @@ def test_the_limit_of_a_case_knows_where_its_ranks_stand() -> None:
     assert spread == pytest.approx(one, rel=1e-3)
     assert of_two == pytest.approx(one * 3 / 2, rel=1e-3)
     assert of_four == pytest.approx(one * 7 / 4, rel=1e-3)
+
+
+@pytest.mark.parametrize(("mode", "fills_segments"), [("streams", True), (None, True), ("rounds", False)])
+def test_small_messages_of_free_streams_may_fill_segments(mode: str | None, fills_segments: bool) -> None:
+    parameters = () if mode is None else (("mode", mode),)
+    case = Case(Entry("tcp", "gige", "inter", ("a", "b", "c")), "many_to_one", 100, 1, parameters=parameters)
+    manifest = Manifest(2, fabrics={"gige": Fabric("gige", {}, "tcp", 10**9, 1500)}, cases={case.case_id: case})
+    curve = Curve("inter", "gige", "tcp", None, "engine", "many_to_one", "3x1", "", "")
+    row = PlannedCase(
+        **vars(curve), case_id=case.case_id, entry_id="", rank_count=3, window_size=1, socket="", message_size_bytes=100
+    )
+    payload_bytes = 1448 if fills_segments else 2 * 100
+    assert limits_of(manifest).of("aggregate_bytes_per_s", row) == bound_bytes_per_s(10**9, 1500, payload_bytes, "tcp")
 
 
 @pytest.mark.parametrize(

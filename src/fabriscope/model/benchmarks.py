@@ -216,6 +216,11 @@ def sends_what_came(benchmark: str) -> bool:
     return quantity_of(kind_of(benchmark).metrics[0]).what in SENDS_WHAT_CAME
 
 
+def drains_windows(benchmark: str, parameters: Mapping[str, str]) -> bool:
+    """Return whether a window has arrived before the next one is sent; free streams of many to one do not wait."""
+    return kind_of(benchmark).pattern != STREAMS or parameters.get("mode", DEFAULTS["mode"]) == "rounds"
+
+
 def buffers_of(program: str, benchmark: str) -> Buffers:
     """Return the buffers that another program uses in a benchmark."""
     sends_same = program in ONE_BUFFER_PROGRAMS and sends_what_came(benchmark)

@@ -89,7 +89,7 @@ def metric_limit(
     line_rate_bits_per_s: int | None,
     mtu_bytes: int | None,
     message_size_bytes: int,
-    window_size: int,
+    window_size: int | None,
     carrier: str,
     delay_ns: int = 0,
     ranks: Layout = TWO_RANKS,
@@ -97,6 +97,7 @@ def metric_limit(
     """Return the physical limit of a metric: the most of a rate, the least of a time, None for none.
 
     Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need no wire.
+    The window is None where more is sent before one has arrived: TCP may fill every segment then.
     """
     metric = metric_of(metric_id)
     quantity, moves = metric.quantity, metric.moves
@@ -110,19 +111,25 @@ def metric_limit(
     if not moves.is_window:
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, carrier, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
-    flow_count, share_of_all = 1, 1.0
-    if moves.flows == PAIRS:
-        flow_count = ranks.rank_count // 2
-    elif moves.flows == SENDERS:
-        flow_count = ranks.rank_count - ranks.ranks_with_first
-        if flow_count == 0:
-            return None
-        share_of_all = flow_count / (ranks.rank_count - 1)
-    in_flight_bytes = message_size_bytes * window_size * flow_count
+    flow_count = _flow_count(moves.flows, ranks)
+    if flow_count == 0:
+        return None
+    share_of_all = flow_count / (ranks.rank_count - 1) if moves.flows == SENDERS else 1.0
     if carrier == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
+    elif window_size is None:
+        in_flight_bytes = (mtu_bytes or 0) - PACKET_OVERHEAD_BYTES
+    else:
+        in_flight_bytes = message_size_bytes * window_size * flow_count
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, carrier)
     return None if rate is None else quantity.directions * rate / share_of_all
+
+
+def _flow_count(flows: str, ranks: Layout) -> int:
+    """Return how many flows cross the wire at once: of many to one those of other hosts than the receiver's."""
+    if flows == SENDERS:
+        return ranks.rank_count - ranks.ranks_with_first
+    return ranks.rank_count // 2 if flows == PAIRS else 1
 
 
 def is_impossible(value: float, limit: float | None, larger_is_better: bool) -> bool:

@@ -24,7 +24,7 @@ from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
 from fabriscope.model.benchmark_kind import STREAMS
-from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.benchmarks import drains_windows, kind_of
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.measurement import OPERATION, PARTIAL
 from fabriscope.model.metrics import metric_of, metric_value, metrics_of, overlap_percent, unit_of
@@ -237,6 +237,7 @@ class _Limits:
 
     def __init__(self, manifest: Manifest) -> None:
         self._fabrics = manifest.fabrics
+        self._parameters = {case_id: case.parameter_map for case_id, case in manifest.cases.items()}
         self._switches = manifest.switches
         self._copy_rate = copy_rate(manifest)
         self._known: dict[tuple[str, str], float | None] = {}
@@ -262,7 +263,7 @@ class _Limits:
             fabric.line_rate_bits_per_s,
             mtu_bytes,
             case.message_size_bytes,
-            case.window_size,
+            case.window_size if drains_windows(case.benchmark, self._parameters.get(case.case_id, {})) else None,
             carrier,
             self._switches[fabric.name].delay_ns if fabric.name in self._switches else 0,
             layout_from(case.ranks),
