@@ -32,9 +32,10 @@ def test_what_is_drawn_is_a_plan(number: int, tmp_path: Path) -> None:
         (1000, 1700, 600, False, 1),
         (1000, 900, 600, False, 1),
         (0, 0, 0, False, 1),
+        (None, 1000, 0, False, 0),
         (1000, 1000, 0, True, 1),
     ],
 )
-def test_a_point_is_judged(sent: int, carried: int, again: int, impossible: bool, count: int) -> None:
+def test_a_point_is_judged(sent: int | None, carried: int, again: int, impossible: bool, count: int) -> None:
     point = Point(1, "a.tcp.inter", 8, 2, "holds", 0.9, impossible, sent, carried, again)
     assert len(list(point.problems())) == count

@@ -33,6 +33,8 @@ FRAME_HEADERS_BYTES = 14 + 20 + 32
 MOST_APART = 0.01
 SIZES = ("1", "100", "1KiB", "8KiB", "64KiB", "100KB", "1MB")
 EXIT_PROBLEMS = 1
+LONG_S = 3600.0
+"""For a plan: nine launches, each of which fabriscope ends after some two minutes."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +49,18 @@ class Point:
     share: float | None
     """Aggregate over what the wire allows; None where the streams did not overlap, or the value was impossible."""
     was_impossible: bool
-    sent_bytes: int
-    """Payload to the receiver in the whole launch, by the engine."""
+    sent_bytes: int | None
+    """Payload to the receiver in the whole launch, by the engine; None where the launch was ended before it told."""
     carried_bytes: int
     """What the switch delivered to the receiver in that time, less the headers of its frames."""
     again_bytes: int
     """What TCP sent again: where the switch had dropped it, or for nothing, and then it was carried twice."""
 
     @property
-    def apart(self) -> float:
-        """Return by how much the switch's bytes differ from the engine's, as a share of the engine's."""
+    def apart(self) -> float | None:
+        """Return by how much the switch's bytes differ from the engine's, as a share of the engine's; None: untold."""
+        if self.sent_bytes is None:
+            return None
         expected = min(max(self.sent_bytes, self.carried_bytes - self.again_bytes), self.carried_bytes)
         return abs(expected - self.sent_bytes) / self.sent_bytes if self.sent_bytes else math.inf
 
@@ -64,7 +68,7 @@ class Point:
         """Yield what may not be."""
         if self.was_impossible:
             yield "its aggregate was above what the wire allows"
-        if self.apart > MOST_APART:
+        if self.apart is not None and self.apart > MOST_APART:
             yield f"the switch carried {self.carried_bytes} bytes and {self.sent_bytes} were sent"
 
 
@@ -125,7 +129,8 @@ def _run(number: int, seed: int, output: Path) -> RunData:
     plan, folder = output / f"plan-{number}.yaml", output / f"run-{number}"
     plan.write_text(yaml.safe_dump(drawn(number, seed), sort_keys=False))
     words = ["run", "--resume", str(folder)] if folder.exists() else ["run", str(plan), "-o", str(folder)]
-    done = subprocess.run([sys.executable, "-m", "fabriscope", *words], capture_output=True, text=True, check=False)
+    argv = [sys.executable, "-m", "fabriscope", *words]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=LONG_S)
     if done.returncode:
         print(f"plan {number} ended with {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}", flush=True)
     return store.open_run(folder).read()
@@ -144,8 +149,8 @@ def _points(number: int, run: RunData) -> Iterator[Point]:
             )  # fmt: skip
 
 
-def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yield entry and payload to its receiver: by the engine, by the switch, and sent again.
+def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int | None, int, int]]]:
+    """Yield entry and payload to its receiver: by the engine, None if untold, by the switch, and sent again.
 
     The switch's counters go on from launch to launch.
     """
@@ -161,7 +166,8 @@ def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int, int, int]]]:
             for connection in reading.connections
             if connection.is_closed
         )
-        sent = sum(count for (_, to), count in (record.details.sent_payload_bytes or {}).items() if to == 0)
+        told = record.details.sent_payload_bytes
+        sent = None if told is None else sum(count for (_, to), count in told.items() if to == 0)
         yield entry.entry_id, (sent, carried - before.get(place, 0), again)
         before[place] = carried
 
@@ -182,7 +188,9 @@ def _told(points: list[Point]) -> int:
     print(f"{len(points)} points of {len({(point.plan, point.entry_id) for point in points})} launches")
     without = len(points) - len(shares)
     print(f"aggregate over what the wire allows: at most {max(shares, default=0):.4f}; {without} points without")
-    print(f"the switch's bytes and the engine's differ by at most {max(point.apart for point in points):.3%}")
+    apart = [point.apart for point in points if point.apart is not None]
+    untold = len(points) - len(apart)
+    print(f"the switch's bytes and the engine's differ by at most {max(apart, default=0):.3%}; {untold} points untold")
     wrong = [(point, problem) for point in points for problem in point.problems()]
     for point, problem in wrong:
         print(f"plan {point.plan}, {point.entry_id}, {point.size_bytes} B: {problem}")
