@@ -50,7 +50,7 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
         mend = _set(built, host.name, chosen.setting, str(fabrics[fabric]["interface"]))
     else:
         with _usage.checked():
-            built.change(fabric, dict(chosen.switch), () if fault == "pause" else (host.name,))
+            built.change(fabric, dict(chosen.switch), () if chosen.is_of_fabric else (host.name,))
         mend = f"fabriscope lab set {fabric} {_mending(fault, fabrics[fabric]['switch']['on_full'])} --lab {built.name}"
     click.echo(f"{host.name}: {chosen.does}")
     click.echo(f"  seen by  {chosen.seen_by}")
@@ -59,7 +59,7 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
 
 def _mending(fault: str, on_full: str) -> str:
     """Return the option of `lab set` that ends a fault of the switch: what a full output does is nothing wrong."""
-    return f"--on-full {on_full}" if "on_full" in dict(FAULTS[fault].switch) else "--clear"
+    return f"--on-full {on_full}" if FAULTS[fault].is_of_fabric else "--clear"
 
 
 def _set(built: Lab, host_name: str, setting: tuple[str, str, str], interface: str) -> str:

@@ -18,14 +18,20 @@ class Fault:
     switch: tuple[tuple[str, Any], ...] = ()
     """Of the switch: fields of what is wrong with a link."""
 
+    @property
+    def is_of_fabric(self) -> bool:
+        """Return whether it befalls all hosts of a fabric: what a full output does."""
+        return any(field == "on_full" for field, _ in self.switch)
+
+
+def _mtu(mtu_bytes: int) -> Fault:
+    setting = ("the MTU of {interface}", "/sys/class/net/{interface}/mtu", str(mtu_bytes))
+    return Fault(f"the host's interface has an MTU of {mtu_bytes}", "mtu-hosts-agree", setting)
+
 
 _SYSCTL = "/proc/sys/net/ipv4"
 FAULTS = {
-    "mtu": Fault(
-        "the host's interface has an MTU of 1400",
-        "mtu-hosts-agree",
-        ("the MTU of {interface}", "/sys/class/net/{interface}/mtu", "1400"),
-    ),
+    "mtu": _mtu(1400),
     "buffers": Fault(
         "TCP's receive buffer ends at 64 KiB",
         "tcp-settings-differ",
@@ -41,11 +47,7 @@ FAULTS = {
         "tcp-settings-differ",
         ("TCP's window scaling", f"{_SYSCTL}/tcp_window_scaling", "0"),
     ),
-    "small-mtu": Fault(
-        "the host's interface has an MTU of 600",
-        "mtu-hosts-agree",
-        ("the MTU of {interface}", "/sys/class/net/{interface}/mtu", "600"),
-    ),
+    "small-mtu": _mtu(600),
     "arp": Fault(
         "the host answers for addresses of the interface alone",
         "arp-differs",

@@ -79,10 +79,9 @@ def prepare(
         notice(f"the engine for {name} (compiled once, then kept)")
         mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
     npb = applications.kernels(plan, stacks, notice, cancel)
+    fabrics = planned_fabrics(plan)
     if not plan.uses_lab:
-        bare = RealSite(
-            {}, planned_fabrics(plan), stacks, engine, mpi_engines, programs, wanted_programs=wanted, npb=npb
-        )
+        bare = RealSite({}, fabrics, stacks, engine, mpi_engines, programs, wanted_programs=wanted, npb=npb)
         with real_site.prepare(plan, bare, notice, known) as site:
             yield site
         return
@@ -91,24 +90,24 @@ def prepare(
     notice("the lab")
     built = lab.up(lab_spec(plan), notice=lambda stuck: notice(f"the lab, though one is left over: {stuck}"))
     try:
-        hosts = {host.name: host for host in _broken(plan, built).hosts}
-        fabrics = rdma_ports.found(planned_fabrics(plan), hosts)
+        _break(plan, built)
+        hosts = {host.name: host for host in built.hosts}
+        fabrics = rdma_ports.found(fabrics, hosts)
         shell = str(built.remote_shell)
         yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, shell, npb=npb, lab=built)
     finally:
         built.down()
 
 
-def _broken(plan: Plan, built: Lab) -> Lab:
-    """Plant the faults that a plan has, which end with the lab; return the lab. Raises LabError."""
+def _break(plan: Plan, built: Lab) -> None:
+    """Plant the faults that a plan has, which end with the lab. Raises LabError."""
     from fabriscope.lab.broken import FAULTS
 
     for index, (name, section) in enumerate(plan.section.fabrics.items()):
         for fault, hosts in section.lab.broken.items() if section.lab is not None else ():
             chosen = FAULTS[fault]
             if chosen.setting is None:
-                is_of_fabric = any(field == "on_full" for field, _ in chosen.switch)
-                built.change(name, dict(chosen.switch), () if is_of_fabric else unfolded(hosts))
+                built.change(name, dict(chosen.switch), () if chosen.is_of_fabric else unfolded(hosts))
                 continue
             _, path, value = chosen.setting
             words = ("sh", "-c", 'printf "%s\\n" "$2" > "$1"', "sh", path.format(interface=f"eth{index}"), value)
@@ -116,7 +115,6 @@ def _broken(plan: Plan, built: Lab) -> Lab:
                 said = access.run(built.host(host), words, access.READ_TIMEOUT_S)
                 if said.exit_status != 0:
                     raise LabError(f"the fault {fault} cannot be planted: {said.last_words}", where=f"host {host}")
-    return built
 
 
 def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
