@@ -7,12 +7,14 @@ comparison like any other.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from fabriscope.audit import alike, auditing
 from fabriscope.audit.inventory import value_text
 from fabriscope.audit.scene import Scene
 from fabriscope.knobs import Knob, knobs
+from fabriscope.model.audit import Finding
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.host_lists import folded
@@ -32,44 +34,47 @@ class Cause:
     knob: Knob
     value: str
     what: str
-    number: int = 1
-    """Counts up where the plan has a fabric of the same name."""
+    name: str
+    """Of the fabric over which it is changed."""
 
-    @property
-    def name(self) -> str:
-        """Return the name of the fabric over which it is changed."""
-        return f"{self.fabric}-{self.knob.name}-{self.value}{f'-{self.number}' if self.number > 1 else ''}"
 
-    def beside(self, names: Container[str]) -> Cause:
-        """Return it with a name that none of those is."""
-        one = self
-        while one.name in names:
-            one = dataclasses.replace(one, number=one.number + 1)
-        return one
+_Change = tuple[Knob, str, str]
+"""Setting, value, and the finding in words."""
 
 
 def found(fabrics: Mapping[str, Fabric], facts: Mapping[str, Sequence[Fact]]) -> list[Cause]:
     """Return what the audit of hosts finds that a setting can change on a fabric, at most MOST_CAUSES."""
     scene = Scene({name: HostFacts(tuple(told)) for name, told in facts.items()})
-    causes = dict.fromkeys(one for fabric in fabrics.values() for one in _of_fabric(fabric, scene))
-    return [one.beside(fabrics) for one in list(causes)[:MOST_CAUSES]]
+    findings = auditing.audit(scene).findings
+    causes: dict[tuple[str, str, str], Cause] = {}
+    for fabric in fabrics.values():
+        for knob, value, what in _of_fabric(fabric, findings, scene):
+            cause = Cause(fabric.name, knob, value, what, _name(f"{fabric.name}-{knob.name}-{value}", fabrics))
+            causes.setdefault((fabric.name, knob.name, value), cause)
+    return list(causes.values())[:MOST_CAUSES]
 
 
-def _of_fabric(fabric: Fabric, scene: Scene) -> Iterator[Cause]:
-    for finding in auditing.audit(scene).findings:
+def _name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that no fabric of the plan has."""
+    more = (f"{wanted}-{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain((wanted,), more) if one not in taken)
+
+
+def _of_fabric(fabric: Fabric, findings: Sequence[Finding], scene: Scene) -> Iterator[_Change]:
+    for finding in findings:
         if finding.check in _KNOWN:
             name, value = _KNOWN[finding.check]
-            yield Cause(fabric.name, knobs()[name], value, f"{finding.what} on {folded(finding.hosts)}")
+            yield knobs()[name], value, f"{finding.what} on {folded(finding.hosts)}"
         facts = {witness.fact for witness in finding.witnesses}
         for knob in knobs().values():
             if knob.fact.rpartition(".")[2] not in facts or not knob.fact:
                 continue
             interface = fabric.interfaces.get(finding.hosts[0], "")
             if knob.scope != "interface" or finding.path.split(" ")[0] == interface:
-                yield from _differing(fabric.name, knob, knob.fact.format(interface=interface), finding.hosts, scene)
+                yield from _differing(knob, knob.fact.format(interface=interface), finding.hosts, scene)
 
 
-def _differing(fabric: str, knob: Knob, fact: str, hosts: Sequence[str], scene: Scene) -> Iterator[Cause]:
+def _differing(knob: Knob, fact: str, hosts: Sequence[str], scene: Scene) -> Iterator[_Change]:
     """Yield the usual value of a fact in which hosts differ, and others where no value is usual."""
     group = next((one for one in scene.kinds if hosts[0] in one), [])
     known = [
@@ -79,7 +84,7 @@ def _differing(fabric: str, knob: Knob, fact: str, hosts: Sequence[str], scene: 
         odd = [other for other in known if other is not one]
         if len(one.hosts) == len(known[0].hosts) and (value := _setting(knob, one.value)) is not None:
             differs = ", ".join(f"{value_text(other.value)} on {folded(other.hosts)}" for other in odd)
-            yield Cause(fabric, knob, value, f"{knob.name} is {differs}, and {value_text(one.value)} elsewhere")
+            yield knob, value, f"{knob.name} is {differs}, and {value_text(one.value)} elsewhere"
 
 
 def _setting(knob: Knob, value: str | float | bool | None) -> str | None:
@@ -95,17 +100,12 @@ def _setting(knob: Knob, value: str | float | bool | None) -> str | None:
 def begun(fabrics: Mapping[str, Fabric]) -> list[Cause]:
     """Return what a run that has begun changes, of the fabrics in its manifest."""
     return [
-        _called(one.name, Cause(one.instead_of, knobs()[name], value, one.cause))
+        Cause(one.instead_of, knobs()[name], value, one.cause, one.name)
         for one in fabrics.values()
         if one.instead_of
         for name, value in one.knobs.items()
         if fabrics[one.instead_of].knobs.get(name) != value
     ]
-
-
-def _called(name: str, cause: Cause) -> Cause:
-    number = name.removeprefix(f"{cause.name}-")
-    return dataclasses.replace(cause, number=int(number)) if number.isdigit() and number != name else cause
 
 
 def extended(plan: Plan, causes: Sequence[Cause]) -> Plan:
