@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabriscope.cli import _measuring, _usage
+from fabriscope.model.layers import layer_of
 
 if TYPE_CHECKING:
     from fabriscope.analysis.incast.points import IncastCurve
@@ -19,7 +20,6 @@ _LAYERS = {
     "libfabric-tcp": "libfabric-tcp",
     "libfabric-rdma": "libfabric-verbs",
 }
-_RDMA_LAYERS = ("verbs", "libfabric-verbs")
 
 
 @click.command(name="incast")
@@ -82,9 +82,9 @@ def _plan_text(options: dict[str, Any]) -> str:
     layer, is_lab = _LAYERS[options["over"]], options["lab"] is not None
     if (layer == "mpi") != (options["mpi"] is not None):
         raise click.UsageError("--over mpi and --mpi NAME belong together; `fabriscope mpi list` shows the names")
-    if options["rdma"] is not None and layer != "mpi" and layer not in _RDMA_LAYERS:
+    if options["rdma"] is not None and layer != "mpi" and not layer_of(layer).needs_rdma:
         raise click.UsageError(f"--over {options['over']} goes over no RDMA; leave --rdma out, or choose --over rdma")
-    is_rdma = layer in _RDMA_LAYERS or options["rdma"] is not None
+    is_rdma = layer_of(layer).needs_rdma or options["rdma"] is not None
     hosts = [options["receiver"], options["senders"]]
     fabric: dict[str, Any] = {"lab": _lab(options["lab"])} if is_lab else {"interface": options["interface"]}
     if is_rdma:

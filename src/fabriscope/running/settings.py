@@ -93,7 +93,7 @@ class Standing:
             by_host: dict[str, list[Wanted]] = {}
             for one in every:
                 by_host.setdefault(one.host.name, []).append(one)
-            # One host after the other in the plan's order: the last setting made is the first that is put back.
+            # All hosts at once, each in the plan's order: what was set last on a host is put back first.
             futures = [pool.submit(_entered, of_host) for of_host in by_host.values()]
             problems = []
             for future in futures:
