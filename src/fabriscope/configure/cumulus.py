@@ -8,8 +8,7 @@ from functools import partial
 
 from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
 from fabriscope.devices.cumulus import settings
-from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import priorities
+from fabriscope.devices.system import numbers_in
 
 MTU_BYTES = 9216
 """Also what a port has by itself."""
@@ -143,7 +142,7 @@ def _chosen(tree: Mapping[str, object]) -> set[int]:
     """Return the priorities that are named in place of the preset's."""
     part: object = _under(tree, "qos", "pfc", "default-global").get("switch-priority")
     words: Sequence[object] = [*part] if isinstance(part, dict) else [] if part is None else [part]
-    return priorities(numbers_of(",".join(map(str, words))))
+    return numbers_in(",".join(map(str, words)))
 
 
 def _remarks(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[str]:

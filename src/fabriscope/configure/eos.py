@@ -22,8 +22,8 @@ from fabriscope.configure.step import (
     step,
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
-from fabriscope.devices.eos import lossless
-from fabriscope.devices.system import numbers_of
+from fabriscope.devices.eos import classes, lossless
+from fabriscope.model.priorities import listed
 
 MTU_BYTES = 9214
 _PORT = r"Ethernet ?\d+(?:/\d+){0,2}"
@@ -85,9 +85,8 @@ def _globally(wanted: Wanted, saved: Saved, top: Sequence[str]) -> Iterator[Step
     if "priority-flow-control all off" in top:
         what, touches = "PFC for the whole switch", "every port with `priority-flow-control on`"
         yield step(what, WORDS["pfc globally"], ("priority-flow-control all off",), touches)
-    classes = _classes(top)
-    if saved.is_blank or classes.get(wanted.dscp, wanted.dscp // 8) != wanted.priority:
-        old = classes.get(wanted.dscp)
+    old = classes(top).get(wanted.dscp)
+    if saved.is_blank or (wanted.dscp // 8 if old is None else old) != wanted.priority:
         undo = (
             f"qos map dscp {wanted.dscp} to traffic-class {old}"
             if old is not None
@@ -100,15 +99,6 @@ def _globally(wanted: Wanted, saved: Saved, top: Sequence[str]) -> Iterator[Step
         head = f"qos map traffic-class {wanted.priority}"
         undo = f"{head} to tx-queue {queue}" if queue else f"no {head}"
         yield step(f"traffic class {wanted.priority} to its queue", WORDS["queue"], (undo,), priority=wanted.priority)
-
-
-def _classes(top: Sequence[str]) -> dict[int, int]:
-    """Return DSCP to traffic class as lines say it."""
-    found: dict[int, int] = {}
-    for line in top:
-        if match := re.fullmatch(r"qos map dscp ([\d ,-]+) to traffic-class (\d)", line):
-            found |= dict.fromkeys(map(int, numbers_of(match[1]).split(",")), int(match[2]))
-    return found
 
 
 def _routed(wanted: Wanted, saved: Saved, name: str, block: Block, profile: Block | None) -> Iterator[Step]:
@@ -236,11 +226,11 @@ def _proofs(ports: Mapping[str, Block]) -> tuple[str, ...]:
 def _remarks(
     wanted: Wanted, ports: Mapping[str, Block], profiles: Mapping[str, Block], tree: Sequence[Block]
 ) -> Iterator[str]:
-    classes = _classes([one.line for one in tree])
-    alike = [at for at in range(64) if at != wanted.dscp and classes.get(at, at // 8) == wanted.priority]
+    of_dscp = {at: at // 8 for at in range(64)} | classes([one.line for one in tree])
+    alike = [at for at, tc in of_dscp.items() if at != wanted.dscp and tc == wanted.priority]
     if alike:
         yield (
-            f"DSCP {numbers_of(','.join(map(str, alike)))} go to traffic class {wanted.priority} too:"
+            f"DSCP {listed(alike)} go to traffic class {wanted.priority} too:"
             " what is marked so becomes lossless with it"
         )
     on = {one for block in ports.values() for one in lossless(_both(_profile(block, profiles), block))}

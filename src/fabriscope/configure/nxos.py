@@ -20,8 +20,8 @@ from fabriscope.configure.step import (
     step,
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
-from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import DSCP_NAMES, listed, priorities
+from fabriscope.devices.system import numbers_in
+from fabriscope.model.priorities import DSCP_NAMES, listed
 
 MTU_BYTES = 9216
 _PORT = r"Ethernet ?\d+(?:/\d+){1,2}"
@@ -194,7 +194,7 @@ def _dscps(text: str) -> set[int]:
     """Return the DSCPs of `match dscp 26,28-30`, or of `match dscp af31`."""
     words = (str(DSCP_NAMES.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
     plain = ",".join(one for one in words if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
-    return priorities(numbers_of(plain))
+    return numbers_in(plain)
 
 
 def _sorts(policy: Block | None, matching: set[str], priority: int) -> bool:

@@ -24,8 +24,8 @@ from fabriscope.configure.step import (
     Wanted,
 )
 from fabriscope.devices.sonic import Table, database, named_of, ports_of
-from fabriscope.devices.system import numbers_of
-from fabriscope.model.priorities import listed, priorities
+from fabriscope.devices.system import numbers_in
+from fabriscope.model.priorities import listed
 
 MTU_BYTES = 9216
 _PORT = r"Ethernet\d+"
@@ -137,7 +137,7 @@ def _row(draft: _Draft, table: str, port: str, number: int | None = None) -> str
     """Return the key of the row that is about a port, or one number of it: of several ports or numbers perhaps."""
     for key in draft.tables.get(table, {}):
         names, bar, numbers = key.rpartition("|") if number is not None else (key, "|", "")
-        if bar and port in ports_of(names) and (number is None or number in priorities(numbers_of(numbers))):
+        if bar and port in ports_of(names) and (number is None or number in numbers_in(numbers)):
             return key
     return port if number is None else f"{port}|{number}"
 
@@ -147,7 +147,7 @@ def _shared(key: str, port: str, number: int | None = None) -> str:
     names, _, numbers = key.rpartition("|") if number is not None else (key, "", "")
     others = [one for one in ports_of(names) if one != port]
     if number is not None:
-        others += [f"number {one}" for one in sorted(priorities(numbers_of(numbers)) - {number})]
+        others += [f"number {one}" for one in sorted(numbers_in(numbers) - {number})]
     return f"the same row is that of {', '.join(others)} too" if others else ""
 
 
@@ -156,7 +156,7 @@ def _quality(draft: _Draft, wanted: Wanted, port: str) -> None:
     row, number = draft.get("PORT_QOS_MAP", key), str(wanted.priority)
     fields = {}
     for name in ("pfc_enable", "pfcwd_sw_enable"):
-        old = priorities(numbers_of(row.get(name, "")))
+        old = numbers_in(row.get(name, ""))
         new = {wanted.priority} if wanted.is_alone else old | {wanted.priority}
         if new != old:
             fields[name] = listed(new)
@@ -247,7 +247,7 @@ def _remarks(draft: _Draft, wanted: Wanted, ports: list[str], saved: Saved) -> I
     if strict:
         yield f"queue {wanted.priority} of {', '.join(strict)} is strict and stays so"
     rows = [draft.get("PORT_QOS_MAP", _row(draft, "PORT_QOS_MAP", port)) for port in ports]
-    yield from wanted.staying(one for row in rows for one in priorities(numbers_of(row.get("pfc_enable", ""))))
+    yield from wanted.staying(one for row in rows for one in numbers_in(row.get("pfc_enable", "")))
 
 
 def _write(saved: Saved, ready: Ready) -> Mapping[str, str]:

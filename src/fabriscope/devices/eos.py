@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_in, small, whole
 from fabriscope.model.foreign import Foreign
-from fabriscope.model.priorities import NONE, listed, paired, priorities
+from fabriscope.model.priorities import NONE, listed, paired
 
 _FEC = {"reed-solomon": "rs", "fire-code": "baser"}
 _DEFAULT_MAP = {dscp: dscp // 8 for dscp in range(16, 64)}
@@ -86,10 +86,7 @@ def _configuration(text: str, told: Told) -> None:
     top = [one.line for one in tree]
     if "priority-flow-control all off" in top:
         told.tell("device.pfc_enabled", False)
-    dscp: dict[int, int] = {}
-    for line in top:
-        if match := re.fullmatch(r"qos map dscp ([\d ,-]+) to traffic-class (\d)", line):
-            dscp |= dict.fromkeys(map(int, numbers_of(match[1]).split(",")), small(match[2], 7))
+    dscp = classes(top)
     profiles = dict(named(tree, "qos profile"))
     undefined = []
     for port, block in named(tree, "interface"):
@@ -100,6 +97,15 @@ def _configuration(text: str, told: Told) -> None:
         if re.match(r"(Ethernet|Port-Channel)", port):
             _port(port, below, dscp, told)
     told.tell("device.undefined_names", " ".join(dict.fromkeys(undefined)) or "none")
+
+
+def classes(top: Sequence[str]) -> dict[int, int]:
+    """Return DSCP to traffic class as lines map it; raises ValueError."""
+    found: dict[int, int] = {}
+    for line in top:
+        if match := re.fullmatch(r"qos map dscp ([\d ,-]+) to traffic-class (\d)", line):
+            found |= dict.fromkeys(sorted(numbers_in(match[1])), small(match[2], 7))
+    return found
 
 
 def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> None:
@@ -130,7 +136,7 @@ def lossless(lines: Sequence[str]) -> set[int]:
     found: set[int] = set()
     for line in lines:
         if match := re.fullmatch(r"priority-flow-control priority (\S+) (no-drop|drop)", line):
-            of_line = priorities(numbers_of(match[1]))
+            of_line = numbers_in(match[1])
             found = found | of_line if match[2] == "no-drop" else found - of_line
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_in, numbers_of, small, whole
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.priorities import paired
@@ -125,7 +125,7 @@ def _queues(tables: Mapping[str, Table], told: Told, undefined: list[str]) -> No
                 (marking if is_marking else dropping if drops else []).append(queues)
                 if is_marking and "green_min_threshold" in profiles[name] and "green_max_threshold" in profiles[name]:
                     limits = [whole(profiles[name][f"green_{one}_threshold"]) for one in ("min", "max")]
-                    for queue in numbers_of(queues).split(","):
+                    for queue in sorted(numbers_in(queues)):
                         told.port(port, f"ecn_{queue}_bytes", f"{limits[0]} {limits[1]}")
     for port, (marking, dropping) in found.items():
         told.port(port, "ecn_queues", numbers_of(",".join(marking)))

@@ -75,13 +75,18 @@ class Told:
 
 
 def numbers_of(text: str) -> str:
-    """Return `3,4` of a list with ranges (`3-4`, `3 4`); `none` of an empty one. Raises ValueError."""
+    """Return `3,4` of a list as `numbers_in` takes it; `none` of an empty one. Raises ValueError."""
+    return listed(numbers_in(text))
+
+
+def numbers_in(text: str) -> set[int]:
+    """Return the numbers of a list with ranges (`3-4`, `3 4`, `none`); raises ValueError."""
     found: set[int] = set()
     for part in re.split(r"[,\s]+", text.strip()):
         first, dash, last = part.partition("-")
         if part and part.lower() not in ("none", "n/a", "-"):
             found.update(range(small(first), small(last if dash else first) + 1))
-    return listed(found)
+    return found
 
 
 def small(text: str, most: int = 63) -> int:
