@@ -103,7 +103,7 @@ class Session {
   void make_buffers();
   void make_pools();
   void report_pools(std::size_t bytes, const std::vector<std::size_t>& case_indexes);
-  std::vector<std::size_t> rotating_cases() const;
+  bool rotates(std::size_t case_index) const;
   std::size_t pool_bytes(const std::vector<std::size_t>& case_indexes) const;
   std::size_t send_place_bytes(std::size_t case_index) const;
   std::size_t receive_place_bytes(std::size_t case_index) const;

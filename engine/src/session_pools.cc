@@ -41,13 +41,9 @@ std::size_t Session::receive_place_bytes(std::size_t case_index) const {
       spec_.cases[case_index].message_size_bytes, rendezvous_.rank_count(), rank());
 }
 
-std::vector<std::size_t> Session::rotating_cases() const {
-  std::vector<std::size_t> found;
-  for (std::size_t index = 0; index < cases_.size(); ++index) {
-    const CaseState& state = cases_[index];
-    if (!state.failed && state.buffer_use == BufferUse::kRotating) found.push_back(index);
-  }
-  return found;
+bool Session::rotates(std::size_t case_index) const {
+  const CaseState& state = cases_[case_index];
+  return !state.failed && state.buffer_use == BufferUse::kRotating;
 }
 
 // A quarter more than the cache, and no less than twice what is under way at once.
@@ -64,7 +60,10 @@ std::size_t Session::pool_bytes(const std::vector<std::size_t>& case_indexes) co
 }
 
 void Session::make_pools() {
-  const std::vector<std::size_t> case_indexes = rotating_cases();
+  std::vector<std::size_t> case_indexes;
+  for (std::size_t index = 0; index < cases_.size(); ++index) {
+    if (rotates(index)) case_indexes.push_back(index);
+  }
   if (case_indexes.empty()) return;
   const Watchdog::Guard guard(watchdog_, spec_.cases[case_indexes.front()].id, kOpeningNs);
   const std::vector<std::string> memories = rendezvous_.exchange(memory_identity());
@@ -112,10 +111,8 @@ void Session::report_pools(std::size_t bytes, const std::vector<std::size_t>& ca
 void Session::use_buffers(Endpoint* endpoint, const std::vector<std::size_t>& case_indexes) {
   use_memory(endpoint, case_indexes, send_buffer_, receive_buffer_);
   std::vector<std::size_t> rotating;
-  for (const std::size_t index : rotating_cases()) {
-    const bool here =
-        std::find(case_indexes.begin(), case_indexes.end(), index) != case_indexes.end();
-    if (here) rotating.push_back(index);
+  for (const std::size_t index : case_indexes) {
+    if (rotates(index)) rotating.push_back(index);
   }
   if (!rotating.empty()) use_memory(endpoint, rotating, send_pool_, receive_pool_);
 }

@@ -168,12 +168,9 @@ void Collective::perform(int root) {
 }
 
 void Collective::run(const BenchmarkContext& context, BurstTimer& timer) {
-  outgoing_ = context.outgoing;
-  incoming_ = context.incoming;
-  next_places();
   // Zeros are whole numbers of every datatype, and stay zeros: what another case has left there
-  // might overflow, or be so small that arithmetic with it is slow. A pool that
-  // messages are sent from is written by checks alone.
+  // might overflow, or be so small that arithmetic with it is slow. The pool that messages are sent
+  // from is written by checks alone.
   if (has(kReduces) && outgoing_.stride() == 0) std::memset(send_, 0, context.message_size_bytes);
   if (computes_) update_compute_time();
   with_operation([this, &timer](const auto& operation) {
