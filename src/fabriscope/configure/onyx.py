@@ -20,7 +20,7 @@ from fabriscope.configure.step import (
     filled,
     lossy,
 )
-from fabriscope.devices.onyx import port_lines
+from fabriscope.devices.onyx import lossless, port_lines
 
 MTU_BYTES = 9216
 _PFC = "dcb priority-flow-control"
@@ -76,7 +76,7 @@ def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
     if not any(line.startswith(f"{_PFC} enable") for line in lines):
         touches = "links of all ports may flap"
         yield Step("PFC for the whole switch", (WORDS["pfc globally"],), (f"no {_PFC} enable force",), touches=touches)
-    on = _lossless(lines)
+    on = lossless(lines)
     if wanted.priority not in on:
         line = WORDS["pfc priority"].format(priority=wanted.priority)
         what = f"priority {wanted.priority} without loss"
@@ -85,10 +85,6 @@ def _globally(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
         line = WORDS["pfc priority"].format(priority=other)
         yield Step(f"priority {other}", (f"no {line}",), (line,), touches=lossy(other))
     yield from _pooled(wanted, lines)
-
-
-def _lossless(lines: Sequence[str]) -> set[int]:
-    return {int(m[1]) for line in lines if (m := re.fullmatch(rf"{_PFC} priority (\d) enable", line))}
 
 
 def _pooled(wanted: Wanted, lines: Sequence[str]) -> Iterator[Step]:
@@ -185,7 +181,7 @@ def _remarks(
     wanted: Wanted, lines: Sequence[str], ports: Sequence[str], of_port: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     yield "DSCP/8 is the switch's priority unless it is mapped: its neighbours in steps of eight go the same way"
-    yield from wanted.staying(_lossless(lines))
+    yield from wanted.staying(lossless(lines))
     strict = [one for one in ports if f"traffic-class {wanted.priority} dcb ets strict" in of_port.get(one, ())]
     if strict:
         yield f"queue {wanted.priority} of {', '.join(_ranges(strict))} is strict and stays so"

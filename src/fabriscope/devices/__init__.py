@@ -22,7 +22,6 @@ __all__ = ["Configuration", "configurations", "of_folder", "of_texts", "systems"
 MOST_BYTES = 64 << 20
 _PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
 """A line of a session in which a command was given: `leaf1# show interfaces | json`."""
-_LAST_OF_ONYX = "cli default prefix-modes enable"
 _AT_PROMPT = re.compile(r"[\w.@:~()/-]{1,80}[#>$]")
 _PAGER = re.compile(r"^ *--More--[ \b]*(?:\n|\r[ \b]*\r?)", re.MULTILINE)
 """What a pager left in a session; the line goes on after it, or the next one does."""
@@ -59,24 +58,24 @@ def configurations(folder: Path) -> dict[str, Configuration]:
         for file, text in texts:
             pieces = [piece for _, piece in _pieces(text)]
             for at, piece in enumerate(pieces):
-                claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
+                claims = _claims(known, piece)
                 if len(claims) == 1 and _is_whole(*claims[0], piece):
                     before = found.get(name)
-                    flaw = _flaw(piece, text if at == len(pieces) - 1 else "")
+                    flaw = _flaw(claims[0][0].last_line, piece, text if at == len(pieces) - 1 else "")
                     if before is not None and before.text != piece:
                         flaw = f"its folder has several running configurations that differ ({file} is one): leave one"
                     found[name] = Configuration(piece, flaw or (before.flaw if before else ""))
     return found
 
 
-def _flaw(piece: str, file: str) -> str:
+def _flaw(last_line: str, piece: str, file: str) -> str:
     """Return why a configuration may be cut; `file` is the text that ends with it, empty where others follow."""
     last = "" if piece.startswith(("{", "[")) else file.replace("\r\n", "\n").rpartition("\n")[2].strip()
     if last not in ("", "!", "end") and not _AT_PROMPT.fullmatch(last):
         return f"its last line ({last[:60]!r}) has no end and may be cut: save it again, with a line feed at its end"
     lines = [line.strip() for line in piece.splitlines()]
-    if f"no {_LAST_OF_ONYX}" in lines and _LAST_OF_ONYX not in lines:
-        return f"it is cut off: its last line, `{_LAST_OF_ONYX}`, is not there"
+    if f"no {last_line}" in lines and last_line not in lines:
+        return f"it is cut off: its last line, `{last_line}`, is not there"
     if line := cut_off(piece):
         return f"it may be cut off: nothing follows `{line}`; save it again, up to `end`"
     return ""
@@ -133,7 +132,7 @@ def of_texts(name: str, texts: Sequence[tuple[str, str]], known_problems: Sequen
     problems = list(known_problems)
     for file, text in texts:
         for command, piece in _pieces(text):
-            claims = [(one, output) for one in known for output in one.outputs if _claims(output, piece)]
+            claims = _claims(known, piece)
             if len({system.name for system, _ in claims}) != 1:
                 what = "no known command's output" if not claims else "output that two systems have alike"
                 problems.append(f"{file}{f' ({command})' if command else ''}: {what}")
@@ -153,7 +152,12 @@ def of_texts(name: str, texts: Sequence[tuple[str, str]], known_problems: Sequen
     return told.device(name, system_name, problems)
 
 
-def _claims(output: Output, text: str) -> bool:
+def _claims(known: Sequence[System], text: str) -> list[tuple[System, Output]]:
+    """Return the outputs that a text may be, each with its system."""
+    return [(one, output) for one in known for output in one.outputs if _is_it(output, text)]
+
+
+def _is_it(output: Output, text: str) -> bool:
     try:
         return output.is_it(text)
     except (ValueError, ParseError):

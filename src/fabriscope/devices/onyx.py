@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small
+from fabriscope.model.priorities import listed
 
 _RANGE = re.compile(r"interface ethernet (\d+/\d+(?:/\d+)?)(?:-(\d+/\d+(?:/\d+)?))? (.+)")
 _PFC_ROW = re.compile(r"(Eth\S+)\s+(On|Off|Auto)\s+(Enabled|Disabled)\s*", re.IGNORECASE)
+_LAST_LINE = "cli default prefix-modes enable"
+"""Of a whole configuration, whose first line takes it away."""
 _ECN = re.compile(r"traffic-class (\d) congestion-control ecn minimum-absolute (\d+) maximum-absolute (\d+)")
 
 
@@ -15,12 +19,12 @@ def _flow_control(text: str, told: Told) -> None:
     if match := re.search(r"^\s*PFC\s*:\s*(enabled|disabled)", text, re.MULTILINE | re.IGNORECASE):
         told.tell("device.pfc_enabled", match[1].lower() == "enabled")
     match = re.search(r"^\s*Priority Enabled List\s*:[ \t]*([\d, \t]*)$", text, re.MULTILINE)
-    lossless = numbers_of(match[1]) if match else None
+    paused = numbers_of(match[1]) if match else None
     for line in text.splitlines():
         if row := _PFC_ROW.fullmatch(line.strip()):
             told.port(row[1], "pfc_mode", row[2].lower())
             told.port(row[1], "pfc_is_operating", row[3].lower() == "enabled")
-            told.port(row[1], "pfc_priorities", "none" if row[2].lower() == "off" else lossless)
+            told.port(row[1], "pfc_priorities", "none" if row[2].lower() == "off" else paused)
 
 
 def _neighbours(text: str, told: Told) -> None:
@@ -32,49 +36,46 @@ def _neighbours(text: str, told: Told) -> None:
 
 
 def _configuration(text: str, told: Told) -> None:
-    lines = _lines(text)
+    lines, of_port = port_lines(text)
     if match := re.search(r"^## .*(?:version|Version):? (\S+)", text, re.MULTILINE):
         told.tell("device.version", match[1])
     if any(line.startswith("dcb priority-flow-control enable") for line in lines):
         told.tell("device.pfc_enabled", True)
-    elif "cli default prefix-modes enable" in lines:  # the last line of a whole configuration
+    elif _LAST_LINE in lines:
         told.tell("device.pfc_enabled", False)
-    lossless = [
-        match[1] for line in lines if (match := re.fullmatch(r"dcb priority-flow-control priority (\d) enable", line))
-    ]
     ecn: dict[str, list[str]] = {}
-    settings = [
-        (port, match[3]) for line in lines if (match := _RANGE.fullmatch(line)) for port in _ports(match[1], match[2])
-    ]
-    for port, words in settings:
-        _port(port, words, ",".join(lossless), ecn, told)
-    if "cli default prefix-modes enable" in lines:
-        watched = {port for port, words in settings if words == "pfc-wd"}
-        for port in dict.fromkeys(port for port, _ in settings):
-            told.port(port, "pfc_watchdog", port in watched)
+    for port, settings in of_port.items():
+        for words in settings:
+            _port(port, words, listed(lossless(lines)), ecn, told)
+    if _LAST_LINE in lines:
+        for port, settings in of_port.items():
+            told.port(port, "pfc_watchdog", "pfc-wd" in settings)
     for port, queues in ecn.items():
         told.port(port, "ecn_queues", numbers_of(",".join(queues)))
 
 
-def _lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.splitlines() if not line.strip().startswith("#")]
+def lossless(lines: Iterable[str]) -> set[int]:
+    """Return the priorities that lines of the whole switch make lossless."""
+    found = (re.fullmatch(r"dcb priority-flow-control priority (\d) enable", line) for line in lines)
+    return {small(match[1], 7) for match in found if match}
 
 
 def port_lines(text: str) -> tuple[list[str], dict[str, list[str]]]:
     """Return the lines of a configuration, and for each port what they say of it, without its name."""
-    lines, of_port = _lines(text), dict[str, list[str]]()
+    lines = [" ".join(line.split()) for line in text.splitlines() if not line.strip().startswith("#")]
+    of_port: dict[str, list[str]] = {}
     for match in filter(None, map(_RANGE.fullmatch, lines)):
         for port in _ports(match[1], match[2]):
             of_port.setdefault(port, []).append(match[3])
     return lines, of_port
 
 
-def _port(port: str, words: str, lossless: str, ecn: dict[str, list[str]], told: Told) -> None:
+def _port(port: str, words: str, paused: str, ecn: dict[str, list[str]], told: Told) -> None:
     if match := re.fullmatch(r"mtu (\d+)(?: force)?", words):
         told.port(port, "mtu_bytes", mtu(match[1]))
     elif match := re.fullmatch(r"dcb priority-flow-control mode (on|off|auto)(?: force)?", words):
         told.port(port, "pfc_mode", match[1])
-        told.port(port, "pfc_priorities", numbers_of(lossless if match[1] != "off" else ""))
+        told.port(port, "pfc_priorities", numbers_of(paused if match[1] != "off" else ""))
     elif match := re.fullmatch(r"qos trust (L2|L3|both|port)", words):
         told.port(port, "trust", {"L2": "cos", "L3": "dscp"}.get(match[1], match[1]))
     elif match := re.fullmatch(r"flowcontrol (receive|send) (on|off)(?: force)?", words):
@@ -112,4 +113,5 @@ SYSTEM = System(
         Output("show running-config", _is_configuration, _configuration),
     ),
     "show running-config",
+    _LAST_LINE,
 )

@@ -32,6 +32,8 @@ class System:
     outputs: Sequence[Output]
     configuration: str = ""
     """The command among them that prints all that is configured."""
+    last_line: str = ""
+    """The line that ends a whole configuration which `no` and the same words begin."""
 
 
 @dataclass
