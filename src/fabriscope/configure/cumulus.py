@@ -115,12 +115,8 @@ def _priority(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
     old = _under(tree, *head, str(wanted.dscp)).get("switch-priority")
     is_preset = wanted.dscp == 26 and wanted.priority == _PRESET
     if str(old) != str(wanted.priority) if old is not None else not is_preset:
-        line = _said("map", dscp=wanted.dscp, priority=wanted.priority)
-        undo = (
-            _said("map", dscp=wanted.dscp, priority=old)
-            if old is not None
-            else f"nv unset {' '.join(head)} {wanted.dscp}"
-        )
+        line, back = (_said("map", dscp=wanted.dscp, priority=one) for one in (wanted.priority, old))
+        undo = f"nv unset {' '.join(head)} {wanted.dscp}" if old is None else back
         yield Step(f"DSCP {wanted.dscp}", (line,), (undo,))
 
 
@@ -129,12 +125,8 @@ def _queues(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
     for priority, queue in ((wanted.priority, _PRESET), (_PRESET, 0)):
         old = _under(tree, *head, str(priority)).get("traffic-class")
         if str(old) != str(queue):
-            line = _said("queue", priority=priority, queue=queue)
-            undo = (
-                _said("queue", priority=priority, queue=old)
-                if old is not None
-                else f"nv unset {' '.join(head)} {priority}"
-            )
+            line, back = (_said("queue", priority=priority, queue=one) for one in (queue, old))
+            undo = f"nv unset {' '.join(head)} {priority}" if old is None else back
             yield Step(f"queue of priority {priority}", (line,), (undo,), touches=f"what has priority {priority}")
 
 

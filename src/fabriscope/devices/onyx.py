@@ -43,10 +43,10 @@ def _configuration(text: str, told: Told) -> None:
         told.tell("device.pfc_enabled", True)
     elif _LAST_LINE in lines:
         told.tell("device.pfc_enabled", False)
-    ecn: dict[str, list[str]] = {}
+    paused, ecn = listed(lossless(lines)), dict[str, list[str]]()
     for port, settings in of_port.items():
         for words in settings:
-            _port(port, words, listed(lossless(lines)), ecn, told)
+            _port(port, words, paused, ecn, told)
     if _LAST_LINE in lines:
         for port, settings in of_port.items():
             told.port(port, "pfc_watchdog", "pfc-wd" in settings)
