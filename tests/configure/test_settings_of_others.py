@@ -122,6 +122,13 @@ interface Ethernet1
 """
 
 
+def test_of_eos_a_port_that_is_off_is_off_whatever_its_profile_says() -> None:
+    text = EOS_PROFILE.replace("   service-profile", "   priority-flow-control off\n   service-profile")
+    assert facts(text).known.values["port.Ethernet1.pfc_mode"] == "off"
+    after = typed_in(parsed(text), ready("eos", "leaf1", text, WANTED)[1]["configure.txt"])
+    assert facts(HEAD + printed(after)).known.values["port.Ethernet1.pfc_mode"] == "on"
+
+
 def test_of_eos_a_priority_of_a_profile_is_told_and_overruled() -> None:
     assert any("priority 4 is lossless too" in one for one in ready("eos", "leaf1", EOS_PROFILE, WANTED)[0].remarks)
     alone = Wanted(is_alone=True)
@@ -197,7 +204,7 @@ def test_of_sonic_rows_of_others_stay_and_shared_ones_are_told() -> None:
     assert after["SCHEDULER"]["scheduler.roce"] == tables["SCHEDULER"]["scheduler.roce"]
     assert after["QUEUE"]["Ethernet0|3"]["scheduler"] == "scheduler.roce2"
     (touches,) = (step.touches for step in found.steps if step.what == "headroom of Ethernet0")
-    assert touches.endswith("; the same row is that of Ethernet4, number 4 too")
+    assert touches.endswith("; the same row is that of Ethernet4, numbers 4 too")
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,8 @@ def _shared(key: str, port: str, number: int | None = None) -> str:
     """Return what else the row of a port, or of one number of it, is about; empty where nothing is."""
     names, _, numbers = key.rpartition("|") if number is not None else (key, "", "")
     others = [one for one in ports_of(names) if one != port]
-    if number is not None:
-        others += [f"number {one}" for one in sorted(numbers_in(numbers) - {number})]
+    if number is not None and (of_row := numbers_in(numbers) - {number}):
+        others.append(f"numbers {listed(of_row)}")
     return f"the same row is that of {', '.join(others)} too" if others else ""
 
 

@@ -111,8 +111,8 @@ def classes(top: Sequence[str]) -> dict[int, int]:
 def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> None:
     lines = [one.line for one in below]
     tell_common(port, lines, told)
-    mode = after(lines, "priority-flow-control mode")
-    is_on = mode == "on" or "priority-flow-control on" in lines
+    states = [line for line in lines if re.fullmatch(r"priority-flow-control(?: mode)? (?:on|off)", line)]
+    is_on = bool(states) and states[-1].endswith(" on")
     told.port(port, "pfc_mode", "on" if is_on else "off")
     told.port(port, "pfc_priorities", listed(lossless(lines)) if is_on else NONE)
     told.port(port, "pfc_watchdog", "priority-flow-control pause watchdog" in lines)
