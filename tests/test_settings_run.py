@@ -73,6 +73,12 @@ def test_plan_check_lists_what_would_be_set(tmp_path: Path) -> None:
     assert "over near" not in result.output
 
 
+def test_plan_check_says_what_a_whole_machine_gets(tmp_path: Path) -> None:
+    text = TEXT.replace("tcp_sack: 0", "numa_balancing: 0")
+    result = CliRunner().invoke(PLAN, ["check", str(written(text, tmp_path))])
+    assert "sets numa_balancing to 0 on the machines of node1, node2, for all that runs there, for" in result.output
+
+
 def frame_bytes(path: Path, fabric: str) -> float:
     """Return the mean size of the frames that the first host has sent over a fabric's switch, in bytes."""
     last = json.loads((path / "journal.jsonl").read_text().splitlines()[-1])

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import pytest
 from tests.analysis.test_incast import point
 
-from fabriscope.analysis.incast.evidence import NOT_READY, PAUSES, RETRIES, Evidence, ports_grew
+from fabriscope.analysis.incast.evidence import NOT_READY, PAUSES, RETRIES, Evidence, pause_frames, ports_grew
 from fabriscope.analysis.incast.points import DROPPED, HOLDS, UNDECIDED
 from fabriscope.analysis.incast.states import state_of
 from fabriscope.model.counters import Reading, Watch
+from fabriscope.model.fabric import Fabric
 
 
 def watch(*ports: Mapping[str, int]) -> Watch:
@@ -51,6 +52,17 @@ def test_a_counter_that_was_made_anew_or_is_not_there_is_unknown() -> None:
 )
 def test_pause_frames_that_were_obeyed(name: str, counts: bool) -> None:
     assert (PAUSES.fullmatch(name) is not None) is counts
+
+
+def test_pause_frames_are_those_of_the_senders_cards_on_the_fabric() -> None:
+    obeyed, sent = "driver.rx_prio3_pause", "driver.tx_prio3_pause"
+    first = {"eth0": {obeyed: 5, sent: 1}, "eth1": {obeyed: 0}}
+    last = {"eth0": {obeyed: 9, sent: 7}, "eth1": {obeyed: 70}}
+    readings = tuple(Reading(place, place, 0, cards, {}) for place, cards in enumerate((first, last)))
+    watches = {host: Watch(host, "boot", {}, {}, readings) for host in ("to", "a", "b")}
+    fabric = Fabric("wire", dict.fromkeys(("to", "a", "b"), "eth0"))
+    assert pause_frames(watches, ("to", "a", "b", "a"), fabric) == 4 + 4
+    assert pause_frames(watches, ("to", "a"), None) is None
 
 
 def test_what_is_sent_again_is_a_loss_only_where_no_switch_counts_drops() -> None:

@@ -146,6 +146,7 @@ def described(fabrics: Iterable[Fabric]) -> Iterator[str]:
         for name, value in fabric.knobs.items():
             knob = knobs()[name]
             hosts = ", ".join(fabric.interfaces)
+            hosts = f"the machines of {hosts}, for all that runs there," if knob.scope == "machine" else hosts
             where = ", ".join(sorted(set(fabric.interfaces.values()))) if knob.scope == "interface" else ""
             touches = f" ({knob.touches})" if knob.touches else ""
             yield (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 
 from fabriscope.model.benchmark_kind import STREAMS
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.case import Entry
 from fabriscope.model.counters import RANK, Watch
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
@@ -68,7 +68,7 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
             dropped, pauses, marked = _of_switch(ports, before, case.entry.fabric, case.entry.hosts)
             watches = run.watches(record)
             if pauses is None:
-                pauses = _pause_frames(run, watches, case.entry)
+                pauses = pause_frames(watches, case.entry.hosts, run.manifest.fabrics.get(case.entry.fabric))
             of_ports = (ports_grew(watches, case.entry.hosts, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS))
             again = None if layer_of(case.entry.layer).needs_rdma else _sent_again(watches)
             found[case.entry.entry_id].append(Evidence(dropped, pauses, marked, again, *of_ports))
@@ -151,11 +151,10 @@ def ports_grew(watches: Mapping[str, Watch], hosts: Sequence[str], names: Sequen
     return sum(growths) if growths else None
 
 
-def _pause_frames(run: RunData, watches: Mapping[str, Watch], entry: Entry) -> int | None:
+def pause_frames(watches: Mapping[str, Watch], hosts: Sequence[str], fabric: Fabric | None) -> int | None:
     """Return the pause frames that the senders' cards counted on the fabric's interfaces, None where none counts."""
-    fabric = run.manifest.fabrics.get(entry.fabric or "")
     growths = []
-    for host in dict.fromkeys(entry.hosts[1:]):
+    for host in dict.fromkeys(hosts[1:]):
         watch = watches.get(host)
         interface = fabric.interfaces.get(host, "") if fabric is not None else ""
         if watch is None or len(watch.readings) < 2:
