@@ -210,7 +210,8 @@ def restored(entries: Iterable[Entry], *, is_asked: bool = False, is_dry: bool =
 def _is_gone(entry: Entry) -> bool:
     """Return whether an entry is of a lab's host whose network, with all that is set of it, the kernel has removed.
 
-    A process that we cannot look at counts as one that is there, but for the first of the machine, which no lab made.
+    A process of ours that we cannot look at counts as one of that network, but for process 1, which no lab made;
+    those of other users do not, since a lab is one user's.
     """
     if entry.host.kind != "namespace":
         return False
