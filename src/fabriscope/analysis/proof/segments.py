@@ -36,6 +36,22 @@ class Way:
         return max(0, min(self.packet_count, self.segment_count) - least)
 
 
+def headers_and_dropped(left_bytes: int, choices: Sequence[int], again_bytes: int) -> tuple[int, int]:
+    """Return which headers explain what an interface counted beyond its connections' payload, and how much of what was
+    sent again never reached its counter, since the host itself had dropped the first of the two.
+
+    A host that sends faster than its interface takes frames drops them before they are counted, and TCP sends them
+    again: it has sent more than the interface. `again_bytes` is the most that can have gone so.
+    """
+
+    def error(headers: int) -> int:
+        beyond = headers - left_bytes
+        return max(-beyond, beyond - again_bytes, 0)
+
+    headers = min(choices, key=error)
+    return headers, min(again_bytes, max(0, headers - left_bytes))
+
+
 def datagram_counts(ways: Sequence[Way], counts: Mapping[str, int]) -> dict[tuple[str, str], int]:
     """Return (interface, direction) to how many of its packets were UDP's.
 

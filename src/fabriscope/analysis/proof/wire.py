@@ -9,7 +9,7 @@ from functools import cached_property
 
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
 from fabriscope.analysis.proof.line import Line, told_apart
-from fabriscope.analysis.proof.segments import Way, datagram_counts
+from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped
 from fabriscope.model.counters import Reading, Watch
 
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
@@ -355,8 +355,9 @@ def _line(
     shorter = rdma_packets * (per_packet + ROCE_BYTES) + udp_count * (per_packet + UDP_BYTES)
     # Time stamps are on or off for a whole host: of the two the one that explains more.
     choices = [shorter + tcp_packets * (per_packet + TCP_BYTES + option) for option in (TIME_STAMP_BYTES, 0)]
-    headers = min(choices, key=lambda some: abs(counted - payload - some))
-    rest = counted - payload - headers
+    again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
+    headers, dropped = headers_and_dropped(counted - payload, choices, 0 if name == LOOPBACK else again)
+    payload, again, rest = payload - dropped, again - dropped, counted - payload + dropped - headers
     if not is_out and rest > 0:
         rest = max(0, rest - peers_retransmitted)
     # What was open while counters were read may have moved this much more, or less.
@@ -373,7 +374,6 @@ def _line(
         sack = min(rest, tcp_packets * SACK_BYTES)
         headers, rest = headers + sack, rest - sack
     # The background explains what is left, and no more: packets of others may be connections that were listed.
-    again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
     background = min(max(0, rest), meter.idle_rest_bytes(name, way.direction))
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,

@@ -1,0 +1,37 @@
+"""What TCP sent again and the wire carried once: the host dropped the first before its interface counted it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.analysis.book_cases import MB, TCP, scene, sends
+from tests.analysis.hand_watches import HEADERS, SEGMENT
+
+from fabriscope.analysis.proof.books import balance
+from fabriscope.analysis.proof.segments import headers_and_dropped
+from fabriscope.model.counters import PROVED
+
+
+def test_what_never_reached_the_wire_is_no_closure_error() -> None:
+    made = scene(lambda one: one.tcp("a", "b", 10 * MB, 10 * MB, again=3 * MB))
+    packets = 3 * MB // SEGMENT
+    made["a"].count("eth0", "tx", -3 * MB - packets * HEADERS, -packets)
+    books = balance(made.watches(), sends(TCP, 10 * MB))
+    assert books.verdict == PROVED
+    assert books.closure_error is not None
+    assert books.closure_error < 0.001
+    assert "sent again" not in books.because, "the wire carried it once"
+
+
+@pytest.mark.parametrize(
+    ("left", "again", "found"),
+    [
+        (660, 0, (660, 0)),
+        (541, 0, (540, 0)),
+        (-340, 1000, (660, 1000)),
+        (160, 1000, (660, 500)),
+        (-2000, 1000, (540, 1000)),
+    ],
+)
+def test_headers_are_those_that_leave_least(left: int, again: int, found: tuple[int, int]) -> None:
+    """Ten packets with time stamps have 660 bytes of headers, without 540; of two that explain all, the former."""
+    assert headers_and_dropped(left, (660, 540), again) == found
