@@ -98,7 +98,7 @@ def test_it_measures_and_answers(tmp_path: Path) -> None:
     done = command("quick", "gige", "--lab", "--for", "2s", "--launches", "2", "-o", run)
     assert done.exit_code == 0, done.output
     assert "lab: gige" in done.stderr
-    assert "small messages take least time with gige" in " ".join(done.stdout.split())
+    assert "the least latency of small messages is" in " ".join(done.stdout.split())
     assert f"fabriscope report {run}" in done.stdout
     assert len(store.open_run(run).read().journal) == 4
     assert json.loads((run / "manifest.json").read_text())["name"] == "quick"

@@ -217,7 +217,7 @@ def digit_of_page(run: Path, chance: random.Random) -> Mutation:
     """Change one digit of the page outside its script library, or, one time in ten, in it."""
     path = run / "report" / "report.html"
     text = path.read_text()
-    start = text.index('<script id="library">')
+    start = text.index('<script type="application/gzip" id="library">')
     end = text.index("</script>", start)
     in_library = chance.random() < 0.1
     parts = [(start, end)] if in_library else [(0, start), (end, len(text))]

@@ -33,6 +33,9 @@ class Progress(Protocol):
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
         """One launch is stored; `failed` holds the reason of every case that failed."""
 
+    def end(self, run_path: str, launch_count: int, failed_count: int, answer: list[str], *, is_complete: bool) -> None:
+        """The run is over; `answer` holds the first sentences of what came of it."""
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -59,6 +62,9 @@ class QuietProgress:
         """See Progress."""
 
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
+        """See Progress."""
+
+    def end(self, run_path: str, launch_count: int, failed_count: int, answer: list[str], *, is_complete: bool) -> None:
         """See Progress."""
 
     def __enter__(self) -> Self:
@@ -108,6 +114,10 @@ class Unheard:
         """See Progress."""
         self._tell(lambda: self._told.launch_ended(launch, failed, elapsed_ns))
 
+    def end(self, run_path: str, launch_count: int, failed_count: int, answer: list[str], *, is_complete: bool) -> None:
+        """See Progress."""
+        self._tell(lambda: self._told.end(run_path, launch_count, failed_count, answer, is_complete=is_complete))
+
     def __enter__(self) -> Self:
         self._tell(self._told.__enter__)
         return self
@@ -154,6 +164,11 @@ class JsonProgress(QuietProgress):
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
         """See Progress."""
         self._say("launch_ended", launch_id=launch.launch_id, failed=failed, elapsed_ns=elapsed_ns)
+
+    def end(self, run_path: str, launch_count: int, failed_count: int, answer: list[str], *, is_complete: bool) -> None:
+        """See Progress."""
+        told = {"complete": is_complete, "launches": launch_count, "failed": failed_count, "answer": answer}
+        self._say("ended", run=run_path, **told)
 
 
 class TerminalProgress(QuietProgress):

@@ -9,10 +9,8 @@ import pytest
 
 from fabriscope.analysis import words
 from fabriscope.analysis.answer import answer
-from fabriscope.analysis.comparing.findings import Finding
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.rows import rows_of
-from fabriscope.analysis.values.summary import Summary
 from fabriscope.analysis.values.trust import GradedEstimate
 
 
@@ -71,39 +69,10 @@ def estimate(layer: str, benchmark: str) -> GradedEstimate:
     return found
 
 
-def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured_and_who_leads() -> None:
+def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured() -> None:
     measured = [estimate(layer, name) for layer, name in MEASURED]
-    about = ("mpi", "put_latency", "inter", "mpi")
-    leads = Finding(*about, "put, MPI, gige", "a leads b at every size", has_lead=True)
-    open_one = Finding(*about, "get, MPI, gige", "a against b is undecided", has_lead=False)
-    assert answer([], [open_one, leads], [], measured, []) == [
-        "Measured: put and get.",
-        "Put, MPI, gige: a leads b at every size.",
-    ]
-    (alone,) = answer([], [open_one], [], measured, [])
-    assert alone == "Measured: put and get; no comparison of them shows a lead."
+    assert answer([], [], [], measured, []) == ["Measured: put and get."]
     assert answer([], [], [], [], []) == ["Nothing has been measured yet."]
-
-
-def test_where_a_layer_is_verbs_the_answer_tells_of_rdma_against_tcp_and_of_mpi_over_either() -> None:
-    def finding(kind: str, layer: str, where: str) -> Finding:
-        return Finding(kind, "ping_pong", "inter", layer, f"ping-pong, {where}, between hosts", "is undecided", False)
-
-    found = [
-        finding("fabric", "tcp", "TCP"),
-        finding("fabric", "mpi", "MPI (mpich)"),
-        finding("transport", "verbs", "soft-roce"),
-    ]
-    told = {}
-    for layer in ("tcp", "verbs"):
-        curve = Curve("inter", "gige", layer, None, "engine", "ping_pong", "", "", "")
-        table = [Summary(*vars(curve).values(), *[None] * 9)]
-        told[layer] = answer(table, found, [], [], [])
-    assert told["verbs"] == [
-        "Ping-pong, soft-roce, between hosts: is undecided.",
-        "Ping-pong, MPI (mpich), between hosts: is undecided.",
-    ]
-    assert "Ping-pong, TCP, between hosts: is undecided." in told["tcp"]
 
 
 def test_amounts_and_shares() -> None:

@@ -10,8 +10,9 @@ from fabriscope.analysis.answer import answer
 from fabriscope.analysis.comparing.compared import Compared, comparisons_frame
 from fabriscope.analysis.comparing.comparisons import KINDS, compared, compared_all
 from fabriscope.analysis.comparing.control import CONTROL, Control, control_of
-from fabriscope.analysis.comparing.decisions import state_of
+from fabriscope.analysis.comparing.decisions import more_time
 from fabriscope.analysis.comparing.findings import Finding, findings, refuted_findings, refuted_sentences
+from fabriscope.analysis.comparing.questions import Question, questions
 from fabriscope.analysis.comparing.ranges import Range, ranges, ranges_frame
 from fabriscope.analysis.comparing.reconciled import Reconciled, reconciled
 from fabriscope.analysis.curve import IN_TRUTH, Curve
@@ -44,7 +45,7 @@ from fabriscope.analysis.values.groups import GROUP_SCHEMA, Group, grouped
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.restated import restated, restatements
-from fabriscope.analysis.values.stopping import UNTIL_DECIDED, Rules, rules_of
+from fabriscope.analysis.values.stopping import Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
 from fabriscope.analysis.values.tails import LaunchTail, Tail, launch_tails, tails, tails_frame
@@ -258,6 +259,11 @@ class Results:
         return [*refuted_findings(self.run), *findings(self.all_ranges)]
 
     @cached_property
+    def questions(self) -> list[Question]:
+        """Return the questions that the plan asks, each with its replies."""
+        return questions(self.compared, self.graded, self.run.manifest.plan.compare or ())
+
+    @cached_property
     def answer(self) -> list[str]:
         """Return what a reader should take away, in sentences."""
         control = [self.control.sentence()] if self.control else []
@@ -265,9 +271,9 @@ class Results:
         return [
             *(control if is_failed else []),
             *([self.paper.sentence()] if self.paper else []),
-            *answer(self.summaries, self.findings, self.failed, self.graded, self.grouped),
+            *answer(self.questions, self.summaries, self.failed, self.graded, self.grouped),
             *refuted_sentences(self.run),
-            *_more_time(self.run),
+            *more_time(self.run),
             *([] if is_failed else control),
         ]
 
@@ -285,12 +291,3 @@ def results_of(run: RunData) -> Results:
 
 def _without_twins(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("twin") == "")
-
-
-def _more_time(run: RunData) -> list[str]:
-    """Return what a run that goes on until it is decided has decided, and what more time would buy."""
-    plan = run.manifest.plan
-    if plan.until != UNTIL_DECIDED or not run.journal:
-        return []
-    sentence = state_of(run, plan.compare or ()).sentence()
-    return [f"{sentence[0].upper()}{sentence[1:]}."]

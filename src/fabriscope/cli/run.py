@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabriscope.cli import _measuring, _usage
 
+if TYPE_CHECKING:
+    from fabriscope.progress import Progress
+    from fabriscope.running.run import RunSummary
+
 EXIT_SOME_FAILED = 10
+MOST_SENTENCES = 3
+"""Of the answer, at the end."""
 
 
 @click.command(name="run")
@@ -18,6 +26,9 @@ EXIT_SOME_FAILED = 10
 @click.option("--resume", type=_usage.PATH, metavar="RUN", help="Go on with this run folder.")
 @click.option("--keep-failed", is_flag=True, help="With --resume: do not make failed launches again.")
 @click.option("--redo-damaged", is_flag=True, help="With --resume: make launches again whose files were damaged.")
+@click.option("--launches", type=int, help="Process starts of every entry, in place of the plan's.")
+@click.option("--budget", metavar="TIME", help="Measuring time (30s, 5min), in place of the plan's.")
+@click.option("--only", multiple=True, metavar="WORD", help="Entries whose id holds WORD (gige.tcp); may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Say what happens as JSON lines.")
 def COMMAND(  # noqa: N802 - the registry's constant
@@ -28,6 +39,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
     redo_damaged: bool,
     quiet: bool,
     as_json: bool,
+    **instead: Any,
 ) -> None:
     """Measure PLAN into a new run folder, or go on with an old one (--resume).
 
@@ -35,13 +47,10 @@ def COMMAND(  # noqa: N802 - the registry's constant
     It also makes launches again in which something failed, once each, on the hosts that are there.
     Exit code 10 means that some measurements failed (the report lists them), 130 that you interrupted it.
     """
-    if (plan is None) == (resume is None):
-        raise click.UsageError("give a plan, or --resume RUN")
-    if resume is not None and output is not None:
-        raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
-    for name, is_given in (("--keep-failed", keep_failed), ("--redo-damaged", redo_damaged)):
-        if is_given and resume is None:
-            raise click.UsageError(f"{name} belongs to --resume")
+    values = {name: list(value) if name == "only" else value for name, value in instead.items() if value}
+    _refuse_contradictions(
+        plan, output, resume, values, **{"--keep-failed": keep_failed, "--redo-damaged": redo_damaged}
+    )
     from fabriscope import plan as plans
     from fabriscope.model.errors import LaunchError
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
@@ -54,7 +63,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
             summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
         else:
             assert plan is not None  # noqa: S101 - checked above
-            checked = plans.load(plan, run.vocabulary())
+            checked = plans.load(plan, run.vocabulary(), values)
             folder = output or _measuring.folder_for(checked.section.name)
             summary = run.start(checked, folder, progress, cancel.event)
     except LaunchError as error:  # while an engine was compiled
@@ -62,31 +71,62 @@ def COMMAND(  # noqa: N802 - the registry's constant
             raise
         click.echo(f"fabriscope: {error}", err=True)
         raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number) from None
-    if not as_json:
-        with contextlib.suppress(OSError):  # the terminal closed: the status still tells
-            _say_end(summary, quiet)
+    with contextlib.suppress(OSError):  # the terminal closed: the status still tells
+        if quiet and not as_json:
+            click.echo(summary.path)
+        else:
+            _say_end(summary, progress, has_words=not as_json)
     if cancel.signal_number is not None and not summary.is_complete:
         raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number)
     if summary.failed_cases:
         raise SystemExit(EXIT_SOME_FAILED)
 
 
-def _say_end(summary: object, quiet: bool) -> None:
-    from fabriscope.running.run import RunSummary
+def _refuse_contradictions(
+    plan: Path | None, output: Path | None, resume: Path | None, values: Iterable[str], **of_resuming: bool
+) -> None:
+    """Raise UsageError for words that do not go together."""
+    if (plan is None) == (resume is None):
+        raise click.UsageError("give a plan, or --resume RUN")
+    if resume is not None and output is not None:
+        raise click.UsageError("--output belongs to a new run; a resumed one stays in its folder")
+    for name in values if resume is not None else ():
+        raise click.UsageError(f"--{name} belongs to a new run; a resumed one goes on as it was begun")
+    for name, is_given in of_resuming.items():
+        if is_given and resume is None:
+            raise click.UsageError(f"{name} belongs to --resume")
 
-    assert isinstance(summary, RunSummary)  # noqa: S101 - lazily imported type
-    if quiet:
-        click.echo(summary.path)
-    elif not summary.is_complete:
+
+def _say_end(summary: RunSummary, progress: Progress, *, has_words: bool) -> None:
+    """Say what came of it: the first sentences of the answer, what to do next, the folder last."""
+    answer = _answer(summary) if summary.is_complete else []
+    progress.end(str(summary.path), summary.launch_count, summary.failed_cases, answer, is_complete=summary.is_complete)
+    if not has_words:
+        return
+    if not summary.is_complete:
+        resume = f"`fabriscope run --resume {summary.path}` goes on"
+        click.echo(f"interrupted after {summary.launch_count} launches; {resume}")
+        return
+    for sentence in answer:
+        click.echo(f"- {sentence}")
+    if summary.failed_cases:
         click.echo(
-            f"interrupted after {summary.launch_count} launches; `fabriscope run --resume {summary.path}` goes on"
+            f"{summary.failed_cases} measurements failed; the report lists them with their reasons, and "
+            f"`fabriscope run --resume {summary.path}` tries them again"
         )
-    else:
-        click.echo(
-            f"{summary.launch_count} launches in {summary.path}; `fabriscope report {summary.path}` writes the report"
-        )
-        if summary.failed_cases:
-            click.echo(
-                f"{summary.failed_cases} measurements failed; the report lists them with their reasons, and "
-                f"`fabriscope run --resume {summary.path}` tries them again"
-            )
+    click.echo(f"{summary.launch_count} launches; `fabriscope report {summary.path}` writes the report")
+    click.echo(summary.path)
+
+
+def _answer(summary: RunSummary) -> list[str]:
+    from fabriscope import store
+    from fabriscope.analysis.results import results_of
+    from fabriscope.model.errors import FabriscopeError, printable
+    from fabriscope.running.evaluation import evaluating
+
+    try:
+        with evaluating(summary.path):
+            answer = results_of(store.open_run(summary.path).read()).answer
+    except FabriscopeError as error:  # what was measured stays measured
+        return [str(error)]
+    return [printable(sentence) for sentence in answer[:MOST_SENTENCES]]

@@ -57,7 +57,7 @@ def expand(
     take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
     nothing to measure, or more than a run can be.
     """
-    entries = _bounded(plan, _measured(plan, fabrics, cores, memory_bytes))
+    entries = _wanted(plan, _bounded(plan, _measured(plan, fabrics, cores, memory_bytes)))
     _refuse_unusable(plan, entries, cores)
     if not entries:
         raise PlanError("nothing of this plan can be measured", where=plan.where(), fix="see docs/plan.md")
@@ -102,6 +102,21 @@ def _bounded(plan: Plan, measured: Iterator[tuple[Entry, tuple[Case, ...]]]) -> 
         if of_entry:
             entries[entry] = of_entry
     return entries
+
+
+def _wanted(plan: Plan, entries: dict[Entry, tuple[Case, ...]]) -> dict[Entry, tuple[Case, ...]]:
+    """Return the entries that `only` leaves; raises PlanError for a word that no entry has."""
+    words = plan.section.only
+    for word in words:
+        if entries and not any(word in entry.entry_id for entry in entries):
+            ids = ", ".join(entry.entry_id for entry in list(entries)[:20])
+            what = f"only: no entry has {shown(word)} in its id"
+            raise PlanError(what, where=plan.where("only"), fix=f"the entries are {ids}")
+    return {
+        entry: of_entry
+        for entry, of_entry in entries.items()
+        if not words or any(word in entry.entry_id for word in words)
+    }
 
 
 def _too_large(plan: Plan, what: str) -> PlanError:

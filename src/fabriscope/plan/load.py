@@ -113,9 +113,9 @@ class Plan:
         return any(fabric.lab is not None for fabric in self.section.fabrics.values())
 
 
-def load(path: Path, vocabulary: Vocabulary) -> Plan:
-    """Return the checked plan of a file; raises PlanError whose sentence lists every mistake, a line each."""
-    document, text = read(path)
+def load(path: Path, vocabulary: Vocabulary, values: Mapping[str, Any] | None = None) -> Plan:
+    """Return the checked plan of a file, `values` in place of its keys; raises PlanError, a line a mistake."""
+    document, text = read(path, values)
     return check(document, text, vocabulary)
 
 

@@ -242,6 +242,9 @@ class PlanSection(Section):
         description="the kinds of comparison that are to be decided; all of them unless some are named",
         min_length=1,
     )
+    only: tuple[str, ...] = Field(
+        (), description="words: entries are measured whose id (`gige.tcp.inter`) holds one of them; all without any"
+    )
     sharpen: int = Field(
         0,
         description="rounds of further sizes, measured after the others, inside the intervals in which a lead passes"

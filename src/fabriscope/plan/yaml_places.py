@@ -6,12 +6,14 @@ and aliases as far as what they stand for stays small.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fabriscope.model.errors import PlanError, shown
+from fabriscope.plan.overrides import with_values
 from fabriscope.plan.plan_file import text_of
 from fabriscope.plan.scalars import KEYS, TAG, impossible_tag, scalar
 from fabriscope.plan.scalars import text as text_of_node
@@ -124,9 +126,10 @@ class PlacedYaml:
         return result
 
 
-def read(path: Path) -> tuple[PlacedYaml, str]:
-    """Return the document of a file and its text; raises PlanError when the file cannot be read."""
-    text = text_of(path)
+def read(path: Path, values: Mapping[str, Any] | None = None) -> tuple[PlacedYaml, str]:
+    """Return the document of a file and its text, with top-level keys of other values; raises PlanError when the file
+    cannot be read."""
+    text = with_values(text_of(path), values or {}, str(path))
     return PlacedYaml(text, str(path)), text
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import altair as alt
 
+from fabriscope.analysis.comparing.compared import UNDECIDED
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports import _rows
 from fabriscope.reports._axes import axis_title, log_scale, size_axis
@@ -18,6 +19,8 @@ from fabriscope.reports._style import Spec, Style, config
 
 HEIGHT = 290
 WIDTH = 720
+MOST_BANDS = 3
+"""Of more curves the bands of their intervals would lie over each other: whiskers take their place."""
 SHOW_LAUNCHES = "show_launches"
 CURVE_TOOLTIP = {
     "curve": "curve",
@@ -126,13 +129,14 @@ def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[
         scale, axis = alt.Scale(zero=True), alt.Axis()
     else:
         scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
-    y = alt.Y("y:Q", title=metric.axis_title, scale=scale, axis=axis)
+    better = "\N{RIGHTWARDS ARROW} more" if metric.larger_is_better else "\N{LEFTWARDS ARROW} less"
+    y = alt.Y("y:Q", title=f"{metric.axis_title}   {better} is better", scale=scale, axis=axis)  # read from below
     layers = []
     if data.bounds:
         line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)
         layers.append(line.encode(x=x, y=y, color=channels.color(of_hue=True), opacity=_seen(0.8)))
     tooltip = CURVE_TOOLTIP | {"size": axis_title(figure.axis)}
-    layers += _lines(x, y, channels, tooltip)
+    layers += [*_lines(x, y, channels, len({mark.curve for mark in marks})), _points(x, y, channels, tooltip)]
     if data.launches:
         ticks = _chart("launches").mark_tick(orient="horizontal", size=17, thickness=1.2)
         opacity = alt.condition(f"{SHOW_LAUNCHES} && {PICKED}", alt.value(0.9), alt.value(0))
@@ -149,19 +153,29 @@ def _ratio_layers(figure: Figure, channels: Channels, style: Style, marks: Seque
     scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
     y = alt.Y("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=scale, axis=axis)
     one = _chart("one").mark_rule(color=style.ink, opacity=0.6).encode(y=y)
-    return [one, *_lines(x, y, channels, RATIO_TOOLTIP)]
-
-
-def _lines(x: alt.X, y: alt.Y, channels: Channels, tooltip: dict[str, str]) -> list[Layer]:
-    """Return band, line and marks."""
-    base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
-    return [
-        base.mark_area(clip=True).encode(y=alt.Y("lo:Q"), y2="hi:Q", opacity=_seen(0.18)),
-        base.mark_line(strokeWidth=1.8).encode(y=y, strokeDash=channels.dash(), opacity=_seen(1)),
-        base.mark_point(size=40, filled=True).encode(
-            y=y, shape=channels.shape(), opacity=_seen(1), tooltip=_tooltip(tooltip)
-        ),
+    points = [
+        _points(x, y, channels, RATIO_TOOLTIP).transform_filter(f"datum.verdict != '{UNDECIDED}'"),
+        _points(x, y, channels, RATIO_TOOLTIP, filled=False).transform_filter(f"datum.verdict == '{UNDECIDED}'"),
     ]
+    return [one, *_lines(x, y, channels, len({mark.curve for mark in marks})), *points]
+
+
+def _lines(x: alt.X, y: alt.Y, channels: Channels, curve_count: int) -> list[Layer]:
+    """Return the intervals, as bands of few curves and whiskers of many, and the lines."""
+    base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
+    ends, opacity = base.mark_area(clip=True), 0.18
+    if curve_count > MOST_BANDS:
+        ends, opacity = base.mark_rule(clip=True, strokeWidth=1.4), 0.55
+    return [
+        ends.encode(y=alt.Y("lo:Q"), y2="hi:Q", opacity=_seen(opacity)),
+        base.mark_line(strokeWidth=1.8).encode(y=y, strokeDash=channels.dash(), opacity=_seen(1)),
+    ]
+
+
+def _points(x: alt.X, y: alt.Y, channels: Channels, tooltip: dict[str, str], *, filled: bool = True) -> Layer:
+    base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
+    points: Layer = base.mark_point(size=40, filled=filled)
+    return points.encode(y=y, shape=channels.shape(), opacity=_seen(1), tooltip=_tooltip(tooltip))
 
 
 def _chart(data_name: str) -> alt.Chart:

@@ -8,8 +8,9 @@ from typing import Any
 
 from fabriscope.analysis.curve import Curve
 
-# Okabe & Ito's colours, which people with any colour vision tell apart; those that vanish on white or black left out.
-PALETTE = ("#0b7bc1", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
+# After Okabe & Ito, whose colours people with any colour vision tell apart. Each has a contrast of at least 3:1 with a
+# light page and a dark one, for which their orange and sky blue are darker here.
+PALETTE = ("#0b7bc1", "#d55e00", "#009e73", "#cc79a7", "#b07d00", "#2f93a8", "#8c7ae6", "#7f7f7f")
 DASHES = ([1, 0], [7, 3], [3, 2], [9, 3, 2, 3], [1, 2], [5, 2, 1, 2, 1, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 Spec = dict[str, Any]

@@ -22,7 +22,7 @@ from fabriscope.reports._made_of import Stated, launches_meant, read_json, read_
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 SUFFIXES = (".html", ".md", ".csv", *FIGURE_SUFFIXES)
 _MADE_OF = re.compile(r'<script type="application/json" id="made-of">(?P<json>.*?)</script>', re.DOTALL)
-_LIBRARY = re.compile(r'(?<=<script id="library">\n).*?(?=\n</script>)', re.DOTALL)
+_LIBRARY = re.compile(r'(?<=id="library">\n).*?(?=\n</script>)', re.DOTALL)
 _DATA = re.compile(r'<script type="application/json" data-figure="([^"]*)">(.*)</script>')
 MOST_BYTES = 1 << 30
 """Of one file of a report."""

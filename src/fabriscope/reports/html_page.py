@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import json
 import secrets
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +23,8 @@ from fabriscope.reports._channels import LegendEntry
 from fabriscope.reports._charts import draw
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._made_of import made_of_json
-from fabriscope.reports._style import Style, style_of
+from fabriscope.reports._packed import packed
+from fabriscope.reports._style import Style, config, style_of
 from fabriscope.reports.base import Options, Report, write_file
 from fabriscope.reports.section import figures_in
 from fabriscope.reports.sections import sections_of
@@ -48,7 +52,7 @@ def digest_mark(mark: str) -> str:
 
 
 def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: str = "") -> str:
-    """Return the page, with `bundle` as its script library, of a run that lay in `run_path`."""
+    """Return the page, with `bundle` as its script library (gzip, in base64), of a run that lay in `run_path`."""
     style = style_of(results.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     manifest, sections = results.run.manifest, sections_of(results)
@@ -58,7 +62,9 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
         description=manifest.plan.description or "",
         left_out=results.run.notes,
         answer=results.answer if results.paper is None else results.answer[:1],
+        picture=next((section.picture for section in sections if section.picture and not results.paper), None),
         sections=sections,
+        config=_json(config(style)),
         drawn={figure.figure_id: _drawn(figure, style) for figure in figures},
         made_of=Markup(made_of_json(results.run, run_path, bundle_sha256)),  # noqa: S704 - escaped there
         run_path=run_path,
@@ -80,10 +86,13 @@ class Drawn:
 
 def _drawn(figure: Figure, style: Style) -> Drawn:
     drawing = draw(figure, style, for_page=True)
+    return Drawn(figure.figure_id, figure.title, _json(packed(drawing.spec, figure.title)), drawing.legend)
+
+
+def _json(value: Mapping[str, object]) -> Markup:
     # `<` must not stand in a script element: a label might hold `</script>`.
-    text = json.dumps(drawing.spec, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    spec = Markup(text)  # noqa: S704 - escaped above
-    return Drawn(figure.figure_id, figure.title, spec, drawing.legend)
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704 - escaped above
 
 
 def _inlined(name: str) -> Markup:
@@ -113,7 +122,7 @@ def _bundle_of(process: subprocess.Popen[str]) -> str:
     if process.returncode != 0:
         last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"
         raise FabriscopeError(f"the figures' script library cannot be built: {last}", fix="reinstall vl-convert-python")
-    return text.replace("</script", "<\\/script")
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 REPORT = Report("html", "one self-contained page with interactive figures", render)

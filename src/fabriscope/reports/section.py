@@ -209,6 +209,8 @@ class Section:
     """What a terminal shows of it; nothing for a section that is for pages alone."""
     is_page_only: bool = False
     """Told on the page alone, as how everything was measured is."""
+    picture: Picture | None = None
+    """Stands beside the answer at the top of a page."""
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,9 @@ def _with_margin(rules: Rules, margin: float | None) -> Rules:
 
 
 def _rules_text(rules: Rules) -> str:
-    return f"{rules.words}; equivalent means within {rules.margin * 100:g} %"
+    return (
+        f"{rules.words}; equivalent means within {rules.margin * 100:g} %; ratio: how many times as fast the first is"
+    )
 
 
 def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> list[Pair]:

@@ -16,6 +16,7 @@ from fabriscope import engine_binary, store
 from fabriscope import plan as plans
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
+from fabriscope.analysis.values.busy import busy_words
 from fabriscope.hosts import allocation
 from fabriscope.knobs import knobs
 from fabriscope.launch import mpi_jobs
@@ -218,6 +219,8 @@ def _execute(
         expected_ns = plans.expected_by_launch(wanted, site.fabrics, plan.guests)
         progress.start(str(folder.path), len(folder.manifest.schedule), len(done), sum(expected_ns.values()))
         effort.announce()
+        if left and (busy := busy_words(folder.manifest.hosts)):
+            progress.say(busy)
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
             folder.note_idle(launch_counters.idle(site, cancel))
         blocks = BlockRunner(plan, folder, site, progress, cancel, done)

@@ -13,7 +13,7 @@ from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.intervals import MOST_BLOCKS_ADVISED
 from fabriscope.analysis.values.launch_values import launch_values
-from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.analysis.values.stopping import UNTIL_DECIDED, rules_of
 from fabriscope.model.run_data import RunData
 
 
@@ -75,6 +75,15 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
         len(known),
         _block_ns(run, open_entries),
     )
+
+
+def more_time(run: RunData) -> list[str]:
+    """Return what a run that goes on until it is decided has decided, and what more time would buy."""
+    plan = run.manifest.plan
+    if plan.until != UNTIL_DECIDED or not run.journal:
+        return []
+    sentence = state_of(run, plan.compare or ()).sentence()
+    return [f"{sentence[0].upper()}{sentence[1:]}."]
 
 
 def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: int) -> bool:

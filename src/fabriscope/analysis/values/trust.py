@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.rows import frame_of, parts, rows_of
 from fabriscope.analysis.values.bursts import bursts, drifts, effective_samples
+from fabriscope.analysis.values.busy import load_of
 from fabriscope.analysis.values.estimates import Estimate
 from fabriscope.analysis.words import significant
 from fabriscope.model.host import HostFacts
@@ -33,7 +34,6 @@ CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))
 """Share of a sample that recording it takes."""
 EFFECTIVE_COUNTS = ((10, 0), (3, 1))
 """Few inside a launch are no harm as such, the launch being the unit; but fewer leave its median to chance."""
-LOAD_PER_CORE = 0.5
 PRESSURE_PERCENT = 10.0
 TREND_P = 0.01
 TRUST_SCHEMA = {
@@ -118,7 +118,7 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
     """
     if not estimates.height:  # all samples would be read for nothing
         return pl.DataFrame(schema=TRUST_SCHEMA)
-    frame = bursts(run)
+    frame = run.once(bursts)
     known = _Run(run, frame, outside or Outside())
     rows = []
     for row in rows_of(estimates, Estimate):
@@ -252,9 +252,8 @@ def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[st
 
 def _host_reasons(name: str, about: HostFacts) -> Iterator[Reason]:
     """Yield what a host's facts, read before the first launch, say against it."""
-    load, cores = about.number("load.mean_1min"), about.number("cpu.thread_count") or about.number("cpu.core_count")
-    if load is not None and isinstance(cores, int) and load > LOAD_PER_CORE * cores:
-        yield 1, f"{name} had a load of {load:g} on {cores} processors before the run"
+    if (busy := load_of(about)) is not None:
+        yield 1, f"{name} had a load of {busy[0]:g} on {busy[1]} processors before the run"
     pressure = about.number("load.cpu_pressure_10s_percent")
     if pressure is not None and pressure > PRESSURE_PERCENT:
         yield 1, f"somebody waited for a processor of {name} in {pressure:.0f} % of the time before the run"

@@ -43,4 +43,4 @@ def _where(one: Finding) -> str:
     return hosts if one.path == "host" else f"{one.path} of {hosts}"
 
 
-SECTION = Sections("audit", 25, _build)
+SECTION = Sections("audit", 104, _build)

@@ -60,4 +60,4 @@ def _libraries(run: RunData) -> Iterator[Table]:
         yield Table([Column("MPI", "head"), Column("version"), Column("built on"), Column("mpirun")], rows)
 
 
-SECTION = Sections("setup", 20, _build)
+SECTION = Sections("setup", 102, _build)

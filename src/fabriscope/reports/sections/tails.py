@@ -6,9 +6,11 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.estimates import Centre
+from fabriscope.analysis.values.levels import entry_levels
 from fabriscope.analysis.values.tails import STALL, Tail, distributions
 from fabriscope.analysis.words import UNKNOWN, interval_text, share_text, size_text, time_text
 from fabriscope.model.metrics import metric_of
+from fabriscope.reports._level_picture import level_picture
 from fabriscope.reports._style import style_of
 from fabriscope.reports._tail_picture import Line, tail_picture
 from fabriscope.reports.section import (
@@ -45,7 +47,7 @@ def _build(results: Results) -> list[Section]:
         return []
     stalls = _stalls(every)
     blocks: list[Block] = [Bullets(stalls)] if stalls else []
-    blocks += [Grid(_pictures(results)), _table(every), Paragraph(_NOTE, is_note=True)]
+    blocks += [Grid([*_pictures(results), *_levels(results)]), _table(every), Paragraph(_NOTE, is_note=True)]
     brief: list[Block] = [Heading("The slowest operations, at each curve's smallest message"), _brief(every)]
     brief += [Bullets(stalls)] if stalls else []
     return [Section("tails", "Tails: how slow the slow operations are", blocks, "Tails", brief=brief)]
@@ -83,6 +85,15 @@ def _pictures(results: Results) -> list[list[Block]]:
                 [Picture(f"{_what(curves[0])}: the share of operations that take longer", tail_picture(lines))]
             )
     return found
+
+
+def _levels(results: Results) -> list[list[Block]]:
+    """Return what the machine was like over the run, of the entries whose launches differ most."""
+    entries = sorted(entry_levels(results.run), key=lambda one: -one.spread)[:_MOST_LINES]
+    if not entries:
+        return []
+    caption = "Over the run: how much slower (above) or faster than usual each launch was, burst by burst"
+    return [[Picture(caption, level_picture(entries))]]
 
 
 def _what(one: Tail) -> str:

@@ -1,0 +1,137 @@
+"""The replies to a run's questions in words: who leads, where, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.questions import Question, Reply
+from fabriscope.analysis.words import advantage_range_text, interval_text, ratio_text, size_text
+from fabriscope.model.benchmark_kind import APPLICATION
+from fabriscope.model.benchmarks import kind_of
+
+MOST_NAMED = 6
+"""Undecided questions that are named; more are counted."""
+MOST_WHERES = 2
+"""Circumstances of a verdict that are named; more are counted."""
+
+
+def question_sentence(question: Question) -> str:
+    """Return all that is said of a question: `gige leads slow at every size in 6 circumstances, 2.1 to 9.8 times.`"""
+    said = [f"{_said(question, reply)}{_in_brackets(reply)}" for reply in question.replies]
+    where = question.replies[0].wheres[0] if question.curve_count == 1 else PLACEMENT_NAMES.get(question.placement, "")
+    head = f"{where[0].upper()}{where[1:]}: " if where else ""
+    return f"{head}{'; '.join(said)}."
+
+
+def undecided_sentence(questions: Sequence[Question]) -> str:
+    """Return which questions are undecided at every point, and how many blocks would decide them, where known."""
+    named = [f"{question_text(question)}{_advice(question.replies[0])}" for question in questions[:MOST_NAMED]]
+    more = [f"{len(questions) - MOST_NAMED} more"] if len(questions) > MOST_NAMED else []
+    return f"Undecided at every point: {'; '.join([*named, *more])}."
+
+
+def question_text(question: Question) -> str:
+    """Return what is set against what: `gige against ethernet-100 between hosts`."""
+    placement = PLACEMENT_NAMES.get(question.placement, "")
+    return f"{question.first} against {question.second}{f' {placement}' if placement else ''}"
+
+
+def place_text(question: Question, reply: Reply) -> str:
+    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `at 12 of 40 points, 1 B to 16 KiB`."""
+    count, total = len(reply.points), question.point_count
+    if count == total:
+        return _everywhere(question)
+    sizes = sorted({point.message_size_bytes for point in reply.points})
+    if question.curve_count == 1 and (place := _run_of_sizes(question, sizes)):
+        return place
+    first, last = size_text(sizes[0]), size_text(sizes[-1])
+    return f"at {count} of {total} points, {first if first == last else f'{first} to {last}'}"
+
+
+def circumstances_text(question: Question, reply: Reply) -> str:
+    """Return in which circumstances a verdict holds, the first few by name."""
+    wheres = reply.wheres
+    every = f"all {len(wheres)}" if len(wheres) == question.curve_count else f"{len(wheres)} of {question.curve_count}"
+    if len(wheres) <= MOST_WHERES:
+        return "; ".join(wheres)
+    return f"{every} circumstances"
+
+
+def amount_text(reply: Reply) -> str:
+    """Return by how much: `by 8 to 15 %`, `2.1 to 9.8 times`; of nobody's lead the ratios."""
+    least, most = reply.least_ratio, reply.most_ratio
+    if reply.verdict in LEADS:
+        return advantage_range_text(least, most)
+    low, high = ratio_text(least), ratio_text(most)
+    return f"ratio {low}" if low == high else f"ratio {low} to {high}"
+
+
+def ends_text(reply: Reply) -> str:
+    """Return the interval around those of all its points, as ratios; words where there is none."""
+    if reply.ends is None:
+        return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval yet"
+    return interval_text(*reply.ends, ratio_text)
+
+
+def grades_text(grades: Mapping[str, int]) -> str:
+    """Return `A`, `A to C`; nothing where none is known."""
+    known = sorted(grades)
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}" if known else ""
+
+
+def transport_text(transport: Mapping[str, int]) -> str:
+    """Return `proved`, `proved at 3 of 5`, `undecided`; nothing where nobody watched."""
+    total, known = sum(transport.values()), {verdict: count for verdict, count in transport.items() if verdict}
+    parts = [verdict if count == total else f"{verdict} at {count} of {total}" for verdict, count in known.items()]
+    return ", ".join(parts)
+
+
+def _said(question: Question, reply: Reply) -> str:
+    place = place_text(question, reply)
+    if reply.verdict == EQUIVALENT:
+        return f"{question.first} and {question.second} are equivalent {place}"
+    if reply.verdict == UNDECIDED:
+        who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
+        return f"{who}undecided {place}{_advice(reply)}"
+    return f"{reply.leader} leads {reply.follower} {place}, {amount_text(reply)}"
+
+
+def _in_brackets(reply: Reply) -> str:
+    if reply.verdict not in LEADS:
+        return ""
+    grades, transport = grades_text(reply.grades), transport_text(reply.transport)
+    told = [
+        f"{'grades' if ' ' in grades else 'grade'} {grades}" if grades else "",
+        f"transport {transport}" if transport else "",
+    ]
+    return f" ({', '.join(part for part in told if part)})" if any(told) else ""
+
+
+def _advice(reply: Reply) -> str:
+    needed = reply.blocks_to_decide
+    return f" (about {needed} blocks would decide)" if needed and reply.verdict == UNDECIDED else ""
+
+
+def _everywhere(question: Question) -> str:
+    curves = [point.pair.left_curve for reply in question.replies for point in reply.points]
+    if all(kind_of(curve.benchmark).pattern == APPLICATION for curve in curves):
+        return "on every problem" if question.point_count > 1 else "on this problem"
+    sizes = {point.message_size_bytes for reply in question.replies for point in reply.points}
+    place = "at every size" if len(sizes) > 1 else f"at {size_text(min(sizes))}"
+    return place if question.curve_count == 1 else f"{place} in all {question.curve_count} circumstances"
+
+
+def _run_of_sizes(question: Question, sizes: Sequence[int]) -> str:
+    """Return where neighbouring sizes lie among those of one curve; nothing where others lie between them."""
+    every = sorted(point.message_size_bytes for reply in question.replies for point in reply.points)
+    first, last = size_text(sizes[0]), size_text(sizes[-1])
+    at = every.index(sizes[0])
+    if every[at : at + len(sizes)] != list(sizes):
+        return ""
+    if len(sizes) == 1:
+        return f"at {first}"
+    if at == 0:
+        return f"up to {last}"
+    return f"from {first} on" if sizes[-1] == every[-1] else f"from {first} to {last}"

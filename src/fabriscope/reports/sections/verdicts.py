@@ -1,0 +1,100 @@
+"""The answer as a table and a picture: each question that the plan asks, who leads, where, by how much, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.questions import Question, Reply
+from fabriscope.analysis.comparing.reply_words import (
+    amount_text,
+    circumstances_text,
+    ends_text,
+    grades_text,
+    place_text,
+    transport_text,
+)
+from fabriscope.analysis.proof.transport import BADGES
+from fabriscope.analysis.results import Results
+from fabriscope.analysis.words import UNKNOWN
+from fabriscope.reports._forest import ForestLine, forest
+from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Picture, Row, Section, Sections, Table
+
+MOST_LINES = 8
+"""Of the picture, and rows of the table that are not folded away."""
+MOST_BRIEF_ROWS = 12
+_NOTE = (
+    "A point is one message size in one circumstance (benchmark, layer, placement). By how much: the ratios of all "
+    "points with the verdict; the interval lies around those of all of them. Trust is the grade of the worse number of "
+    "each pair, transport what is known of what carried the bytes of both."
+)
+_WATCHED = "not watched"
+
+
+def _build(results: Results) -> list[Section]:
+    replies = [(question, reply) for question in results.questions for reply in question.replies]
+    if not replies:
+        return []
+    table = Table(_columns(), [_row(*each) for each in replies], [each[0] for each in replies], "answers", MOST_LINES)
+    lines = list(_lines(replies))[:MOST_LINES]
+    caption = "Who leads: ratios with their 95\N{NO-BREAK SPACE}% intervals"
+    blocks: list[Block] = [table, Paragraph(_NOTE, is_note=True)]
+    picture = Picture(caption, forest(lines))
+    return [Section("verdicts", "Verdicts", blocks, brief=_brief(replies), picture=picture)]
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("question"), Column("answer"), Column("by how much"), Column("where"), Column("trust"),
+        Column("transport", "name"),
+    ]  # fmt: skip
+
+
+def _row(question: Question, reply: Reply) -> Row:
+    answer = f"{reply.leader} leads" if reply.leader else reply.verdict
+    transport = transport_text(reply.transport)
+    return [
+        Cell(f"{question.first} / {question.second}", _placement(question)),
+        Cell(answer, style=reply.verdict),
+        Cell(_amount(reply), ends_text(reply)),
+        Cell(place_text(question, reply), circumstances_text(question, reply)),
+        grades_text(reply.grades) or UNKNOWN,
+        Cell(BADGES.get(transport, transport or _WATCHED), style=transport if transport in BADGES else ""),
+    ]
+
+
+def _placement(question: Question) -> str:
+    return PLACEMENT_NAMES.get(question.placement, "")
+
+
+def _amount(reply: Reply) -> str:
+    needed = reply.blocks_to_decide
+    return f"{amount_text(reply)}; about {needed} blocks would decide" if needed else amount_text(reply)
+
+
+def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
+    """Yield the picture's lines, each as how many times as fast the question's first name is."""
+    for question, reply in replies:
+        least, most, ends = reply.least_ratio, reply.most_ratio, reply.ends
+        if reply.leader == question.second:
+            least, most, ends = 1 / most, 1 / least, (1 / ends[1], 1 / ends[0]) if ends else None
+        small = ", ".join(part for part in (_placement(question), place_text(question, reply)) if part)
+        yield ForestLine(f"{question.first} / {question.second}", small, reply.verdict, least, most, ends)
+
+
+def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
+    """Return the table as a terminal has it: leads first, what is left counted."""
+    columns = [Column("answer"), Column("by how much"), Column("where"), Column("trust"), Column("transport")]
+    rows: list[Row] = []
+    for question, reply in replies[:MOST_BRIEF_ROWS]:
+        said = f"{question.first} / {question.second}: {reply.verdict}"
+        said = f"{reply.leader} leads {reply.follower}" if reply.leader else said
+        transport = transport_text(reply.transport) or _WATCHED
+        place = ", ".join(part for part in (_placement(question), place_text(question, reply)) if part)
+        rows.append([said, _amount(reply), place, grades_text(reply.grades), transport])
+    blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows)]
+    left = len(replies) - MOST_BRIEF_ROWS
+    return [*blocks, Paragraph(f"{left} more in the report.", is_note=True)] if left > 0 else blocks
+
+
+SECTION = Sections("verdicts", 15, _build)

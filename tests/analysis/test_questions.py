@@ -1,0 +1,99 @@
+"""The questions of a run and their replies: who leads, where, by how much, how sure; and the lead made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.analysis.small_run import HOSTS, TCP, run_of
+from tests.analysis.test_comparisons import LEVELS, MPI, SIZES, SLOW, WOBBLE, run_with
+
+from fabriscope.analysis.comparing.questions import Question, questions
+from fabriscope.analysis.comparing.reply_words import question_sentence, transport_text
+from fabriscope.analysis.results import Results, results_of
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.run_data import RunData
+
+OTHER = Entry("mpi", "ethernet-100", "inter", HOSTS, "mpich")
+
+
+def asked(run: RunData, *kinds: str) -> list[Question]:
+    results = Results(run)
+    return questions(results.compared, results.graded, kinds)
+
+
+def test_who_leads_everywhere_is_told_with_its_grade() -> None:
+    (question,) = asked(run_with(lambda _: 2.0))
+    assert (question.first, question.second) == ("gige", "ethernet-100"), "the leader first"
+    (reply,) = question.replies
+    assert reply.least_ratio == pytest.approx(2.0, rel=1e-2)
+    low, high = reply.ends or (0.0, 0.0)
+    assert 1.9 < low < 2.0 < high < 2.1
+    assert sum(reply.grades.values()) == len(SIZES)
+    grade = next(iter(reply.grades))
+    text = f"Ping-pong, TCP, between hosts: gige leads ethernet-100 at every size, 2.00 times (grade {grade})."
+    assert question_sentence(question) == text
+
+
+def test_a_lead_that_passes_names_both_and_where() -> None:
+    (question,) = asked(run_with(lambda size: 0.5 if size < 64 else 2.0))
+    text = question_sentence(question)
+    assert "gige leads ethernet-100 from 64 B on, 2.00 times" in text
+    assert "ethernet-100 leads gige at 8 B, 2.00 times" in text
+    assert [reply.leader for reply in question.replies] == ["gige", "ethernet-100"], "whoever leads at more points"
+
+
+def test_circumstances_are_one_question_at_each_placement() -> None:
+    """Over TCP 2 times and over MPI 3 times: one question with two circumstances."""
+    measured: dict[Case, list[list[list[float]]]] = {}
+    for entry, factor in ((TCP, 1.0), (SLOW, 2.0), (MPI, 1.0), (OTHER, 3.0)):
+        for size in SIZES:
+            times = [10**6 * level * factor * wobble for level, wobble in zip(LEVELS, WOBBLE, strict=True)]
+            measured[Case(entry, "ping_pong", size)] = [[[time]] for time in times]
+    found = [question for question in asked(run_of(measured)) if question.kind == "fabric"]
+    (question,) = found
+    assert (question.curve_count, question.point_count) == (2, 2 * len(SIZES))
+    text = question_sentence(question)
+    assert text.startswith("Between hosts: gige leads ethernet-100 at every size in all 2 circumstances, 2.00 to 3.00")
+    assert not [one for one in asked(run_of(measured), "layer") if one.kind == "fabric"], "what the plan names alone"
+
+
+def test_what_is_undecided_is_named_and_nobody_leads() -> None:
+    run = run_with(lambda _: 1.0005, blocks=1)
+    (question,) = asked(run)
+    assert not question.is_decided
+    answer = results_of(run).answer
+    assert answer[0].startswith("Undecided at every point: ")
+    assert not any(" leads " in sentence for sentence in answer)
+
+
+def test_decided_questions_come_first() -> None:
+    found = asked(run_with(lambda _: 1.0005, blocks=1)) + asked(run_with(lambda _: 2.0))
+    assert [question.is_decided for question in sorted(found, key=lambda one: not one.is_decided)] == [True, False]
+
+
+def test_a_best_number_that_others_overlap_is_nobodys_alone() -> None:
+    (best,) = [text for text in results_of(run_with(lambda _: 1.0)).answer if text.startswith("Between hosts, the")]
+    assert "of gige · TCP and ethernet-100 · TCP: their intervals overlap" in best.replace(
+        "ethernet-100 · TCP and gige · TCP", "gige · TCP and ethernet-100 · TCP"
+    )
+    (clear,) = [text for text in results_of(run_with(lambda _: 2.0)).answer if text.startswith("Between hosts, the")]
+    assert "gige · TCP" in clear
+    assert "overlap" not in clear
+
+
+@pytest.mark.parametrize(
+    ("transport", "text"),
+    [({"proved": 5}, "proved"), ({"proved": 3, "": 2}, "proved at 3 of 5"), ({"": 4}, ""),
+     ({"proved": 1, "undecided": 1}, "proved at 1 of 2, undecided at 1 of 2")],
+)  # fmt: skip
+def test_what_carried_the_bytes_is_counted(transport: dict[str, int], text: str) -> None:
+    assert transport_text(transport) == text
+
+
+def test_a_reply_turned_round_says_the_same() -> None:
+    (question,) = asked(run_with(lambda _: 2.0))
+    (reply,) = question.replies
+    turned = replace(reply, is_inverse=not reply.is_inverse)
+    assert turned.least_ratio == pytest.approx(1 / reply.most_ratio)
+    assert turned.ends == pytest.approx(tuple(1 / end for end in reversed(reply.ends or ())))
