@@ -79,9 +79,9 @@ std::string Switchboard::apply(const Change& change) {
     meant.emplace_back(&attachment, changed(attachment.fabric->faults(attachment.index), change));
   }
   if (meant.empty()) return error_json("no port of fabric " + change.fabric + " is meant");
-  Fabric& fabric = *meant.front().first->fabric;
-  if (change.on_full == OnFull::kPause && fabric.settings().buffer_bytes == 0)
-    return error_json("on_full=pause needs a buffer");
+  FabricModel& fabric = *meant.front().first->fabric;
+  const FabricSettings wanted = changed(fabric.settings(), change);
+  if (!change.qos.empty()) fabric.set_qos(*wanted.qos, now_ns);
   if (change.on_full) fabric.set_on_full(*change.on_full, now_ns);
   if (!change.faults.empty()) {
     for (const auto& [attachment, faults] : meant)
@@ -99,14 +99,24 @@ std::string Switchboard::counters_json() {
     write_port(json, attachment);
     separator = ",";
   }
-  json << "]}";
+  json << ']';
+  write_trunks(json);
+  json << '}';
   return json.str();
+}
+
+// Only where there are switches in a row.
+void Switchboard::write_trunks(std::ostream& json) const {
+  std::ostringstream trunks;
+  for (const auto& fabric : fabrics_) {
+    fabric->write_trunks(trunks, trunks.tellp() > 0 ? "," : "", monotonic_ns());
+  }
+  if (trunks.tellp() > 0) json << ",\"trunks\":[" << trunks.str() << ']';
 }
 
 void Switchboard::write_port(std::ostream& json, const Attachment& attachment) const {
   const std::int64_t now_ns = monotonic_ns();
   const PortCounters& counters = attachment.fabric->counters(attachment.index);
-  const Pause& pause = attachment.fabric->pause(attachment.index);
   json << "{\"fabric\":\"" << attachment.settings.fabric << "\",\"host\":\""
        << attachment.settings.host << "\",\"kind\":\"" << attachment.settings.kind << "\",";
   append_direction(json, "up", counters.up);
@@ -124,7 +134,8 @@ void Switchboard::write_port(std::ostream& json, const Attachment& attachment) c
        << ",\"reordered_frames\":" << counters.reordered_frames
        << ",\"link_down_frames\":" << counters.link_down_frames << ",\"is_down\":"
        << (attachment.fabric->is_down(attachment.index, now_ns) ? "true" : "false")
-       << ",\"pauses\":" << pause.count() << ",\"paused_ns\":" << pause.paused_ns(now_ns)
+       << ",\"pauses\":" << attachment.fabric->pause_count(attachment.index)
+       << ",\"paused_ns\":" << attachment.fabric->paused_ns(attachment.index, now_ns)
        << ",\"late_frames\":" << counters.late_frames
        << ",\"lateness_sum_ns\":" << counters.lateness_sum_ns
        << ",\"lateness_maximum_ns\":" << counters.lateness_maximum_ns
@@ -134,7 +145,9 @@ void Switchboard::write_port(std::ostream& json, const Attachment& attachment) c
     json << separator << count;
     separator = ",";
   }
-  json << "]}";
+  json << ']';
+  attachment.fabric->write_more(json, attachment.index, now_ns);
+  json << '}';
 }
 
 std::string Switchboard::queues_json() const {

@@ -7,18 +7,10 @@
 namespace fabriscope::lab {
 namespace {
 
-// What a host may have in its own queue. Nothing tells a sending program that its card is busy, so
-// only a bound on memory can be drawn here: it lies far above any TCP window.
-constexpr std::int64_t kUplinkBytes = 64 << 20;
-
 // An output stops its senders when more than this part of its buffer is taken, and lets them go on
 // when this part is left. The rest is for what is on its way meanwhile.
 constexpr std::int64_t kPauseAbovePart = 2;
 constexpr std::int64_t kResumeAtPart = 4;
-
-std::int64_t size_of(const FramePointer& frame) {
-  return static_cast<std::int64_t>(frame->size_bytes);
-}
 
 }  // namespace
 

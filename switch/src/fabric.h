@@ -1,93 +1,58 @@
-// One emulated switch: cables, a learning table, and an output buffer for every port. Time is an
-// argument everywhere, so that tests make it up.
+// One emulated switch: cables, a learning table, and one output buffer for every port. qos_fabric.h
+// has one with priorities.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <vector>
 
-#include "coalescer.h"
-#include "counters.h"
-#include "faults.h"
-#include "frame.h"
+#include "fabric_model.h"
 #include "mac_table.h"
 #include "pause.h"
 #include "queue.h"
 
 namespace fabriscope::lab {
 
-enum class OnFull {
-  kDrop,   // what does not fit into an output buffer is lost
-  kPause,  // the hosts that fill it are stopped before (IEEE 802.3 annex 31B)
-};
-
-struct FabricSettings {
-  std::string name;
-  std::int64_t rate_bits_per_s = 0;  // 0: unlimited
-  std::int64_t delay_ns = 0;         // propagation from host to host
-  std::int64_t buffer_bytes = 0;     // of each output; 0: unlimited
-  // Interrupt coalescing of the receiving host's card; a time of 0 hands every frame over at once.
-  std::int64_t rx_coalesce_ns = 0;
-  std::int64_t rx_coalesce_frames = 1;
-  OnFull on_full = OnFull::kDrop;
-  std::int64_t seed = 1;  // of everything that happens by chance
-  Faults faults;          // of every port
-};
-
-class Fabric {
+class Fabric final : public FabricModel {
  public:
   Fabric(FabricSettings settings, std::size_t port_count, std::int64_t now_ns = 0);
 
-  // A frame left the host of `port` at `sent_ns`.
-  void accept(std::size_t port, FramePointer frame, std::int64_t sent_ns);
+  void accept(std::size_t port, FramePointer frame, std::int64_t sent_ns) override;
+  void advance(std::int64_t known_ns) override;
+  Delivery next_delivery(std::size_t port, std::int64_t now_ns) override;
 
-  // Says that every frame sent by `known_ns` has been accepted. No later one can reach the switch
-  // before the shortest frame would, so everything that reaches it until then is forwarded, in
-  // order.
-  void advance(std::int64_t known_ns);
+  // A pause frame takes as long.
+  std::int64_t shortest_uplink_ns() const override { return shortest_uplink_ns_; }
+  std::int64_t next_event_ns() const override;
 
-  // Returns the next frame to hand to the host of `port` by `now_ns`, which is at most
-  // shortest_uplink_ns() after the last `known_ns`.
-  Delivery next_delivery(std::size_t port, std::int64_t now_ns);
+  void record_delivery(std::size_t port, std::int64_t frame_bytes, std::int64_t late_ns) override;
+  void record_refusal(std::size_t port) override { ++ports_[port].counters.refused_frames; }
 
-  // Returns the least time from a host into the switch. A pause frame takes as long.
-  std::int64_t shortest_uplink_ns() const { return shortest_uplink_ns_; }
-
-  // Returns when advance() and next_delivery() have something to do next if no frame comes; kNever:
-  // nothing.
-  std::int64_t next_event_ns() const;
-
-  void record_delivery(std::size_t port, std::int64_t frame_bytes, std::int64_t late_ns);
-  void record_refusal(std::size_t port) { ++ports_[port].counters.refused_frames; }
-
-  // Returns when the uplink of `port` is free; nothing that its host sends until then leaves
-  // sooner.
-  std::int64_t uplink_free_ns(std::size_t port) const;
-
-  // Bytes that wait in or leave the output buffer of `port` at `now_ns`.
-  std::int64_t queue_bytes(std::size_t port, std::int64_t now_ns) {
+  std::int64_t uplink_free_ns(std::size_t port) const override;
+  std::int64_t queue_bytes(std::size_t port, std::int64_t now_ns) override {
     return ports_[port].downlink.bytes(now_ns);
   }
-  // Returns the most bytes that the output buffer of `port` held since the last call.
-  std::int64_t take_queue_maximum(std::size_t port, std::int64_t now_ns);
+  std::int64_t take_queue_maximum(std::size_t port, std::int64_t now_ns) override;
 
-  // What is changed while it runs, from `now_ns` on.
-  void set_faults(std::size_t port, const Faults& faults, std::int64_t now_ns) {
+  void set_faults(std::size_t port, const Faults& faults, std::int64_t now_ns) override {
     ports_[port].faults.set(faults, now_ns);
   }
-  void set_on_full(OnFull on_full, std::int64_t now_ns);
+  void set_on_full(OnFull on_full, std::int64_t now_ns) override;
 
-  const FabricSettings& settings() const { return settings_; }
-  std::size_t port_count() const { return ports_.size(); }
-  const PortCounters& counters(std::size_t port) const { return ports_[port].counters; }
-  const Faults& faults(std::size_t port) const { return ports_[port].faults.settings(); }
+  const FabricSettings& settings() const override { return settings_; }
+  std::size_t port_count() const override { return ports_.size(); }
+  const PortCounters& counters(std::size_t port) const override { return ports_[port].counters; }
+  const Faults& faults(std::size_t port) const override { return ports_[port].faults.settings(); }
   const Pause& pause(std::size_t port) const { return ports_[port].pause; }
-  bool is_down(std::size_t port, std::int64_t now_ns) const {
+  std::int64_t pause_count(std::size_t port) const override { return ports_[port].pause.count(); }
+  std::int64_t paused_ns(std::size_t port, std::int64_t now_ns) const override {
+    return ports_[port].pause.paused_ns(now_ns);
+  }
+  bool is_down(std::size_t port, std::int64_t now_ns) const override {
     return ports_[port].faults.is_down(now_ns);
   }
-  void reset_counters(std::int64_t now_ns);
+  void reset_counters(std::int64_t now_ns) override;
 
  private:
   struct Waiting {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct ReturnToPool {
 };
 
 using FramePointer = std::unique_ptr<Frame, ReturnToPool>;
+
+inline std::int64_t size_of(const FramePointer& frame) {
+  return static_cast<std::int64_t>(frame->size_bytes);
+}
 
 // Keeps frames for use again: the switch allocates only while it has never been so full before.
 class FramePool {

@@ -18,6 +18,7 @@ struct PortSettings {
   std::string device;   // the host's interface
   std::string address;  // its Ethernet address, as 02:00:00:00:00:01; tap only
   std::string peer;     // packet only: the other end of the host's veth pair, in our own namespace
+  std::int64_t switch_number = 1;  // which of the fabric's switches in a row
 };
 
 class Port {

@@ -1,92 +1,38 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <map>
-#include <sstream>
 #include <stdexcept>
+#include <utility>
+
+#include "qos_words.h"
+#include "words.h"
 
 namespace fabriscope::lab {
 
 const char* const kUsage =
     R"(usage: fabriscope-switch --control PATH [--awake-ns N] [--no-realtime]
          --fabric name=F[,rate=BITS_PER_S][,delay=NS][,buffer=BYTES][,coalesce_ns=NS][,coalesce_frames=N]
-                  [,on_full=drop|pause][,seed=N][,FAULT=N...] ...
+                  [,on_full=drop|pause][,seed=N][,FAULT=N...][,QUEUES=...] ...
          --port fabric=F,host=H,netns=PATH,device=ETH[,address=MAC]               (a TAP device) ...
          --port fabric=F,host=H,kind=packet,netns=PATH,device=ETH,peer=VETH       (a veth pair) ...
+                  [,switch=N]                                           (the N-th of switches in a row)
 
 Emulates Ethernet switches. A rate or buffer of 0 is unlimited. Prints "ready" once every port is open, and
 its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "queues",
-"reset" or "set fabric=F[,host=H][,on_full=drop|pause][,FAULT=N...]" with a line of JSON.
+"reset" or "set fabric=F[,host=H][,on_full=drop|pause][,FAULT=N...][,QUEUES=...]" with a line of JSON.
 FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1).
+QUEUES make it a switch with priorities: pfc=P/P... (those that are paused), xoff, xon, headroom, shared,
+ecn_min, ecn_max (bytes, or none), alpha_ppm, ecn_ppb, turns=strict|fair, dscp=DSCP:P/DSCP:P...
 )";
 
 namespace {
 
-using Words = std::map<std::string, std::string>;
+constexpr std::int64_t kMostSwitches = 8;
 
 constexpr std::array<const char*, 7> kFaultWords{
     "loss_ppb",       "drop_every",   "reorder_ppb", "reorder_delay_ns",
     "flap_period_ns", "flap_down_ns", "down"};
-
-Words read_words(const std::string& text) {
-  for (const char letter : text) {
-    // They are written into JSON as they are.
-    if (letter < ' ' || letter == '"' || letter == '\\' || letter == '\x7f')
-      throw std::invalid_argument("a character that is no plain one is in '" + text + "'");
-  }
-  Words words;
-  std::istringstream stream(text);
-  std::string word;
-  while (std::getline(stream, word, ',')) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument("'" + word + "' is not KEY=VALUE");
-    const std::string key = word.substr(0, equals);
-    if (!words.emplace(key, word.substr(equals + 1)).second)
-      throw std::invalid_argument("'" + key + "' is given twice");
-  }
-  return words;
-}
-
-std::string take(Words& words, const std::string& key, const char* fallback = nullptr) {
-  const auto found = words.find(key);
-  if (found == words.end()) {
-    if (fallback == nullptr) throw std::invalid_argument("'" + key + "=' is missing");
-    return fallback;
-  }
-  std::string value = found->second;
-  words.erase(found);
-  return value;
-}
-
-// Times are at most a day, rates a petabit per second, the rest what no sum of two overflows.
-std::int64_t most_of(const std::string& key) {
-  const bool is_time = key == "delay" || key == "--awake-ns" || key == "down" ||
-                       (key.size() > 3 && key.compare(key.size() - 3, 3, "_ns") == 0);
-  if (is_time) return 86'400'000'000'000;
-  return key == "rate" || key == "buffer" ? 1'000'000'000'000'000 : 1LL << 62;
-}
-
-// Digits and nothing else: no sign, no space, no other base.
-std::int64_t read_number(const std::string& text, const std::string& key) {
-  std::int64_t value = -1;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  const bool is_number = error == std::errc() && stopped == end && text[0] != '-';
-  if (!is_number || value > most_of(key)) {
-    throw std::invalid_argument(key + "=" + text + " is not a whole number from 0 to " +
-                                std::to_string(most_of(key)));
-  }
-  return value;
-}
-
-std::int64_t take_number(Words& words, const std::string& key, const char* fallback) {
-  return read_number(take(words, key, fallback), key);
-}
-
-void refuse_rest(const Words& words) {
-  if (!words.empty()) throw std::invalid_argument("there is no key '" + words.begin()->first + "'");
-}
 
 std::optional<OnFull> take_on_full(Words& words) {
   const std::string value = take(words, "on_full", "");
@@ -102,10 +48,6 @@ Words take_faults(Words& words) {
     if (words.count(key) != 0) faults[key] = take(words, key);
   }
   return faults;
-}
-
-void refuse_beyond(std::int64_t value, std::int64_t limit, const std::string& what) {
-  if (value > limit) throw std::invalid_argument(what);
 }
 
 Faults with_faults(Faults faults, const Words& words) {
@@ -140,9 +82,10 @@ FabricSettings read_fabric(const std::string& text) {
   fabric.on_full = take_on_full(words).value_or(OnFull::kDrop);
   fabric.seed = take_number(words, "seed", "1");
   fabric.faults = with_faults({}, take_faults(words));
+  const Words qos = take_qos(words);
+  if (!qos.empty()) fabric.qos = with_qos({}, qos);
   refuse_rest(words);
-  if (fabric.on_full == OnFull::kPause && fabric.buffer_bytes == 0)
-    throw std::invalid_argument("on_full=pause needs a buffer");
+  refuse_contradictions(fabric);
   return fabric;
 }
 
@@ -156,10 +99,30 @@ PortSettings read_port(const std::string& text) {
   port.device = take(words, "device");
   port.address = take(words, "address", "");
   port.peer = take(words, "peer", "");
+  port.switch_number = take_number(words, "switch", "1");
   refuse_rest(words);
   if (port.kind != "tap" && port.kind != "packet")
     throw std::invalid_argument("there is no kind of port '" + port.kind + "'");
+  if (port.switch_number < 1 || port.switch_number > kMostSwitches)
+    throw std::invalid_argument("switch=" + std::to_string(port.switch_number) + " is not 1 to " +
+                                std::to_string(kMostSwitches));
   return port;
+}
+
+// Tells each fabric with several switches in a row which of them its ports are of.
+void place_ports(Settings& settings) {
+  for (FabricSettings& fabric : settings.fabrics) {
+    std::vector<std::size_t> places;
+    for (const PortSettings& port : settings.ports) {
+      if (port.fabric == fabric.name)
+        places.push_back(static_cast<std::size_t>(port.switch_number) - 1);
+    }
+    const bool is_row = std::any_of(places.begin(), places.end(), [](auto at) { return at > 0; });
+    if (!is_row) continue;
+    if (!fabric.qos) fabric.qos = QosSettings{};
+    fabric.qos->switch_of_port = std::move(places);
+    refuse_contradictions(fabric);
+  }
 }
 
 }  // namespace
@@ -171,13 +134,29 @@ Change read_change(const std::string& text) {
   change.host = take(words, "host", "");
   change.on_full = take_on_full(words);
   change.faults = take_faults(words);
+  change.qos = take_qos(words);
+  with_qos({}, change.qos);  // refuses what cannot be read
   refuse_rest(words);
   if (change.on_full && !change.host.empty())
     throw std::invalid_argument("on_full is of a whole fabric, not of one host");
+  if (!change.qos.empty() && !change.host.empty())
+    throw std::invalid_argument(change.qos.begin()->first +
+                                " is of a whole fabric, not of one host");
   return change;
 }
 
 Faults changed(Faults faults, const Change& change) { return with_faults(faults, change.faults); }
+
+FabricSettings changed(FabricSettings fabric, const Change& change) {
+  if (!change.qos.empty() && !fabric.qos)
+    throw std::invalid_argument("fabric " + fabric.name +
+                                " has one queue for each port: it would have to be started with "
+                                "priorities, for example pfc=3");
+  if (change.on_full) fabric.on_full = *change.on_full;
+  if (fabric.qos) fabric.qos = with_qos(*fabric.qos, change.qos);
+  refuse_contradictions(fabric);
+  return fabric;
+}
 
 Settings read_settings(const std::vector<std::string>& arguments) {
   Settings settings;
@@ -203,6 +182,7 @@ Settings read_settings(const std::vector<std::string>& arguments) {
     }
   }
   if (settings.control_path.empty()) throw std::invalid_argument("--control is missing");
+  place_ports(settings);
   return settings;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric.h"
+#include "fabric_model.h"
 #include "port.h"
 
 namespace fabriscope::lab {
@@ -26,14 +26,17 @@ struct Change {
   std::string host;  // empty: every port of the fabric
   std::optional<OnFull> on_full;
   std::map<std::string, std::string> faults;  // that are named; the others stay
+  std::map<std::string, std::string> qos;     // likewise, of queues and priorities
 };
 
 // Both throw std::invalid_argument with one sentence.
 Settings read_settings(const std::vector<std::string>& arguments);
 Change read_change(const std::string& text);
 
-// Returns the faults of a port after a change that was read.
+// Return the faults of a port, and the settings of a fabric, after a change that was read. The
+// latter throws std::invalid_argument for what cannot be.
 Faults changed(Faults faults, const Change& change);
+FabricSettings changed(FabricSettings fabric, const Change& change);
 
 extern const char* const kUsage;
 

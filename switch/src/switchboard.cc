@@ -10,7 +10,9 @@
 #include <stdexcept>
 
 #include "clock.h"
+#include "fabric.h"
 #include "netns.h"
+#include "qos_fabric.h"
 #include "sleeper.h"
 
 namespace fabriscope::lab {
@@ -42,6 +44,11 @@ void watch(int epoll, int operation, int descriptor, std::uint64_t tag, bool is_
   if (!is_gone) throw_errno("watch a descriptor");
 }
 
+std::unique_ptr<FabricModel> make_fabric(const FabricSettings& settings, std::size_t port_count) {
+  if (settings.qos) return std::make_unique<QosFabric>(settings, port_count, monotonic_ns());
+  return std::make_unique<Fabric>(settings, port_count, monotonic_ns());
+}
+
 }  // namespace
 
 Switchboard::Switchboard(const Settings& settings)
@@ -50,9 +57,9 @@ Switchboard::Switchboard(const Settings& settings)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   std::map<std::string, std::size_t> port_counts;
   for (const PortSettings& port : settings.ports) ++port_counts[port.fabric];
-  std::map<std::string, Fabric*> by_name;
+  std::map<std::string, FabricModel*> by_name;
   for (const FabricSettings& fabric : settings.fabrics) {
-    fabrics_.push_back(std::make_unique<Fabric>(fabric, port_counts[fabric.name], monotonic_ns()));
+    fabrics_.push_back(make_fabric(fabric, port_counts[fabric.name]));
     by_name[fabric.name] = fabrics_.back().get();
   }
   std::map<std::string, std::size_t> next_index;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "awake.h"
-#include "fabric.h"
+#include "fabric_model.h"
 #include "port.h"
 #include "settings.h"
 #include "unique_fd.h"
@@ -34,7 +34,7 @@ class Switchboard {
   struct Attachment {
     PortSettings settings;
     std::unique_ptr<Port> port;
-    Fabric* fabric;
+    FabricModel* fabric;
     std::size_t index;           // of the port in its fabric
     std::int64_t missed_before;  // frames missed by the last reset
     bool is_watched;             // a frame of its host wakes us up
@@ -56,6 +56,7 @@ class Switchboard {
   std::int64_t next_event_ns() const;
   void answer(int control_descriptor);
   void write_port(std::ostream& json, const Attachment& attachment) const;
+  void write_trunks(std::ostream& json) const;
   std::string reply_to(const std::string& request);
   std::string apply(const Change& change);
   std::string queues_json() const;
@@ -64,7 +65,7 @@ class Switchboard {
   Awake awake_;
   FramePool pool_;  // outlives the frames that fabrics hold
   FramePointer spare_;
-  std::vector<std::unique_ptr<Fabric>> fabrics_;
+  std::vector<std::unique_ptr<FabricModel>> fabrics_;
   std::vector<Attachment> attachments_;
   UniqueFd epoll_;
   std::deque<DepthSample> depths_;

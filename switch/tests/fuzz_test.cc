@@ -9,6 +9,7 @@
 #include "../guest/request.h"
 #include "bench.h"
 #include "check.h"
+#include "qos_bench.h"
 #include "settings.h"
 
 using fabriscope::test::fuzz_count;
@@ -20,7 +21,8 @@ namespace {
 const char* const kFabric =
     "name=gige,rate=1000000000,delay=2000,buffer=65536,coalesce_ns=80000,coalesce_frames=15,"
     "on_full=drop,seed=7,loss_ppb=10,drop_every=3,reorder_ppb=5,reorder_delay_ns=100,"
-    "flap_period_ns=1000,flap_down_ns=10,down=0";
+    "flap_period_ns=1000,flap_down_ns=10,down=0,pfc=3/4,xoff=100,xon=50,headroom=70,shared=1000,"
+    "alpha_ppm=2000000,ecn_min=10,ecn_max=20,ecn_ppb=5,turns=fair,dscp=26:3/0:7";
 const char* const kPort =
     "fabric=gige,host=a,kind=packet,netns=/run/netns/a,device=eth1,peer=v1,"
     "address=02:00:00:00:00:01";
@@ -57,7 +59,7 @@ bool is_fabric_read(const std::string& text) {
 
 bool is_change_read(const std::string& text) {
   try {
-    changed({}, read_change(text));
+    changed(Faults{}, read_change(text));
     return true;
   } catch (const std::invalid_argument&) {
     return false;
@@ -104,7 +106,10 @@ TEST(fabrics_changed_at_random) {
 }
 
 TEST(ports_changed_at_random) { try_many(is_port_read, {kPort}); }
-TEST(changes_changed_at_random) { try_many(is_change_read, {kChange, "fabric=gige,on_full=drop"}); }
+TEST(changes_changed_at_random) {
+  try_many(is_change_read,
+           {kChange, "fabric=gige,on_full=drop", "fabric=gige,pfc=none,xoff=none,ecn_min=5"});
+}
 
 TEST(requests_to_an_agent_changed_at_random) {
   const std::string whole("/root\0002\0ls\0-l\0PATH=/bin\0", 24);
@@ -158,5 +163,50 @@ TEST(frames_at_random) {
       CHECK_EQUAL(one.size_bytes, sizes[one.number]);
       CHECK_EQUAL(++came[one.port][one.number], 1);
     }
+  }
+}
+
+// Likewise for switches with priorities, whatever they are told; and nothing is kept at the end.
+TEST(frames_at_random_by_priority) {
+  std::mt19937_64 draw(21);
+  const auto below = [&draw](std::uint64_t limit) {
+    return static_cast<std::int64_t>(draw() % limit);
+  };
+  for (std::uint64_t round = 0; round < fuzz_count(2000) / 20; ++round) {
+    FabricSettings settings = with_priorities();
+    settings.rate_bits_per_s = 1'000'000 + below(20'000'000'000);
+    settings.delay_ns = below(100'000);
+    settings.buffer_bytes = below(2) == 0 ? 0 : below(200'000);
+    settings.qos->lossless = static_cast<std::uint8_t>(below(256));
+    settings.qos->xoff_bytes = below(60'000);
+    settings.qos->headroom_bytes = below(2) == 0 ? kUnset : below(60'000);
+    settings.qos->shared_bytes = below(2) == 0 ? 0 : 1 + below(200'000);
+    settings.qos->alpha_ppm = 1 + below(10'000'000);
+    settings.qos->ecn_min_bytes = below(20'000);
+    settings.qos->ecn_max_bytes = settings.qos->ecn_min_bytes + below(20'000);
+    settings.qos->is_fair = below(2) == 0;
+    settings.faults.loss_ppb = below(4) == 0 ? below(1'000'000'000) : 0;
+    settings.faults.reorder_ppb = below(4) == 0 ? below(1'000'000'000) : 0;
+    settings.faults.reorder_delay_ns = below(200'000);
+    const std::size_t ports = 2 + static_cast<std::size_t>(below(5));
+    for (std::size_t port = 0; port < ports; ++port)
+      settings.qos->switch_of_port.push_back(static_cast<std::size_t>(below(3)));
+    QosBench bench(settings, ports);
+    std::int64_t now_ns = 0;
+    for (int number = 0; number < 200; ++number) {
+      now_ns += below(2) == 0 ? 0 : below(50'000);
+      const auto from = static_cast<std::size_t>(below(ports));
+      const auto to = static_cast<std::size_t>(below(4) == 0 ? kBroadcast : below(ports));
+      const std::size_t size_bytes = 20 + static_cast<std::size_t>(below(kMaximumFrameBytes - 20));
+      bench.send(from, now_ns,
+                 below(2) == 0 ? tagged(to, from, static_cast<std::size_t>(below(8)),
+                                        static_cast<std::int64_t>(size_bytes), number)
+                               : priority_pause(static_cast<std::size_t>(below(8)), 9));
+    }
+    bench.run();
+    CHECK_EQUAL(bench.fabric.next_event_ns(), kNever);
+    for (std::size_t port = 0; port < ports; ++port)
+      CHECK_EQUAL(bench.fabric.queue_bytes(port, kNever), 0);
+    CHECK_EQUAL(bench.fabric.memory(0).used_bytes(), 0);
   }
 }

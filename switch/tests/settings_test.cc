@@ -107,6 +107,87 @@ TEST(wrong_faults_are_refused) {
   CHECK_EQUAL(refusal_of_fabric("name=f,down=2"), "down is 0 or 1");
 }
 
+TEST(queues_are_read) {
+  const Settings settings = read_settings(
+      {"--control", "c", "--fabric",
+       "name=f,rate=1000000000,pfc=3/4,xoff=100,xon=50,headroom=70,shared=1000,alpha_ppm=2000000,"
+       "ecn_min=10,ecn_max=20,ecn_ppb=5,turns=fair,dscp=26:3/0:7",
+       "--port", "fabric=f,host=a,netns=n,device=d", "--port",
+       "fabric=f,host=b,netns=n,device=d,switch=2"});
+  const QosSettings& qos = settings.fabrics[0].qos.value();
+  CHECK_EQUAL(static_cast<int>(qos.lossless), 0x18);
+  CHECK_EQUAL(qos.xoff_bytes, 100);
+  CHECK_EQUAL(qos.xon_bytes, 50);
+  CHECK_EQUAL(qos.headroom_bytes, 70);
+  CHECK_EQUAL(qos.shared_bytes, 1000);
+  CHECK_EQUAL(qos.alpha_ppm, 2'000'000);
+  CHECK_EQUAL(qos.ecn_min_bytes, 10);
+  CHECK_EQUAL(qos.ecn_max_bytes, 20);
+  CHECK_EQUAL(qos.ecn_ppb, 5);
+  CHECK_EQUAL(qos.is_fair, true);
+  CHECK_EQUAL(static_cast<int>(qos.priority_of_dscp[26]), 3);
+  CHECK_EQUAL(static_cast<int>(qos.priority_of_dscp[0]), 7);
+  CHECK_EQUAL(static_cast<int>(qos.priority_of_dscp[48]), 6);
+  CHECK_EQUAL(qos.switch_of_port.size(), 2U);
+  CHECK_EQUAL(qos.switch_of_port[1], 1U);
+  CHECK_EQUAL(
+      read_settings({"--control", "c", "--fabric", "name=f,rate=1"}).fabrics[0].qos.has_value(),
+      false);
+}
+
+TEST(queues_that_contradict_themselves_are_refused) {
+  const auto refusal = [](const std::string& words) {
+    return refusal_of_fabric("name=f,rate=1000000000," + words);
+  };
+  CHECK_EQUAL(refusal_of_fabric("name=f,pfc=3"), "a switch with priorities needs a rate");
+  CHECK_EQUAL(refusal("pfc=3"), "a pause needs xoff, a shared buffer or a buffer");
+  CHECK_EQUAL(refusal("pfc=8"), "pfc=8 is not below 8");
+  CHECK_EQUAL(refusal("pfc="), "pfc= is not a whole number from 0 to 4611686018427387904");
+  CHECK_EQUAL(refusal("pfc=3,buffer=9000,on_full=pause"),
+              "on_full=pause pauses whole links and pfc priorities: choose one of them");
+  CHECK_EQUAL(refusal("pfc=3,xoff=10,xon=11"), "xon is more than xoff");
+  CHECK_EQUAL(refusal("pfc=3,buffer=100,xon=51"),
+              "xon is more than half of the buffer, at which a pause begins");
+  CHECK_EQUAL(refusal("pfc=3,xoff=10,shared=9"), "xoff is more than the shared buffer");
+  CHECK_EQUAL(refusal("shared=9,alpha_ppm=0"), "with an alpha of 0 no frame would be taken");
+  CHECK_EQUAL(refusal("shared=9,alpha_ppm=1000000001"), "alpha is more than 1000");
+  CHECK_EQUAL(refusal("ecn_min=1"), "ecn_min and ecn_max belong together");
+  CHECK_EQUAL(refusal("ecn_min=2,ecn_max=1"), "ecn_min is more than ecn_max");
+  CHECK_EQUAL(refusal("ecn_min=1,ecn_max=2,ecn_ppb=1000000001"), "ecn_ppb is more than all");
+  CHECK_EQUAL(refusal("turns=some"), "turns=some is neither strict nor fair");
+  CHECK_EQUAL(refusal("dscp=64:1"), "dscp=64 is not below 64");
+  CHECK_EQUAL(refusal("dscp=1:8"), "dscp priority=8 is not below 8");
+  CHECK_EQUAL(refusal("dscp=1"), "dscp=1 is not DSCP:PRIORITY");
+  CHECK_EQUAL(refusal("pfc=none,ecn_min=none,ecn_max=none"), "(nothing)");
+  CHECK_EQUAL(refusal_of_port("fabric=f,host=a,netns=n,device=d,switch=9"),
+              "switch=9 is not 1 to 8");
+  CHECK_EQUAL(refusal_of({"--control", "c", "--fabric", "name=f", "--port",
+                          "fabric=f,host=a,netns=n,device=d,switch=2"}),
+              "a switch with priorities needs a rate");
+}
+
+TEST(a_change_of_queues_is_checked_against_the_fabric) {
+  FabricSettings fabric;
+  fabric.name = "f";
+  fabric.rate_bits_per_s = 1;
+  const auto refusal = [&fabric](const std::string& text) -> std::string {
+    try {
+      changed(fabric, read_change(text));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "(nothing)";
+  };
+  CHECK_EQUAL(refusal("fabric=f,xoff=5"),
+              "fabric f has one queue for each port: it would have to be started with priorities, "
+              "for example pfc=3");
+  CHECK_EQUAL(refusal("fabric=f,host=a,xoff=5"), "xoff is of a whole fabric, not of one host");
+  fabric.qos = QosSettings{};
+  CHECK_EQUAL(refusal("fabric=f,xoff=5,xon=6"), "xon is more than xoff");
+  CHECK_EQUAL(refusal("fabric=f,pfc=1,xoff=5"), "(nothing)");
+  CHECK_EQUAL(changed(fabric, read_change("fabric=f,pfc=1,xoff=5")).qos->xoff_bytes, 5);
+}
+
 TEST(a_change_leaves_what_it_does_not_name) {
   Faults before;
   before.loss_ppb = 5;
@@ -124,7 +205,7 @@ TEST(a_change_leaves_what_it_does_not_name) {
 TEST(wrong_changes_are_refused) {
   const auto refusal = [](const std::string& text) -> std::string {
     try {
-      changed({}, read_change(text));
+      changed(Faults{}, read_change(text));
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
