@@ -99,8 +99,10 @@ std::vector<BurstPlanner> Session::make_planners() {
   const std::int64_t stretched_ns = std::min(kLongestBurstNs, spec_.budget_ns / visits);
   std::vector<BurstPlanner> planners;
   for (const CaseState& state : cases_) {
-    BurstLimits limits{spec_.burst_ns,          stretched_ns, spec_.max_burst_operations, recorded,
-                       clock_.record_cost_ns(), true};
+    const std::int64_t burst_ns = std::max(spec_.burst_ns, state.benchmark->least_burst_ns());
+    BurstLimits limits{
+        burst_ns, stretched_ns, spec_.max_burst_operations, recorded, clock_.record_cost_ns(),
+        true};
     if (state.timing != Timing::kOrigin) {
       limits.max_samples = recorded / (kNumbersPerRankSample * rendezvous_.rank_count());
     }
@@ -155,6 +157,7 @@ void Session::conduct_origin_burst(Burst& burst, BurstPlanner& planner) {
     BurstTimer timer(clock_.kind(), samples, burst.plan.sample_count(),
                      burst.plan.operations_per_sample, watchdog_.progress());
     run_burst(burst.case_index, timer);
+    count_burst(burst.case_index);
     burst.start_ns = clock_.to_ns(timer.start_ticks() - clock_.start_ticks());
     for (const std::string& text : rendezvous_.gather(std::to_string(interrupting_signal()))) {
       note_signal(std::stoi(text));

@@ -47,9 +47,12 @@ class Session {
     Timing timing = Timing::kOrigin;
     BufferUse buffer_use = BufferUse::kSeparate;
     std::vector<Peers> links;          // that it needs
+    OptionSet first_options;           // of the first of them, beside `options`
     std::vector<Endpoint*> endpoints;  // this rank's ends of them
     bool failed = false;
   };
+
+  static OptionSet options_of(const CaseState& state, std::size_t link);
 
   // One connection of each rank that takes part in it, and the cases that share it.
   struct Link {
@@ -87,7 +90,8 @@ class Session {
   void open_endpoints();
   std::vector<Link> needed_links() const;
   void open_link(const Link& link);
-  void fail_too_long_cases(const Endpoint* endpoint, const std::vector<std::size_t>& case_indexes);
+  void fail_too_long_cases(const Endpoint* endpoint, const Peers& peers,
+                           const std::vector<std::size_t>& case_indexes);
   void report_endpoint(const Link& link, const Fields& effective);
   void report_rejected_connections();
   void refuse_impossible_cases();

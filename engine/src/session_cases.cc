@@ -11,6 +11,9 @@
 namespace fabriscope {
 namespace {
 
+// Of the pair alone, where the others beside it have another one.
+constexpr char kVictimClass[] = "victim_traffic_class";
+
 // Each rank's partner; -1: it has none.
 std::vector<int> pair_of_two(int rank_count) {
   std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
@@ -46,6 +49,23 @@ std::vector<std::vector<int>> star_of_all(int rank_count) {
     std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
     peers[0] = rank;
     peers[static_cast<std::size_t>(rank)] = 0;
+    links.push_back(std::move(peers));
+  }
+  return links;
+}
+
+// A link of ranks 0 and 1, of ranks 0 and 2, and of rank 2 with each of those above it.
+std::vector<std::vector<int>> pair_beside_star(int rank_count) {
+  if (rank_count < 4) {
+    throw CaseError("it takes 4 ranks or more, and this run has " + std::to_string(rank_count));
+  }
+  std::vector<std::pair<int, int>> ends{{0, 1}, {0, 2}};
+  for (int rank = 3; rank < rank_count; ++rank) ends.emplace_back(2, rank);
+  std::vector<std::vector<int>> links;
+  for (const auto& [one, other] : ends) {
+    std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
+    peers[static_cast<std::size_t>(one)] = other;
+    peers[static_cast<std::size_t>(other)] = one;
     links.push_back(std::move(peers));
   }
   return links;
@@ -99,6 +119,7 @@ void Session::resolve_case(std::size_t case_index) {
   names.emplace_back("timing");
   if (!benchmark.buffer_uses().empty()) names.emplace_back("buffers");
   if (benchmark.pattern() == Pattern::kPairs) names.emplace_back("pairing");
+  if (benchmark.pattern() == Pattern::kBeside) names.emplace_back(kVictimClass);
   for (const auto& [key, value] : spec_.cases[case_index].options) {
     const bool own = std::find(names.begin(), names.end(), key) != names.end();
     (own ? state.parameters : state.options)[key] = value;
@@ -115,6 +136,11 @@ void Session::resolve_case(std::size_t case_index) {
       break;
     case Pattern::kStar:
       state.links = star_of_all(rendezvous_.rank_count());
+      break;
+    case Pattern::kBeside:
+      state.links = pair_beside_star(rendezvous_.rank_count());
+      if (const auto own = state.parameters.find(kVictimClass); own != state.parameters.end())
+        state.first_options["traffic_class"] = own->second;
       break;
     case Pattern::kGroup:
       if (!transport_->capabilities().has_group_operations) {

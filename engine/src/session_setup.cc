@@ -98,6 +98,13 @@ std::string json_array(const Range& range, ToText to_text) {
   return text + "]";
 }
 
+// The first rank that takes part in a link.
+std::size_t first_of(const std::vector<int>& peers) {
+  std::size_t rank = 0;
+  while (peers[rank] < 0) ++rank;
+  return rank;
+}
+
 }  // namespace
 
 // A launcher gives every rank the token in its environment. Where the ranks are threads or came
@@ -153,15 +160,24 @@ std::vector<Session::Link> Session::needed_links() const {
   for (std::size_t index = 0; index < cases_.size(); ++index) {
     const CaseState& state = cases_[index];
     if (state.failed) continue;
-    for (const Peers& peers : state.links) {
+    for (std::size_t at = 0; at < state.links.size(); ++at) {
+      const Peers& peers = state.links[at];
+      const OptionSet options = options_of(state, at);
       auto found = std::find_if(links.begin(), links.end(), [&](const Link& link) {
-        return link.options == state.options && link.peers == peers;
+        return link.options == options && link.peers == peers;
       });
-      if (found == links.end()) found = links.insert(found, Link{peers, state.options, {}});
+      if (found == links.end()) found = links.insert(found, Link{peers, options, {}});
       found->case_indexes.push_back(index);
     }
   }
   return links;
+}
+
+OptionSet Session::options_of(const CaseState& state, std::size_t link) {
+  OptionSet options = state.options;
+  if (link > 0) return options;
+  for (const auto& [key, value] : state.first_options) options[key] = value;
+  return options;
 }
 
 void Session::report_rejected_connections() {
@@ -195,17 +211,17 @@ void Session::open_link(const Link& link) {
         request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
   }
   if (endpoint != nullptr) endpoint->reserve(request_count);
-  fail_too_long_cases(endpoint, case_indexes);
+  fail_too_long_cases(endpoint, link.peers, case_indexes);
   use_buffers(endpoint, case_indexes);
   report_endpoint(link, endpoint != nullptr ? endpoint->effective_options() : Fields());
 }
 
-// By rank 0's word: a rank without a peer has no endpoint to ask.
-void Session::fail_too_long_cases(const Endpoint* endpoint,
+// By the word of the first rank that has a peer: one without has no endpoint to ask.
+void Session::fail_too_long_cases(const Endpoint* endpoint, const Peers& peers,
                                   const std::vector<std::size_t>& case_indexes) {
   const std::size_t own_bytes = endpoint != nullptr ? endpoint->maximum_message_bytes() : 0;
-  const std::size_t most_bytes =
-      std::stoull(rendezvous_.broadcast(rank() == 0 ? std::to_string(own_bytes) : std::string()));
+  const std::vector<std::string> told = rendezvous_.exchange(std::to_string(own_bytes));
+  const std::size_t most_bytes = std::stoull(told[first_of(peers)]);
   for (const std::size_t index : case_indexes) {
     if (spec_.cases[index].message_size_bytes <= most_bytes) continue;
     fail_case(index, "the " + settings_.transport + " transport carries no message of more than " +
@@ -216,12 +232,13 @@ void Session::fail_too_long_cases(const Endpoint* endpoint,
 void Session::report_endpoint(const Link& link, const Fields& effective) {
   const std::vector<std::string> texts = rendezvous_.gather(fields_text(effective));
   if (reporter_ == nullptr) return;
+  const std::size_t first = first_of(link.peers);
   JsonObject object;
   object.add("type", "endpoint")
       .add("id", static_cast<std::int64_t>(endpoints_.size()) - 1)
       .add_raw("options", options_text(link.options))
-      .add_raw("effective", texts[0])
-      .add_raw("peer_effective", texts[static_cast<std::size_t>(link.peers[0])])
+      .add_raw("effective", texts[first])
+      .add_raw("peer_effective", texts[static_cast<std::size_t>(link.peers[first])])
       .add_raw("cases", json_array(link.case_indexes, [&](std::size_t index) {
                  return json_string(spec_.cases[index].id);
                }));

@@ -28,9 +28,16 @@ void Session::count_burst(std::size_t case_index) {
   }
 }
 
-// Rank 0 is the lower one of its pair, and all pairs check alike.
+// Rank 0 is the lower one of its pair, and all pairs check alike: those of links that it has no
+// part in as on its last one.
 void Session::count_check(std::size_t case_index, std::size_t link, const PayloadCheck& check) {
-  if (rank() == 0) count_link(cases_[case_index].links[link], {check.sent(), check.received()});
+  if (rank() != 0) return;
+  const CaseState& state = cases_[case_index];
+  const bool is_last = link + 1 == state.endpoints.size();
+  const std::size_t end = is_last ? state.links.size() : link + 1;
+  for (std::size_t at = link; at < end; ++at) {
+    count_link(state.links[at], {check.sent(), check.received()});
+  }
 }
 
 void Session::count_link(const Peers& peers, const PairTraffic& traffic) {

@@ -20,18 +20,21 @@
 namespace fabriscope {
 
 enum class Pattern {
-  kPair,   // ranks 0 and 1 over an endpoint; ranks beyond them wait
-  kPairs,  // every rank and its partner over an endpoint, all pairs at once
-  kStar,   // rank 0 and every other rank, over an endpoint each
-  kGroup,  // all ranks at once, through the library's own operations and without an endpoint
+  kPair,    // ranks 0 and 1 over an endpoint; ranks beyond them wait
+  kPairs,   // every rank and its partner over an endpoint, all pairs at once
+  kStar,    // rank 0 and every other rank, over an endpoint each
+  kBeside,  // ranks 0 and 1, and beside them rank 2 with each of those above it, and with rank 0
+  kGroup,   // all ranks at once, through the library's own operations and without an endpoint
 };
 
 // What of a case belongs to its benchmark and not to the transport.
 using Parameters = std::map<std::string, std::string>;
 
 struct BenchmarkContext {
-  Endpoint* endpoint;                       // to `peer`; null for kGroup
-  const std::vector<Endpoint*>& endpoints;  // of kStar, at rank 0: to ranks 1, 2 ...
+  Endpoint* endpoint;  // to `peer`; null for kGroup
+  // Of kStar, at rank 0: to ranks 1, 2 ...; of kBeside, there: to 1 and 2, at rank 2: to 0, 3, 4
+  // ...
+  const std::vector<Endpoint*>& endpoints;
   int rank;
   int rank_count;
   int peer;  // -1 for kGroup; of kStar, at rank 0: 1
@@ -87,6 +90,8 @@ class Benchmark {
   // An operation lasts for a time of its own choosing: each is a burst by itself, with an instant
   // that is chosen once all ranks are ready.
   virtual bool fills_a_burst() const { return false; }
+  // A burst of fewer operations than fill this time is not worth what comes with it.
+  virtual std::int64_t least_burst_ns() const { return 0; }
   // What one operation of run() moves between the two ranks of a pair; nothing where the benchmark
   // cannot tell (a library decides who sends what to whom).
   virtual std::optional<PairTraffic> operation_traffic(std::size_t /*message_size_bytes*/,
@@ -118,8 +123,8 @@ class Benchmark {
 
   // Every rank runs the same number of operations; which ranks record them is the timer's business.
   virtual void run(const BenchmarkContext& context, BurstTimer& timer) = 0;
-  // kPair, kPairs and kStar: moves checked payload both ways over the calls that run() times.
-  // kStar: over one endpoint, at rank 0 over one after the other.
+  // kPair, kPairs, kStar and kBeside: moves checked payload both ways over the calls that run()
+  // times. kStar: over one endpoint, at rank 0 over one after the other.
   virtual void verify(const BenchmarkContext& /*context*/, PayloadCheck& /*check*/) {}
   // kGroup: moves data that depends on the seed over the calls that run() times. What is wrong at
   // this rank, or nothing.

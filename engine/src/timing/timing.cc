@@ -37,6 +37,7 @@ std::vector<Timing> Benchmark::timing_kinds() const {
   switch (pattern()) {
     case Pattern::kPair:
     case Pattern::kStar:
+    case Pattern::kBeside:
       return {Timing::kOrigin};
     case Pattern::kPairs:
       return {Timing::kPairMean};

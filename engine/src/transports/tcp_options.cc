@@ -1,5 +1,6 @@
 #include "tcp_options.h"
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -43,6 +44,8 @@ TcpOptions parse_tcp_options(const OptionSet& asked, const std::string& interfac
       options.busy_poll_us = parse_int(key, value, kMaxInt);
     } else if (key == "tcp_nodelay") {
       options.tcp_nodelay = parse_int(key, value, 1);
+    } else if (key == "traffic_class") {
+      options.traffic_class = parse_int(key, value, 255);
     } else if (key == "congestion_control") {
       options.congestion_control = value;
     } else if (key == "interface") {
@@ -50,7 +53,7 @@ TcpOptions parse_tcp_options(const OptionSet& asked, const std::string& interfac
     } else {
       throw CaseError("the tcp transport takes no option '" + key +
                       "'; known are: busy_poll_us, congestion_control, interface, "
-                      "receive_buffer_bytes, send_buffer_bytes, tcp_nodelay");
+                      "receive_buffer_bytes, send_buffer_bytes, tcp_nodelay, traffic_class");
     }
   }
   return options;
@@ -69,6 +72,9 @@ void apply_tcp_options(int fd, const TcpOptions& options) {
   }
   if (options.busy_poll_us) {
     set(SOL_SOCKET, SO_BUSY_POLL, *options.busy_poll_us, "busy_poll_us");
+  }
+  if (options.traffic_class) {
+    set(IPPROTO_IP, IP_TOS, *options.traffic_class, "traffic_class");
   }
   set(IPPROTO_TCP, TCP_NODELAY, options.tcp_nodelay, "tcp_nodelay");
   const std::string& control = options.congestion_control;
@@ -92,6 +98,8 @@ Fields effective_tcp_options(int fd) {
                 {"remote", SocketAddress::peer_of(fd).text()}};
   const std::string interface = text_option(fd, SOL_SOCKET, SO_BINDTODEVICE);
   if (!interface.empty()) fields.emplace_back("interface", interface);
+  const std::int64_t traffic_class = get(IPPROTO_IP, IP_TOS);
+  if (traffic_class != 0) fields.emplace_back("traffic_class", traffic_class);
   return fields;
 }
 

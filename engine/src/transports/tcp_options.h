@@ -14,6 +14,7 @@ struct TcpOptions {
   std::optional<int> send_buffer_bytes;
   std::optional<int> receive_buffer_bytes;
   std::optional<int> busy_poll_us;
+  std::optional<int> traffic_class;  // DSCP in its upper six bits
   int tcp_nodelay = 1;
   std::string congestion_control;
   std::string interface;
