@@ -21,7 +21,7 @@ from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec, SwitchSpec, fault_words
 
 PATIENCE_S = 20.0
-SMALL = {"rate_bits_per_s": 20_000_000, "buffer_bytes": 32 << 10}
+SMALL: dict[str, Any] = {"rate_bits_per_s": 20_000_000, "buffer_bytes": 32 << 10}
 """A switch so slow that several senders overlap, however late one of them starts."""
 
 # argv: address, count, time between them. Sends numbered datagrams, each one frame.

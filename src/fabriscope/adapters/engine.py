@@ -124,8 +124,7 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
         if is_inter and context.fabric is not None:
             # Inside a host the same address is reached through loopback, which binding would cut off.
             argv += ["--interface", context.interface(host)]
-        argv += ["--die-with-parent"]
-        argv += ["--spec", "-"] if rank == 0 else []
+        argv += ["--die-with-parent", *(["--spec", "-"] if rank == 0 else [])]
         commands.append(
             Command(
                 tuple(argv),
@@ -194,8 +193,9 @@ def _alike(case: Case, fabric: Fabric | None) -> dict[str, object]:
         words["provider"] = layer.provider
     if layer.takes_socket_options:
         words |= _socket_words(case.socket)
-    if layer.takes_queue_options and fabric is not None:
-        of_fabric = {"service_level": fabric.service_level, "traffic_class": fabric.traffic_class}
+    if fabric is not None and (layer.takes_queue_options or layer.transport == "tcp"):
+        of_fabric = {"traffic_class": fabric.traffic_class}
+        of_fabric |= {"service_level": fabric.service_level} if layer.takes_queue_options else {}
         words |= {key: value for key, value in of_fabric.items() if value and key not in words}
     for key, value in words.items():
         if len(str(value).split()) != 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabriscope.cli import _lab_queues
 from fabriscope.cli._lab_words import numbers_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
         "fabrics": details["fabrics"],
     }
     if with_counters:
-        described["ports"] = [] if "switch" in described["broken"] else built.counters().get("ports", [])
+        counted = {} if "switch" in described["broken"] else built.counters()
+        described |= {name: counted.get(name, []) for name in ("ports", "trunks")}
     return described
 
 
@@ -56,6 +58,13 @@ def show(one: dict[str, Any]) -> None:
             f" queue at most {port['maximum_queue_bytes']} B, handed over {mean_us:.1f} µs late on average"
             f"{_faults_seen(port)}"
         )
+        for line in _lab_queues.counted(port):
+            click.echo(f"    {line}")
+    for trunk in one.get("trunks", []):
+        first, *rest = _lab_queues.trunk_lines(trunk)
+        click.echo(f"  {first}")
+        for line in rest:
+            click.echo(f"    {line}")
 
 
 def _faults_seen(port: dict[str, Any]) -> str:

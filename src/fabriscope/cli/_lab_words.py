@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from fabriscope.model.lab import SwitchSpec
 
 
+NO_AMOUNT = "none"
+"""What takes a threshold of `lab set` back."""
+
+
 def fabrics_of(texts: tuple[str, ...]) -> dict[str, SwitchSpec]:
     """Return the fabrics that `--fabric` asks for; raises LabError."""
     from fabriscope.model.errors import LabError
@@ -32,7 +36,7 @@ def _switch(asked: str, preset: str, changes: list[str]) -> SwitchSpec:
     from fabriscope.lab.presets import PRESETS
     from fabriscope.model.errors import LabError
     from fabriscope.plan import mistakes
-    from fabriscope.plan.schema import LabFabricSection
+    from fabriscope.plan.lab_schema import LabFabricSection
     from fabriscope.running import site
 
     if preset not in PRESETS:
@@ -52,13 +56,14 @@ def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
     """Return what was asked for, by the fields of SwitchSpec, by the words and the checks of a plan."""
     from dataclasses import asdict
 
-    from fabriscope.model.lab import SwitchSpec
-
     fields = {"loss": "loss_share", "reorder": "reorder_share"}
     fields |= {key: f"{key}_ns" for key in ("reorder_delay", "flap_period", "flap_down")}
+    fields |= {key: f"{key}_bytes" for key in ("xoff", "xon", "headroom", "shared_buffer", "ecn_min", "ecn_max")}
     asked = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in wanted.items())
-    changed = asdict(_switch(f"{fabric} {asked}", "local", [f"{key}={value}" for key, value in wanted.items()]))
-    return {name: changed[name] for name in (fields.get(key, key) for key in wanted) if name in asdict(SwitchSpec())}
+    said = [f"{key}={value}" for key, value in wanted.items() if value != NO_AMOUNT or key == "pfc"]
+    spec = asdict(_switch(f"{fabric} {asked}", "local", said))
+    changed = spec | spec.pop("queues")
+    return {name: changed[name] for name in (fields.get(key, key) for key in wanted)}
 
 
 def shares_of(texts: tuple[str, ...]) -> dict[str, float]:
@@ -79,8 +84,9 @@ def shares_of(texts: tuple[str, ...]) -> dict[str, float]:
 def numbers_of(switch: dict[str, Any]) -> str:
     """Return a switch's numbers for people."""
     from fabriscope.model.lab import SwitchSpec, fault_words
+    from fabriscope.model.switch_queues import SwitchQueues
 
-    if not SwitchSpec(**switch).is_shaped:
+    if not SwitchSpec(**{**switch, "queues": SwitchQueues(**switch.get("queues", {}))}).is_shaped:
         return f"unshaped, MTU {switch['mtu_bytes']} B"
     rate = f"{switch['rate_bits_per_s'] / 1e6:g} Mb/s" if switch["rate_bits_per_s"] else "any rate"
     buffer = f"{switch['buffer_bytes'] / 1024:g} KiB" if switch["buffer_bytes"] else "unlimited"

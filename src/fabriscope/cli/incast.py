@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabriscope.cli import _measuring, _usage
+from fabriscope.model.errors import HostError
+from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ _LAYERS = {
     "--rdma", type=click.Choice(["soft-roce", "iwarp", "roce", "ib"]),
     help="What the network speaks: with --over mpi, MPI uses it.  [default: roce; in a lab, soft-roce]",
 )  # fmt: skip
+@click.option("--victim", metavar="HOST,HOST", help="Also what a flow from one to the other suffers beside it.")
 @click.option("--lab", metavar="PRESET[,KEY=VALUE...]", help="Build the hosts in a lab, e.g. gige,buffer=64KiB.")
 @click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/incast-TIME].")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but table and verdict.")
@@ -49,6 +53,7 @@ def incast(**options: Any) -> None:
     fabriscope incast --to node1 --from 'node[2-5]' --streams 1..10 --size 1MB --interface eth1
     fabriscope incast --to node1 --from 'node[2-5]' --lab gige,buffer=64KiB
     fabriscope incast --to g1 --from 'g[2-4]' --over rdma --lab ethernet-100,on_full=pause
+    fabriscope incast --to node1 --from 'node[2-4]' --victim node5,node6 --lab gige,on_full=pause
     fabriscope incast --to node1 --from 'node[2-5]' --over mpi --mpi openmpi --interface ib0 --rdma ib
 
     The exit code is 0 if it holds (paused or with losses, too), 3 if it collapses or is unfair, 4 if that is undecided.
@@ -60,6 +65,8 @@ def incast(**options: Any) -> None:
     summary = _measuring.measure("incast", _plan_text(options), options["output"], quiet=options["quiet"])
     data = open_run(str(summary.path)).read()
     terminal.show_section(data, "incast")
+    if options["victim"]:
+        terminal.show_section(data, "victim")
     click.echo(f"kept in {summary.path}; `fabriscope report {summary.path}` writes the report")
     raise SystemExit(_status(results_of(data).incast_curves))
 
@@ -97,13 +104,15 @@ def _plan_text(options: dict[str, Any]) -> str:
     many_to_one: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
     if options["streams"]:
         many_to_one["streams"] = [int(one) if one.isdigit() else one for one in options["streams"].split(",")]
+    if pair := _victim(options["victim"]):
+        many_to_one["victim"] = dict(zip(("from", "to"), pair, strict=True))
     plan = {
         "name": "incast",
-        "hosts": hosts,
+        "hosts": [*hosts, *_more_hosts(pair, hosts)],
         "fabrics": {"fabric": fabric},
         "layers": [layer],
         "many_to_one": many_to_one,
-        "benchmarks": {"many_to_one": benchmark},
+        "benchmarks": {"many_to_one": benchmark, **_benchmarks_of_victim(pair, options["sizes"], benchmark)},
         "launches": options["launches"],
         "budget": "1s",
         "floor": False,
@@ -111,6 +120,31 @@ def _plan_text(options: dict[str, Any]) -> str:
         **({"guests": "all"} if is_rdma and is_lab else {}),
     }
     return yaml.safe_dump(plan, sort_keys=False)
+
+
+def _victim(text: str | None) -> list[str]:
+    """Return the two hosts of a victim; nothing where none is asked for."""
+    hosts = text.split(",") if text else []
+    if text is not None and (len(hosts) != 2 or not all(hosts)):
+        raise click.UsageError(f"--victim: {text!r} is not HOST,HOST: who sends, and who answers")
+    return hosts
+
+
+def _more_hosts(pair: list[str], hosts: list[str]) -> list[str]:
+    """Return those of a victim's hosts that take no part in the incast."""
+    known: set[str] = set()
+    for one in hosts:
+        with contextlib.suppress(HostError):  # the plan's check says it with its place
+            known.update(unfolded(one))
+    return [host for host in pair if host not in known]
+
+
+def _benchmarks_of_victim(pair: list[str], sizes: tuple[str, ...], benchmark: dict[str, Any]) -> dict[str, Any]:
+    """Return what is measured of a victim: the latency of small messages and the bandwidth of large ones."""
+    if not pair:
+        return {}
+    common = {"incast_size": sizes[0], **({"verbs": benchmark["verbs"]} if "verbs" in benchmark else {})}
+    return {"victim_latency": {"sizes": [8], **common}, "victim_bandwidth": {"sizes": ["64KiB"], **common}}
 
 
 def _lab(text: str) -> dict[str, Any]:

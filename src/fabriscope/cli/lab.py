@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from fabriscope.cli import _lab_break, _usage
+from fabriscope.cli import _lab_break, _lab_queues, _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
@@ -62,7 +62,9 @@ def up(
 
     The first fabric is eth0 on every host, the second eth1, and so on. A fabric's keys are those of a plan's
     `lab:` section: rate, delay, buffer, rx_coalesce_time, rx_coalesce_frames, mtu, and what
-    goes wrong: on_full, loss, drop_every, reorder, reorder_delay, flap_period, flap_down, fault_seed.
+    goes wrong: on_full, loss, drop_every, reorder, reorder_delay, flap_period, flap_down, fault_seed. A switch with
+    priorities has pfc=3/4, xoff, xon, headroom, shared_buffer, alpha, ecn_min, ecn_max, ecn_probability, scheduler,
+    dscp=26:3/48:6, second_switch.
     """
     from fabriscope import lab
     from fabriscope.model.host_lists import unfolded
@@ -151,6 +153,7 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
 @click.option("--flap-period", metavar="TIME", help="Links are down at the end of every such period, from now on.")
 @click.option("--flap-down", metavar="TIME", help="How long the link stays down.")
 @click.option("--on-full", type=click.Choice(["drop", "pause"]), help="What a full output does, of the whole fabric.")
+@_lab_queues.options
 @click.option("--down", "is_down", flag_value="1", help="The link is down until --up.")
 @click.option("--up", "is_down", flag_value="0", help="The link is up again.")
 @click.option("--clear", is_flag=True, help="First, let nothing be wrong any more.")
@@ -163,6 +166,7 @@ def change(
     fabriscope lab set gige --loss 1%                    one frame in a hundred is lost
     fabriscope lab set gige --host node2 --drop-every 10 node2's port drops every tenth frame
     fabriscope lab set gige --host node2 --down          pull the cable; --up puts it back
+    fabriscope lab set gige --xoff 20KiB --xon 10KiB     of a fabric that was built with priorities (pfc=3)
     fabriscope lab set gige --clear                      all is well again
     """
     from fabriscope import lab

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, guests, limits, namespaces, network, state
+from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs
 from fabriscope.model import native
@@ -136,8 +136,8 @@ class Lab:
     def change(self, fabric: str, values: Mapping[str, Any], hosts: Sequence[str] = ()) -> None:
         """Change what is wrong on purpose with a fabric, or with the links of some hosts of it, from now on.
 
-        `values` are fields of SwitchSpec (on_full, loss_share, drop_every, reorder_share ...) and `is_down`; what is
-        not named stays. Raises LabError.
+        `values` are fields of SwitchSpec (on_full, loss_share, drop_every ...) and of SwitchQueues (pfc, xoff_bytes
+        ...), and `is_down`; what is not named stays. Raises LabError.
         """
         for host in hosts:
             self.host(host)
@@ -145,7 +145,7 @@ class Lab:
         if fabric not in shaped:
             known = ", ".join(shaped) or "none"
             raise LabError(f"there is no switch of a fabric {fabric!r}", where=self.name, fix=f"fabrics: {known}")
-        words = faults.switch_words(values)
+        words = ",".join(filter(None, (faults.switch_words(values), queues.switch_words(values))))
         for of_host in [f",host={host}" for host in hosts] or [""]:
             answer = self.ask_switch(f"set fabric={fabric}{of_host},{words}")
             if "error" in answer:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fabriscope.lab import queues
 from fabriscope.model.lab import LabSpec, SwitchSpec
 
 MAX_HOSTS = 256
@@ -47,7 +48,7 @@ def problems(spec: LabSpec) -> Iterator[Problem]:
         if not _FABRIC_NAME.fullmatch(fabric):
             what = f"{fabric!r} cannot be a fabric's name in a lab"
             yield Problem(what, "use letters, digits, '.', '_' and '-'", fabric)
-        for key, what, fix in (*_of_numbers(switch), *_of_faults(switch)):
+        for key, what, fix in (*_of_numbers(switch), *_of_faults(switch), *queues.problems(switch, spec.hosts)):
             yield Problem(what, fix, fabric, key)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from fabriscope.lab import faults
+from fabriscope.lab import faults, queues
 from fabriscope.model.lab import SwitchSpec
+from fabriscope.model.switch_queues import SwitchQueues
 
 MANAGEMENT_INTERFACE = "mgmt0"
 MANAGEMENT_NET = 9
@@ -156,13 +157,20 @@ def switch_arguments(wirings: Sequence[Wiring], names: Sequence[str], host_pids:
             "--fabric",
             f"name={one.name},rate={spec.rate_bits_per_s},delay={spec.delay_ns},buffer={spec.buffer_bytes},"
             f"coalesce_ns={spec.rx_coalesce_ns},coalesce_frames={spec.rx_coalesce_frames},"
-            f"seed={spec.fault_seed},{faults.switch_words(asdict(spec))}",
+            f"seed={spec.fault_seed},{faults.switch_words(asdict(spec))}{_queue_words(spec.queues)}",
         ]
+        behind = queues.behind_second(spec.queues)
         for index, (name, pid) in enumerate(zip(names, host_pids, strict=True)):
             port = f"fabric={one.name},host={name},netns=/proc/{pid}/ns/net,device={one.interface}"
             if one.attachment == "tap":
                 port += f",address={hardware_address(_FIRST_FABRIC_NET + one.index, index)}"
             else:
                 port += f",kind=packet,peer={one.peer(index)}"
+            port += ",switch=2" if name in behind else ""
             words += ["--port", port]
     return words
+
+
+def _queue_words(asked: SwitchQueues) -> str:
+    """Return what a switch with priorities is told, behind a comma; nothing for one without."""
+    return f",{queues.switch_words(asdict(asked))}" if asked.has_queues else ""

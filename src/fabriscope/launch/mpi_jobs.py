@@ -19,7 +19,7 @@ from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric, RdmaPort
 from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi import MpiJob, MpiStack
-from fabriscope.model.ranks import TO_ONE, Layout, layout_of
+from fabriscope.model.ranks import BESIDE, TO_ONE, Layout, layout_of
 from fabriscope.registry import discover
 
 MAX_STDIN_BYTES = 60_000
@@ -191,7 +191,7 @@ def layout(rank_hosts: Sequence[str]) -> tuple[tuple[str, ...], Layout]:
         found = layout_of(rank_hosts)
     except ValueError as error:
         raise LaunchError(str(error), fix=fix) from error
-    if found.arrangement == TO_ONE:
+    if found.arrangement in (TO_ONE, BESIDE):
         raise LaunchError(f"every host must have equally many ranks, not {' '.join(rank_hosts)}", fix=fix)
     return tuple(dict.fromkeys(rank_hosts)), found
 

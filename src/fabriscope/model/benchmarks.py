@@ -14,6 +14,7 @@ from fabriscope.model.application_benchmarks import APPLICATIONS
 from fabriscope.model.benchmark_kind import DATATYPE_BYTES, GROUP, PAIRS, SERVICE, STREAMS, BenchmarkKind
 from fabriscope.model.metric_services import latency_ids
 from fabriscope.model.quantity import SENDS_WHAT_CAME, Buffers, quantity_of
+from fabriscope.model.stream_benchmarks import CONGESTION, STREAM_BENCHMARKS, UNCONGESTED, UNDER_INCAST
 from fabriscope.model.ycsb_workloads import WORKLOADS
 
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter")
@@ -40,6 +41,7 @@ DEFAULTS = {
     "window_memory": "allocate",
     "mode": "streams",
     "duration_ms": "300",
+    CONGESTION: UNDER_INCAST,
 }
 """What a parameter is when a case does not name it; `datatype` and `pairing` depend on the benchmark, and so do
 `buffers`: a ping-pong that names none, as of a run before there was a choice, sent the buffer that it received into."""
@@ -164,11 +166,7 @@ BENCHMARKS: dict[str, BenchmarkKind] = {
             "incast", "incast", GROUP, metrics=("goodput_bytes_per_s", "incast_time_ns"), has_window=True, window=1,
             least_size=1,
         ),
-        BenchmarkKind(
-            "many_to_one", "many to one", STREAMS, ("mode", "duration_ms"),
-            ("aggregate_bytes_per_s", "slowest_stream_bytes_per_s", "fairness_ratio"), has_window=True, window=4,
-            least_size=1,
-        ),
+        *STREAM_BENCHMARKS,
         *(_neighbours(name) for name in ("sendrecv", "exchange")),
         *(kind for name in COLLECTIVES for kind in _collective(name)),
         *_ONE_SIDED,
@@ -251,6 +249,7 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
         ("streams", "rounds"),
         "many_to_one: each sender as fast as it can, or all wait for the slowest before the next round; streams",
     ),
+    CONGESTION: ((UNCONGESTED, UNDER_INCAST), "a victim: while nobody else sends, or beside an incast; both"),
     "compute": (("0", "1"), "1: compute while a non-blocking collective is under way, for the overlap; 0"),
     "synchronization": (("lock", "lock_all", "flush", "fence", "pscw"), "of one-sided operations; flush"),
     "window_memory": (("allocate", "create", "dynamic"), "how the window of one-sided operations is made; allocate"),
@@ -260,7 +259,7 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
 }
 """Every parameter of a benchmark in a plan: its values, and what it says (with its default)."""
-MEASURES = ("duration_ms",)
+MEASURES = ("duration_ms", "incast_size_bytes", "victim_traffic_class")
 """Parameters that any number will do for; a plan has words of its own for them, with their units."""
 
 

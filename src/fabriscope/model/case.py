@@ -10,7 +10,7 @@ from functools import cached_property
 
 from fabriscope.model.layers import layer_of
 from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
-from fabriscope.model.ranks import layout_of
+from fabriscope.model.ranks import beside, layout_from, layout_of
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,14 @@ class Entry:
     instrument: str = "engine"
     twin: bool = False
     """Whether it is another entry once more: the A/A control."""
+    victim: bool = False
+    """Whether ranks 0 and 1 are a bystander of many to one among the others."""
 
     @cached_property
     def ranks(self) -> str:
         """Return how many ranks there are and where, where that is not the usual two: `8x2`, `8x2.cyclic`."""
-        return ranks_label(self.hosts)
+        found = beside(self.hosts) if self.victim else None
+        return found.label() if found else ranks_label(self.hosts)
 
     @cached_property
     def entry_id(self) -> str:
@@ -81,7 +84,7 @@ class Entry:
         layer = f"{layer} ({self.mpi})" if self.mpi else layer
         name = f"{self.fabric} · {layer}" if self.fabric else layer
         name = name if self.instrument == "engine" else f"{name} by {self.instrument}"
-        ranks = f"{len(self.hosts)} hosts" if layer_of(self.layer).instrument else layout_of(self.hosts).text()
+        ranks = f"{len(self.hosts)} hosts" if layer_of(self.layer).instrument else layout_from(self.ranks).text()
         parts = [name, ranks if self.ranks else "", "again" if self.twin else ""]
         return ", ".join(part for part in parts if part)
 
@@ -117,6 +120,8 @@ class Case:
             del content["parameters"]  # cases without them keep the ids that they had before there were any
         if not self.entry.twin:
             del content["entry"]["twin"]
+        if not self.entry.victim:
+            del content["entry"]["victim"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fabriscope.model.limits import Count, DurationNs, Ordinal, Seed, Share, SizeBytes, Whole32, Within
+from fabriscope.model.switch_queues import SwitchQueues, queue_words
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class SwitchSpec:
     """How long."""
     fault_seed: Seed = 1
     """Of what happens by chance."""
+    queues: SwitchQueues = field(default_factory=SwitchQueues)
+    """What it does by priority."""
 
     @property
     def is_shaped(self) -> bool:
@@ -85,4 +88,6 @@ def fault_words(switch: Mapping[str, Any]) -> list[str]:
         "flap_period_ns": f"links are down for {switch.get('flap_down_ns', 0) / 1e6:g} ms"
         f" of every {switch.get('flap_period_ns', 0) / 1e6:g} ms",
     }
-    return [words for field_name, words in said.items() if switch.get(field_name) and words]
+    words = [words for field_name, words in said.items() if switch.get(field_name) and words]
+    queues = switch.get("queues")
+    return [*words, *(queue_words(queues) if isinstance(queues, Mapping) else ())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabriscope.model.metric import SENDERS, TO_ONE, Metric, Moves, rate_metric
+from fabriscope.model.metric import ONE_WAY, SENDERS, TO_ONE, Metric, Moves, rate_metric, time_metric
 from fabriscope.model.quantity import UNITS, Direction, Quantity, Ranks
 
 OF_STREAMS = (
@@ -19,5 +19,15 @@ OF_STREAMS = (
         Quantity("fairness", UNITS["ratio"], ranks=Ranks.SPAN), "Fairness",
         "Jain's index of the streams' rates, (sum x)^2 / (n sum x^2): 1 where all have the same, 1/n where one has all "
         "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
+    ),
+    time_metric(
+        "victim_latency", "Latency of a victim",
+        "half of a round trip between ranks 0 and 1, median of its operations, while rank 2 receives from all others "
+        "(congestion incast) or nobody else sends (none)", ONE_WAY, 2,
+    ),
+    rate_metric(
+        "victim_bandwidth", "Bandwidth of a victim",
+        "windows from rank 0 to rank 1 over the time until the answer to each has arrived, beside an incast or without "
+        "it", ONE_WAY, Moves(1, is_window=True),
     ),
 )  # fmt: skip

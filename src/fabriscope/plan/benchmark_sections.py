@@ -83,6 +83,13 @@ class BenchmarkSection(Section):
     duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(
         None, description="how long the streams of many_to_one are sent; 300ms"
     )
+    congestion: Annotated[Swept, Parameter("congestion")] = parameter_field("congestion")
+    incast_size: Annotated[SizeBytes, Field(ge=1, le=16 << 20)] | None = Field(
+        None, description="message size of the incast beside a victim; 64KiB"
+    )
+    victim_traffic_class: Annotated[int, Field(ge=0, le=255)] | None = Field(
+        None, description="DSCP and ECN bits of what a victim sends, where the incast's are others"
+    )
     compute: Annotated[Swept, Parameter("compute")] = parameter_field("compute")
     synchronization: Annotated[Swept, Parameter("synchronization")] = parameter_field("synchronization")
     window_memory: Annotated[Swept, Parameter("window_memory")] = parameter_field("window_memory")
@@ -93,7 +100,18 @@ class BenchmarkSection(Section):
         given = {name: values for name in PARAMETERS if (values := getattr(self, name))}
         if self.duration is not None:
             given["duration_ms"] = (str(self.duration // 10**6),)
+        if self.incast_size is not None:
+            given["incast_size_bytes"] = (str(self.incast_size),)
+        if self.victim_traffic_class is not None:
+            given["victim_traffic_class"] = (str(self.victim_traffic_class),)
         return given
+
+
+class VictimSection(Section):
+    """A flow beside many to one: what it suffers is measured."""
+
+    source: HostList = Field(alias="from", description="the host that sends and measures")
+    to: HostList = Field(description="the host that answers")
 
 
 class ManyToOneSection(Section):
@@ -105,4 +123,7 @@ class ManyToOneSection(Section):
     )
     streams: StreamCounts = Field(
         (), description="streams, dealt out over the hosts that send: a count, a list, 1..10; absent: 1 to those hosts"
+    )
+    victim: VictimSection | None = Field(
+        None, description="two hosts whose flow victim_latency and victim_bandwidth measure with and without it"
     )

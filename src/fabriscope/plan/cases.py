@@ -7,11 +7,12 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from fabriscope.model.benchmark_kind import PAIRS, BenchmarkKind
+from fabriscope.model.benchmark_kind import BESIDE, PAIRS, BenchmarkKind
 from fabriscope.model.benchmarks import (
     DEFAULTS,
     ONE_BUFFER_PROGRAMS,
     TOLD_BY_METRIC,
+    choices_of,
     is_possible,
     kind_of,
     parameter_label,
@@ -21,6 +22,7 @@ from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import CYCLIC, layout_of
+from fabriscope.model.stream_benchmarks import CONGESTION
 from fabriscope.plan.benchmark_sections import BenchmarkSection, SocketSection, VerbsSection
 from fabriscope.plan.service_schema import Parameters, ServicesSection, parameters_of
 
@@ -60,11 +62,13 @@ def cases(
 def _with_buffers(
     section: BenchmarkSection, kind: BenchmarkKind, entry: Entry, beside: Collection[str]
 ) -> BenchmarkSection:
-    """Return what is asked of ping-pongs of ours, with the buffers that a plan leaves out.
+    """Return what is asked of ping-pongs of ours, with the buffers that a plan leaves out, and of a victim's with both.
 
     They are the same on every layer, so that layers can be compared; where another program of the plan sends what it
     received, ours does that too, so that it can be set beside it.
     """
+    if kind.pattern == BESIDE and not section.congestion:
+        return section.model_copy(update={CONGESTION: choices_of(CONGESTION, kind.name)})
     if section.buffers or entry.instrument != "engine" or not sends_what_came(kind.name):
         return section
     same = ("same",) if kind.name == "ping_pong" and set(ONE_BUFFER_PROGRAMS) & set(beside) else ()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from fabriscope.model.applications import HPL, INSTRUMENTS, KERNELS, hpl_operations, nas_problem
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import BESIDE, STREAMS
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
@@ -40,6 +40,8 @@ _WIRE_FACTOR = 1.07
 """Wire bytes per payload byte of a full TCP segment at MTU 1500: 1538 / 1448, rounded up."""
 CASE_NS = 4_000_000
 """What a case takes of the first round at least: its payload's check, a probe and a burst."""
+BESIDE_NS = 300_000_000
+"""About what a case of a victim takes of a round: a probe and a burst, each with an incast under way and ended."""
 STREAM_END_MS = 100
 """About what is still on its way when the streams of many to one end."""
 _OPERATIONS_PER_ROUND = 2
@@ -133,8 +135,9 @@ def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
 
 def _sending_ns(case: Case) -> int:
     """Return how long the streams of a case are sent in one round: once for warm-up, once measured."""
-    if kind_of(case.benchmark).pattern != STREAMS:
-        return 0
+    pattern = kind_of(case.benchmark).pattern
+    if pattern != STREAMS:
+        return BESIDE_NS if pattern == BESIDE else 0
     duration_ms = int(case.parameter_map.get("duration_ms", DEFAULTS["duration_ms"]))
     return _OPERATIONS_PER_ROUND * (duration_ms + STREAM_END_MS) * 1_000_000
 

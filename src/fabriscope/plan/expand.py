@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabriscope.model.applications import INSTRUMENTS
-from fabriscope.model.benchmark_kind import APPLICATION, PAIRS, STREAMS
+from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, PAIRS, STREAMS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
@@ -20,7 +20,7 @@ from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts, patterns
 from fabriscope.plan.schema import PlanSection
-from fabriscope.plan.streams import stream_layouts, streams_refuse
+from fabriscope.plan.streams import stream_layouts, streams_refuse, victim_layouts
 
 FLOOR_BUDGET_NS = 200_000_000
 TYPICAL_BLOCKS = 10
@@ -28,6 +28,7 @@ TYPICAL_BLOCKS = 10
 early leaves its share to the others."""
 
 
+_OF_STREAMS = {STREAMS: stream_layouts, BESIDE: victim_layouts}
 MAX_ENTRIES = 2000
 MAX_LAUNCHES = 100_000
 MAX_RANK_CASES = 4_000_000
@@ -166,7 +167,7 @@ def _measured(
             if streams_refuse(of_layout, layout, layer):
                 continue
             for fabric, stack in carriers(section, placement, layer):
-                entry = Entry(layer, fabric, placement, layout, stack, instrument)
+                entry = Entry(layer, fabric, placement, layout, stack, instrument, victim=BESIDE in of_layout)
                 if instrument not in INSTRUMENTS:
                     beside = [name for name in section.instruments if layer in plan.instrument_layers.get(name, ())]
                     told = cases(section.benchmarks, entry, of_layout, fabrics, section.services, beside)
@@ -205,8 +206,8 @@ def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> 
     """Return the hosts of the ranks of every layout, and the patterns of the benchmarks that run there."""
     found: dict[tuple[str, ...], set[str]] = {}
     for pattern in patterns(plan.section):
-        if pattern == STREAMS:
-            for rank_hosts in stream_layouts(plan.section, plan.hosts) if placement == "inter" else ():
+        if pattern in _OF_STREAMS:
+            for rank_hosts in _OF_STREAMS[pattern](plan.section, plan.hosts) if placement == "inter" else ():
                 found.setdefault(rank_hosts, set()).add(pattern)
             continue
         try:

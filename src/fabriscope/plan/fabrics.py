@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from fabriscope.model.errors import HostError, shown
 from fabriscope.model.host_lists import unfolded
+from fabriscope.plan.lab_schema import LabFabricSection
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import FabricSection, LabFabricSection, PlanSection
+from fabriscope.plan.schema import FabricSection, PlanSection
 
 LEAST_FRAME_BITS = 84 * 8
 """On a wire: padding, preamble, check sequence and gap included (docs/lab.md)."""

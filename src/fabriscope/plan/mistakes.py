@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan import application_schema, benchmark_sections, place_schema, schema, values
+from fabriscope.plan import application_schema, benchmark_sections, lab_schema, place_schema, schema, values
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 _WANTED = {
@@ -94,8 +94,9 @@ def _known_keys(place: Place) -> frozenset[str]:
         "submit": place_schema.SubmitSection,
         "socket": benchmark_sections.SocketSection,
         "verbs": benchmark_sections.VerbsSection,
-        "lab": schema.LabFabricSection,
+        "lab": lab_schema.LabFabricSection,
         "many_to_one": benchmark_sections.ManyToOneSection,
+        "victim": benchmark_sections.VictimSection,
         "applications": application_schema.ApplicationsSection,
         "npb": application_schema.NpbSection,
         "hpl": application_schema.HplSection,
@@ -110,8 +111,14 @@ def _known_keys(place: Place) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in section.model_fields.items())
 
 
+MOST_LISTED = 50
+"""Names of an error: with all benchmarks it would be no sentence any more."""
+
+
 def nearest(name: str, known: Collection[str]) -> str:
-    """Return which of the known names was probably meant, and all of them."""
+    """Return which of the known names was probably meant, and all of them, or those that are most like it."""
     near = difflib.get_close_matches(name, known, n=1)
-    listing = ", ".join(sorted(known))
+    listed = known if len(known) <= MOST_LISTED else difflib.get_close_matches(name, known, n=MOST_LISTED, cutoff=0)
+    listing = ", ".join(sorted(listed))
+    listing += f" and {len(known) - len(listed)} others" if len(listed) < len(known) else ""
     return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToOneSection
+from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
 from fabriscope.plan.names import (
     InterfaceName,
     Label,
@@ -22,7 +23,6 @@ from fabriscope.plan.service_schema import ServicesSection
 from fabriscope.plan.strict import Timeout, Truth, TruthOrName
 from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
-    MAX_OPTION,
     Arrangements,
     Binding,
     CoreCounts,
@@ -33,7 +33,6 @@ from fabriscope.plan.values import (
     RateBitsPerS,
     Seed,
     Share,
-    SizeBytes,
     as_list,
     guest_lists,
     no_truth,
@@ -51,43 +50,10 @@ MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
 
 
-class LabFabricSection(Section):
-    """An emulated switch: a preset, and what is to differ from it."""
-
-    preset: str = Field("local", description="ethernet-100, gige, gige-untuned or local")
-    rate: RateBitsPerS | None = Field(None, description="line rate of every port")
-    delay: DurationNs | None = Field(None, description="propagation delay from host to host")
-    buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop)")
-    rx_coalesce_time: DurationNs | None = Field(None, description="the longest that a received frame waits for company")
-    rx_coalesce_frames: Annotated[int, Field(ge=1, le=MAX_OPTION)] | None = Field(
-        None, description="waiting frames delivered at once"
-    )
-    mtu: SizeBytes | None = Field(None, description="largest IP packet")
-    on_full: Literal["drop", "pause"] | None = Field(
-        None, description="a full output drops what comes, or pauses the senders before (802.3x)"
-    )
-    loss: Share | None = Field(None, description="chance of each frame to be lost")
-    drop_every: Annotated[int, Field(ge=0, le=MAX_OPTION)] | None = Field(
-        None, description="one frame of a port in this many is lost"
-    )
-    reorder: Share | None = Field(None, description="chance of each frame to be held back, so that others overtake it")
-    reorder_delay: DurationNs | None = Field(None, description="how long a frame that loses its place waits")
-    flap_period: DurationNs | None = Field(None, description="links are down at the end of every such period")
-    flap_down: DurationNs | None = Field(None, description="how long the link stays down")
-    fault_seed: Seed | None = Field(None, description="of what happens by chance")
-    broken: dict[Label, HostList] = Field(
-        {}, description="faults of `fabriscope lab break` to the hosts that they befall: {mtu: node2}"
-    )
-
-
-def _lab_fabric(value: Any) -> Any:
-    return {"preset": value} if isinstance(value, str) else value
-
-
 class FabricSection(Section):
     """One fabric: an emulated switch of the lab, or an interface of real hosts."""
 
-    lab: Annotated[LabFabricSection, BeforeValidator(_lab_fabric), or_name] | None = Field(
+    lab: Annotated[LabFabricSection, BeforeValidator(lab_fabric), or_name] | None = Field(
         None, description="emulated switch: a preset's name, or a preset with changes"
     )
     interface: InterfaceName | dict[str, InterfaceName] | None = Field(

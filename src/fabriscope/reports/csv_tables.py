@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriscope.analysis.incast.victims import victims_frame
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
@@ -17,7 +18,7 @@ from fabriscope.reports._made_of import made_of
 from fabriscope.reports._pairs import worst_pairs
 from fabriscope.reports.base import Options, Report, write_file
 from fabriscope.reports.section import tables_in
-from fabriscope.reports.sections import sections_of
+from fabriscope.reports.sections import sections_of, victim
 
 _FORMULA = r"^[=+\-@\t\r\n]"
 
@@ -39,6 +40,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "groups": results.groups,
         "fits": results.fits,
         **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
+        **({"victims": victims_frame(victims)} if (victims := victim.found(results)) else {}),
         "tails": results.tail_frame,
         "worst-pairs": worst_pairs(results),
         "launch-values": results.values,

@@ -20,8 +20,10 @@ from fabriscope.model.host import Fact, Host
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.switch_queues import SwitchQueues
 from fabriscope.plan import Plan
-from fabriscope.plan.schema import FabricSection, LabFabricSection
+from fabriscope.plan.lab_schema import LabFabricSection
+from fabriscope.plan.schema import FabricSection
 from fabriscope.registry import discover
 from fabriscope.running import applications, rdma_ports, real_site, services, settings
 from fabriscope.running.real_site import Notice, Parts, RealSite
@@ -189,8 +191,29 @@ def switch_spec(section: LabFabricSection) -> SwitchSpec:
         "fault_seed": section.fault_seed,
     }
     return dataclasses.replace(
-        PRESETS[section.preset], **{key: value for key, value in changes.items() if value is not None}
+        PRESETS[section.preset],
+        queues=_queues(section),
+        **{key: value for key, value in changes.items() if value is not None},
     )
+
+
+def _queues(section: LabFabricSection) -> SwitchQueues:
+    """Return what the switch does by priority."""
+    asked: dict[str, Any] = {
+        "pfc": section.pfc,
+        "xoff_bytes": section.xoff,
+        "xon_bytes": section.xon,
+        "headroom_bytes": section.headroom,
+        "shared_buffer_bytes": section.shared_buffer,
+        "alpha": section.alpha,
+        "ecn_min_bytes": section.ecn_min,
+        "ecn_max_bytes": section.ecn_max,
+        "ecn_probability": section.ecn_probability,
+        "scheduler": section.scheduler,
+        "dscp": section.dscp,
+        "second_switch": section.second_switch,
+    }
+    return SwitchQueues(**{key: value for key, value in asked.items() if value is not None})
 
 
 def find_stacks(plan: Plan) -> dict[str, MpiStack]:

@@ -102,7 +102,7 @@ def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
             curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
             point.stream_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
             point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
-            point.launch_count, point.refused_window_count, *astuple(point.evidence),
+            point.launch_count, point.refused_window_count, *astuple(point.evidence)[:-1],
         )
         for curve in curves
         for point in curve.points

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import BESIDE, STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.counters import RANK, Watch
 from fabriscope.model.fabric import Fabric
@@ -43,6 +43,8 @@ class Evidence:
     """How often they were told that the receiver was not ready (RNR)."""
     notifications: int | None = None
     """How often they were notified of congestion (CNP)."""
+    victim_pauses: int | None = None
+    """How often the lab's switch stopped the hosts of a bystander; of many to one alone there is none."""
 
     @property
     def has_losses(self) -> bool:
@@ -64,14 +66,22 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
         ports = _ports(record)
         case_id = next(iter(record.results), "")
         case = run.manifest.cases.get(case_id)
-        if case is not None and kind_of(case.benchmark).pattern == STREAMS and case.entry.fabric is not None:
-            dropped, pauses, marked = _of_switch(ports, before, case.entry.fabric, case.entry.hosts)
+        pattern = kind_of(case.benchmark).pattern if case is not None else ""
+        if case is not None and pattern in (STREAMS, BESIDE) and case.entry.fabric is not None:
+            fabric, first = case.entry.fabric, 2 if pattern == BESIDE else 0
+            hosts = case.entry.hosts[first:]
+            dropped, pauses, marked = _of_switch(ports, before, fabric, hosts)
+            _, of_victim, _ = _of_switch(ports, before, fabric, ("", *case.entry.hosts[:first]))
             watches = run.watches(record)
             if pauses is None:
-                pauses = pause_frames(watches, case.entry.hosts, run.manifest.fabrics.get(case.entry.fabric))
-            of_ports = (ports_grew(watches, case.entry.hosts, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS))
+                pauses = pause_frames(watches, hosts, run.manifest.fabrics.get(fabric))
+            retries, not_ready, told = (
+                ports_grew(watches, hosts, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
+            )
             again = None if layer_of(case.entry.layer).needs_rdma else _sent_again(watches)
-            found[case.entry.entry_id].append(Evidence(dropped, pauses, marked, again, *of_ports))
+            found[case.entry.entry_id].append(
+                Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim)
+            )
         before = ports or before
     return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 

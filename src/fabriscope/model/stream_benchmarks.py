@@ -1,0 +1,24 @@
+"""Benchmarks of many to one: the streams themselves, and what they do to a bystander."""
+
+from __future__ import annotations
+
+from fabriscope.model.benchmark_kind import BESIDE, STREAMS, BenchmarkKind
+
+CONGESTION, UNDER_INCAST, UNCONGESTED = "congestion", "incast", "none"
+"""The parameter of a bystander's benchmarks, and its values: measured while many send to one, and while nobody does."""
+_BESIDE_THE_INCAST = (CONGESTION, "incast_size_bytes", "victim_traffic_class")
+
+STREAM_BENCHMARKS = (
+    BenchmarkKind(
+        "many_to_one", "many to one", STREAMS, ("mode", "duration_ms"),
+        ("aggregate_bytes_per_s", "slowest_stream_bytes_per_s", "fairness_ratio"), has_window=True, window=4,
+        least_size=1,
+    ),
+    BenchmarkKind(
+        "victim_latency", "latency of a victim", BESIDE, _BESIDE_THE_INCAST, ("victim_latency_ns",), least_size=1
+    ),
+    BenchmarkKind(
+        "victim_bandwidth", "bandwidth of a victim", BESIDE, _BESIDE_THE_INCAST, ("victim_bandwidth_bytes_per_s",),
+        has_window=True, window=16, least_size=1,
+    ),
+)  # fmt: skip
