@@ -113,25 +113,39 @@ std::vector<BurstPlanner> Session::make_planners() {
   return planners;
 }
 
+// In each round every case is visited once, in an order of its own; the first round is made
+// whatever it takes. A group's programs have one order, and who is left behind passes visits over.
 void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
   const std::int64_t begin_ns = clock_.elapsed_ns();
   const auto spent = [&] { return clock_.elapsed_ns() - begin_ns - rested_ns_ >= spec_.budget_ns; };
-  for (std::int64_t round = 0; round == 0 || !spent(); ++round) {
-    bool any = false;
-    for (const std::size_t index : round_order(spec_.seed, round, cases_.size())) {
-      if (cases_[index].failed) continue;
-      if (round > 0 && spent()) return;
-      while (planners[index].probing() && may_measure()) {
-        conduct_burst(index, round, planners[index]);
-      }
-      if (!may_measure()) return;
-      conduct_burst(index, round, planners[index]);
-      any = true;
+  const auto count = static_cast<std::int64_t>(cases_.size());
+  std::vector<bool> is_due;
+  for (const CaseState& state : cases_) is_due.push_back(!state.failed);
+  auto due_count = std::count(is_due.begin(), is_due.end(), true);
+  std::vector<std::size_t> order;
+  std::int64_t round = -1;
+  if (due_count == 0) return;
+  while (due_count > 0 || !spent()) {
+    if (!may_visit()) return;
+    if (visit_ / count != round) {
+      round = visit_ / count;
+      order = round_order(turns_ ? ~turns_->seed() : spec_.seed, round, cases_.size());
     }
-    if (!any) return;
+    const std::size_t index = order[static_cast<std::size_t>(visit_++ % count)];
+    if (!cases_[index].failed && !visit_case(index, round, planners[index])) return;
+    due_count -= is_due[index] ? 1 : 0;
+    is_due[index] = false;
     // The others wait for the next burst meanwhile, so writing never overlaps measuring.
-    reporter_->end_round();
+    if (visit_ % count == 0) reporter_->end_round();
   }
+}
+
+// False where a signal asks for an end.
+bool Session::visit_case(std::size_t case_index, std::int64_t round, BurstPlanner& planner) {
+  while (planner.probing() && may_measure()) conduct_burst(case_index, round, planner);
+  if (!may_measure()) return false;
+  conduct_burst(case_index, round, planner);
+  return true;
 }
 
 void Session::conduct_burst(std::size_t case_index, std::int64_t round, BurstPlanner& planner) {

@@ -127,6 +127,7 @@ class Session {
   void conduct();
   std::vector<BurstPlanner> make_planners();
   void conduct_rounds(std::vector<BurstPlanner>& planners);
+  bool visit_case(std::size_t case_index, std::int64_t round, BurstPlanner& planner);
   void conduct_burst(std::size_t case_index, std::int64_t round, BurstPlanner& planner);
   void conduct_origin_burst(Burst& burst, BurstPlanner& planner);
   void follow();
@@ -134,7 +135,10 @@ class Session {
   void note_signal(int signal_number);
 
   // Turns with other programs, at rank 0: session_turns.cc.
+  bool may_visit();
   bool may_measure();
+  bool has_turn() const;
+  bool take_turn();
   bool is_alone() const;
   void report_turns();
 
@@ -178,6 +182,7 @@ class Session {
   std::int64_t burst_count_ = 0;
   std::unique_ptr<Turns> turns_;  // null: this program measures whenever it likes
   std::vector<Turn> taken_turns_;
+  std::int64_t visit_ = 0;  // the number of the next one, in rounds over all cases
   std::int64_t rested_ns_ = 0;
   std::int64_t shared_burst_count_ = 0;  // dropped: others measured meanwhile
   int signal_number_ = 0;                // that any rank received

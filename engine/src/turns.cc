@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "fabriscope/clock.h"
@@ -74,7 +75,7 @@ class Turns::Locked {
 };
 
 Turns::Turns(const TurnSpec& spec, std::uint64_t seed, std::int64_t overdue_ns)
-    : spec_(spec), overdue_ns_(overdue_ns + spec.turn_ns) {
+    : spec_(spec), overdue_ns_(overdue_ns + kSlowest * spec.turn_ns) {
   open_table(seed);
   if (!set_lock(file_.get(), F_OFD_SETLK, kFirstMemberLock + spec_.member, F_WRLCK)) {
     throw RunError("the group has a member " + std::to_string(spec_.member) + " already");
@@ -126,7 +127,15 @@ void Turns::open_table(std::uint64_t seed) {
 
 bool Turns::is_ours() const { return table_->holder == name(); }
 
-bool Turns::is_over() const { return SteadyClock::now() - began_ns_ >= spec_.turn_ns; }
+bool Turns::is_over(std::int64_t next_visit) {
+  const std::int64_t lasted_ns = SteadyClock::now() - began_ns_;
+  if (table_->goal > table_->first_visit) {
+    return next_visit >= table_->goal || lasted_ns >= kSlowest * spec_.turn_ns;
+  }
+  if (lasted_ns < spec_.turn_ns) return false;
+  if (is_ours()) table_->goal = next_visit;
+  return true;
+}
 
 bool Turns::next() {
   {
@@ -194,10 +203,15 @@ void Turns::choose() {
       const std::size_t member = order[table_->place++];
       if (give_turn_to(static_cast<int>(member))) return;
     }
-    table_->place = 0;
-    ++table_->cycle;
+    begin_cycle();
   }
   table_->holder = 0;
+}
+
+void Turns::begin_cycle() {
+  table_->place = 0;
+  table_->first_visit = std::max<std::int64_t>(table_->first_visit, table_->goal);
+  ++table_->cycle;
 }
 
 bool Turns::give_turn_to(int member) {

@@ -29,9 +29,14 @@ struct Turn {
 // The group's table is a file that all members map, on the host that their ranks 0 share. A member
 // holds a lock on a byte of it: who dies loses the lock, and with it its place. The order of the
 // members is drawn anew in each cycle.
+//
+// All members make the same visits in a cycle, so that what is compared is measured in neighbouring
+// turns: who has the first turn of a cycle makes as many as it has time for, and the others follow.
 class Turns {
  public:
   static constexpr int kMostMembers = 64;
+  // How many times as long as others a turn may be.
+  static constexpr std::int64_t kSlowest = 8;
   // How long those that are ready wait for those that are not.
   static constexpr std::int64_t kGatherNs = 20'000'000'000;
 
@@ -47,8 +52,14 @@ class Turns {
   bool next();
   // False where this member was taken to be stuck: others have measured meanwhile.
   bool is_ours() const;
-  bool is_over() const;  // the turn was as long as a turn is
+  // Where this cycle begins, in visits that the group has made.
+  std::int64_t first_visit() const { return table_->first_visit; }
+  // Whether the turn ends before the visit of that number: at this cycle's goal, which the first
+  // member sets when its turn was as long as a turn is; and of who is much slower than that one.
+  bool is_over(std::int64_t next_visit);
   std::int64_t cycle() const { return cycle_; }
+  // Of the group, that of its first member: what is drawn from it is drawn alike by all members.
+  std::uint64_t seed() const { return table_->seed; }
 
  private:
   enum State : std::uint32_t { kAbsent, kWaiting, kGone };
@@ -65,6 +76,8 @@ class Turns {
     std::atomic<std::uint32_t> has_begun;
     std::atomic<std::uint64_t> seed;  // of the orders
     std::atomic<std::int64_t> cycle;
+    std::atomic<std::int64_t> first_visit;
+    std::atomic<std::int64_t> goal;  // not beyond first_visit: nobody has set it
     std::atomic<std::int64_t> gathering_since_ns;
     std::atomic<std::int64_t> turn_since_ns;
     std::array<Member, kMostMembers> members;
@@ -76,6 +89,7 @@ class Turns {
   bool all_are_here() const;
   bool is_alive(int member) const;
   void choose();  // the next holder; inside Locked
+  void begin_cycle();
   bool give_turn_to(int member);
   void look();  // whether nobody holds the turn, or somebody who died or is stuck
   void sleep(std::uint32_t bell);

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -63,6 +65,39 @@ TEST(one_measures_at_any_time_and_each_once_in_a_cycle) {
     CHECK(of_member == cycles.front());
   }
   CHECK(!is_there(folder.path("table")));
+}
+
+TEST(all_make_the_same_visits_in_a_cycle) {
+  const TemporaryFolder folder;
+  constexpr int kMembers = 3;
+  constexpr int kCycles = 20;
+  std::vector<std::map<std::int64_t, std::vector<std::int64_t>>> visits(kMembers);
+  std::vector<std::thread> threads;
+  for (int member = 0; member < kMembers; ++member) {
+    threads.emplace_back([&, member] {
+      Turns turns(spec_of(folder.path("table"), member, kMembers), 7, kPatientNs);
+      std::int64_t visit = 0;
+      while (turns.next() && turns.cycle() < kCycles) {
+        visit = std::max(visit, turns.first_visit());
+        auto& of_cycle = visits[static_cast<std::size_t>(member)][turns.cycle()];
+        for (; !turns.is_over(visit); ++visit) {
+          of_cycle.push_back(visit);
+          ::usleep(static_cast<useconds_t>(100 + 200 * member));
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::int64_t cycle = 0; cycle + 1 < kCycles; ++cycle) {
+    const std::int64_t first = visits[0][cycle].front();
+    const std::int64_t next = visits[0][cycle + 1].front();
+    CHECK(next > first);
+    for (auto& of_member : visits) {
+      CHECK(!of_member[cycle].empty());
+      CHECK_EQUAL(of_member[cycle].front(), first);
+      CHECK(of_member[cycle].back() < next);
+    }
+  }
 }
 
 TEST(who_dies_with_the_turn_loses_it) {
