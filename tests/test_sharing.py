@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests import needs
 
 from fabriscope import cli, store
 from fabriscope.analysis.proof.transport import transport_frame
-from fabriscope.model.case import Entry
+from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
@@ -61,6 +62,18 @@ def test_what_a_fabric_sets_is_shared_with_nobody() -> None:
     sharing = sharing_of(block, {**FABRICS, "small": small}, ())
     assert sharing.groups == ((0, 2),)
     assert sharing.alone == {1: "what its fabric sets holds for whole hosts"}
+
+
+def test_what_needs_much_memory_is_shared_with_nobody() -> None:
+    block = [launch(number, "tcp", "gige") for number in range(1, 5)]
+    sizes = {1: (64 << 20, ()), 2: (65 << 20, ()), 3: (8, (("buffers", "rotating"),)), 4: (8, ())}
+    cases = {number: Case(block[0].entry, "ping_pong", size, parameters=of) for number, (size, of) in sizes.items()}
+    sharing = sharing_of([replace(one, cases=(cases[one.launch_id],)) for one in block], FABRICS, ())
+    assert sharing.groups == ((0, 3),)
+    assert {index: reason.split(",")[0] for index, reason in sharing.alone.items()} == {
+        1: "its messages need more than 256 MiB",
+        2: "its rotating buffers are larger than a host's cache",
+    }
 
 
 def test_a_large_block_becomes_groups_of_one_size() -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from fabriscope.model.benchmark_kind import GROUP, STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
+from fabriscope.model.quantity import Buffers
 from fabriscope.model.turns import Sharing
 
 MOST_MEMBERS = 12
 """Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended."""
+MOST_HELD_BYTES = 256 << 20
+"""Of messages, by all ranks of a launch: a group's launches hold theirs at the same time."""
 OUR_ENGINE = "engine"
 TCP = "tcp"
 
@@ -19,7 +24,7 @@ def sharing_of(block: Sequence[Launch], fabrics: Mapping[str, Fabric], guests: C
     """Return the groups of a block's launches, and the reason of every launch that measures alone.
 
     Launches share where they are of our engine, have the same first host, whose kernel passes the turn on, and use
-    nothing whose counters could not be told apart.
+    nothing whose counters could not be told apart, nor much memory.
     """
     alone = {index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests))}
     by_host: dict[str, list[int]] = {}
@@ -52,4 +57,16 @@ def _alone(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str
     uses_card = layer_of(entry.layer).needs_rdma or (fabric is not None and fabric.transport != TCP)
     if uses_card:
         return "the counters of an RDMA port do not say whose bytes it carried"
+    return _needs_memory(launch)
+
+
+def _needs_memory(launch: Launch) -> str | None:
+    """Return why a launch's messages are too much for a host that holds those of others too."""
+    if any(case.parameter_map.get("buffers") == Buffers.ROTATING.value for case in launch.cases):
+        return "its rotating buffers are larger than a host's cache, and a group's launches hold theirs all at once"
+    ranks = len(launch.entry.hosts)
+    factors = (ranks if kind_of(case.benchmark).pattern in (GROUP, STREAMS) else 1 for case in launch.cases)
+    sizes = (case.message_size_bytes * factor for case, factor in zip(launch.cases, factors, strict=True))
+    if 2 * ranks * max(sizes, default=0) > MOST_HELD_BYTES:
+        return f"its messages need more than {MOST_HELD_BYTES >> 20} MiB, which all launches of a group hold at once"
     return None
