@@ -54,6 +54,7 @@ RUNNING = (
         "causes",
         "settings",
         "evaluation",
+        "binding",
         "effort",
         "sharing",
         "sharpen",

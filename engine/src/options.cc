@@ -5,6 +5,7 @@
 #include <map>
 
 #include "fabriscope/error.h"
+#include "processors.h"
 #include "spec.h"
 
 namespace fabriscope {
@@ -47,6 +48,8 @@ const std::map<std::string, Setter>& options_with_value() {
        [](Line& line, Text text) {
          line.settings.gid_index = static_cast<int>(parse_integer(text, "--gid-index", 0, 255));
        }},
+      {"--processors",
+       [](Line& line, Text text) { line.settings.processors = parse_rank_processors(text); }},
       {"--spec", [](Line& line, Text text) { line.settings.spec_path = text; }},
       {"--output", [](Line& line, Text text) { line.settings.output_path = text; }},
       {"--clock", [](Line& line, Text text) { line.settings.clock = parse_clock(text); }},
@@ -81,6 +84,11 @@ void check(const Settings& settings) {
   if (settings.rendezvous.empty()) throw UsageError("--rendezvous is missing; --list names them");
   if (settings.rank >= settings.rank_count) {
     throw UsageError("--rank must be less than --rank-count");
+  }
+  const auto rank_count = static_cast<std::size_t>(settings.rank_count);
+  if (!settings.processors.empty() && settings.processors.size() != rank_count) {
+    throw UsageError("--processors needs a list for each of " + std::to_string(rank_count) +
+                     " ranks, and has " + std::to_string(settings.processors.size()));
   }
   const bool needs_spec = settings.rank <= 0;
   if (needs_spec && settings.spec_path.empty()) {
@@ -137,6 +145,7 @@ std::string help_text() {
   --rdma-device NAME        of the verbs transport, unless the case names another: rxe0, mlx5_0 (by rule)
   --hca-port N              likewise, its port (1)
   --gid-index N             likewise, the entry of the port's GID table (by rule)
+  --processors LIST/LIST    those that rank 0 may run on, then rank 1 ...: 0/1, 0-3/4-7 (as they come)
   --spec FILE               what to measure, for rank 0; - is standard input
   --output FILE             instead of standard output
   --clock auto|steady|tsc   what to time with (auto)

@@ -11,6 +11,7 @@
 #include "fabriscope/transport.h"
 #include "interrupt.h"
 #include "json.h"
+#include "processors.h"
 #include "reporter.h"
 #include "session.h"
 #include "spec_source.h"
@@ -153,7 +154,10 @@ std::string list_of(const AnyRegistry& registry) {
 
 }  // namespace
 
-int run_program(const Settings& settings) { return Program(settings).run(); }
+int run_program(const Settings& settings) {
+  confine_early(settings);
+  return Program(settings).run();
+}
 
 std::string list_text() {
   return JsonObject()

@@ -54,6 +54,7 @@ Session::Session(const Settings& settings, Rendezvous& rendezvous, Spec spec, Re
                 alarm_handler()) {}
 
 int Session::run() {
+  take_processors();
   share_token();
   transport_ = transport_registry().create(settings_.transport, settings_);
   describe_run();

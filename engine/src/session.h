@@ -83,6 +83,7 @@ class Session {
   static constexpr std::int64_t kOpeningNs = 30'000'000'000;
 
   // Set-up: session_setup.cc, session_cases.cc.
+  void take_processors();
   void describe_run();
   void share_token();
   void resolve_cases();

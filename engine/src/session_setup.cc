@@ -1,5 +1,4 @@
 // What happens before the first burst: who takes part, and the connections.
-#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "engine_version.h"
 #include "fabriscope/error.h"
 #include "json.h"
+#include "processors.h"
 #include "session.h"
 
 namespace fabriscope {
@@ -27,24 +27,6 @@ std::string random_token() {
     token += kDigits[byte & 15U];
   }
   return token;
-}
-
-/// The processors that this process may run on, as the kernel writes them: `0,2-3`; empty if it
-/// does not say.
-std::string allowed_processors() {
-  std::array<cpu_set_t, 8> sets{};  // 8,192 processors, as many as the kernel can be built for
-  if (sched_getaffinity(0, sizeof sets, sets.data()) != 0) return {};
-  constexpr int kCount = 8 * sizeof sets;
-  std::string text;
-  for (int first = 0; first < kCount; ++first) {
-    if (!CPU_ISSET_S(first, sizeof sets, sets.data())) continue;
-    int last = first;
-    while (last + 1 < kCount && CPU_ISSET_S(last + 1, sizeof sets, sets.data())) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(first);
-    if (last > first) text += "-" + std::to_string(last);
-    first = last;
-  }
-  return text;
 }
 
 std::string self_description(int rank) {
@@ -113,6 +95,23 @@ void Session::share_token() {
   std::string token = settings_.token;
   if (rank() == 0 && token.empty()) token = random_token();
   settings_.token = rendezvous_.broadcast(rank() == 0 ? token : std::string());
+}
+
+// Before anything is allocated for messages: memory lies where the processor is that touches it.
+void Session::take_processors() {
+  if (settings_.processors.empty()) return;
+  if (settings_.processors.size() != static_cast<std::size_t>(rendezvous_.rank_count())) {
+    throw RunError("--processors is for " + std::to_string(settings_.processors.size()) +
+                   " ranks, and there are " + std::to_string(rendezvous_.rank_count()));
+  }
+  try {
+    agree(rendezvous_, [this]() -> std::string {
+      confine_to(settings_.processors[static_cast<std::size_t>(rank())]);
+      return {};
+    });
+  } catch (const CaseError& error) {
+    throw RunError(error.what());
+  }
 }
 
 void Session::describe_run() {

@@ -174,7 +174,7 @@ def test_nothing_is_left_of_a_lab_that_could_not_be_built(monkeypatch: pytest.Mo
         seen.extend(record.name for record in lab.recorded() if record.owner and not record.is_complete)
         raise LabError("broken on purpose")
 
-    monkeypatch.setattr("fabriscope.lab.lab._start_switch", fail)
+    monkeypatch.setattr("fabriscope.lab.switch_process.start", fail)
     with pytest.raises(LabError, match="broken on purpose"):
         lab.up(LabSpec(("a",), {"gige": PRESETS["gige"]}), name=(name := f"broken-{os.getpid()}"), persistent=True)
     assert name in seen

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "fabriscope/clock.h"
 
@@ -21,9 +22,10 @@ struct Settings {
   std::string rdma_device;   // this rank's own, unless the case names another; empty: by rule
   int hca_port = -1;         // likewise; -1: by rule
   int gid_index = -1;
-  std::string spec_path;    // "-": standard input
-  std::string output_path;  // empty: standard output
-  std::string token;        // from FABRISCOPE_TOKEN
+  std::vector<std::string> processors;  // of each rank, those that it may run on; empty: all
+  std::string spec_path;                // "-": standard input
+  std::string output_path;              // empty: standard output
+  std::string token;                    // from FABRISCOPE_TOKEN
   std::int64_t connect_timeout_ns = 30'000'000'000;
   ClockChoice clock = ClockChoice::kAutomatic;
   bool die_with_parent = false;

@@ -105,7 +105,7 @@ class Stream:
     """Case id to the account of its measured operations, where several ranks make them."""
     clock_models: list[Mapping[str, Any]] = field(default_factory=list)
     """How the ranks' clocks ran against rank 0's."""
-    turns: Mapping[str, int] | None = None
+    turns: Mapping[str, object] | None = None
     """What it tells of its turns (`TurnsTaken`); None where it measured alone."""
     pool: Mapping[str, Any] | None = None
     """How large the pools of rotating buffers are; None where no case has any."""
@@ -219,11 +219,11 @@ def _take_said(kind: str, record: Foreign, stream: Stream) -> None:
 
 def _take_turns(record: Foreign, stream: Stream) -> None:
     names = ("member", "member_count", "turn_ns", "rested_ns", "shared_burst_count")
-    turns = record.at("turns").items()
-    for turn in turns:
-        if len(turn.wholes()) != len(("cycle", "begin_ns", "end_ns")):
-            raise ParseError("a turn is not a cycle, its begin and its end", where=turn.where)
-    stream.turns = {**{name: record.at(name).whole() for name in names}, "turn_count": len(turns)}
+    turns = [turn.wholes() for turn in record.at("turns").items()]
+    if any(len(turn) != len(("cycle", "begin_ns", "end_ns")) for turn in turns):
+        raise ParseError("a turn is not a cycle, its begin and its end", where=record.at("turns").where)
+    told = {name: record.at(name).whole() for name in names}
+    stream.turns = {**told, "turn_count": len(turns), "turns": [list(turn[:2]) for turn in turns]}
 
 
 def _own_metric(record: Foreign) -> OwnMetric:

@@ -48,8 +48,15 @@ class AdapterContext:
     """Check the payload's content in a pass of its own before anything is timed."""
     turn: TurnPlace | None = None
     """The launch's place among those that it measures in turns with."""
+    processors: tuple[str, ...] = ()
+    """Of each rank, those that it may run on, as the kernel writes lists; empty: nobody says."""
     tcp_port: int = 18515
     """For programs that cannot choose a free port and tell which."""
+
+    @property
+    def processor_words(self) -> tuple[str, ...]:
+        """Return our engine's words for it."""
+        return ("--processors", "/".join(self.processors)) if self.processors else ()
 
     def program(self, name: str) -> str:
         """Return the path of a program; raises ToolMissing."""

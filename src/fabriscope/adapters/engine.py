@@ -53,8 +53,8 @@ class EngineAdapter:
         """Return one command for null and mpi, and otherwise one for each rank."""
         entry = launch.entry
         spec = spec_text(launch, context).encode()
-        layer, rank_count = layer_of(entry.layer), str(len(entry.hosts))
-        words = ("--transport", layer.transport, "--rendezvous", layer.rendezvous, "--rank-count", rank_count)
+        layer, ranks = layer_of(entry.layer), ("--rank-count", str(len(entry.hosts)), *context.processor_words)
+        words = ("--transport", layer.transport, "--rendezvous", layer.rendezvous, *ranks)
         if layer.rendezvous == "mpi":
             program = _required(context.mpi_engine, "the engine compiled with this MPI")
             return (
@@ -115,7 +115,7 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
     commands = []
     for rank, host in enumerate(entry.hosts):
         argv = [program, "--transport", layer.transport, "--rendezvous", "tcp"]
-        argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts))]
+        argv += ["--rank", str(rank), "--rank-count", str(len(entry.hosts)), *context.processor_words]
         argv += ["--listen", listen] if rank == 0 else ["--connect", f"{listen}:{{tcp_port}}"]
         if layer.takes_address:
             argv += ["--data-address", context.data_address(host)]

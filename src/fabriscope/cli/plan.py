@@ -81,7 +81,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     from fabriscope import plan as plans
     from fabriscope.knobs import knobs
     from fabriscope.model.errors import printable
-    from fabriscope.running import settings
+    from fabriscope.running import binding, real_site, settings
 
     yield from map(printable, plans.unmeasured(checked.section))
     yield from map(printable, settings.described(fabrics.values()))
@@ -91,6 +91,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     if checked.section.intervene:
         names = ", ".join(name for name, knob in knobs().items() if knob.fact)
         yield f"changes what the audit finds for launches of its own, and puts it back, as far as it is one of {names}"
+    yield from binding.described(binding.planned(checked, real_site.is_here), schedule.entries)
     yield from _turns(checked, schedule, fabrics)
     if checked.counts_cores:
         yield f"half and all count {cores} cores a host, as this machine has; a run asks the hosts themselves"

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import shlex
 import socket
 import subprocess
 import time
@@ -17,10 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state
+from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state, switch_process
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs
-from fabriscope.model import native
 from fabriscope.model.errors import LabError
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
@@ -28,7 +26,7 @@ from fabriscope.model.lab import LabSpec
 SHAPED_ATTACHMENT = "packet"
 """How hosts are attached to switches. The kernel stamps a frame on a packet socket as the host sends it, so a switch
 that looks late is not late; `tap` knows no such time, and /dev/net/tun is closed to most users."""
-_READY_TIMEOUT_S = 10.0
+_READY_TIMEOUT_S = switch_process.READY_TIMEOUT_S
 _LAB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 # $1: a host's process id and its agent's, if it has one; $2: its network namespace. Ends every other process in there.
@@ -79,7 +77,7 @@ class Lab:
     @property
     def switch_pid_file(self) -> Path:
         """The file that holds the switch's process id in the keeper's namespaces, where there is a switch."""
-        return _of_switch(self.state.folder, "pid")
+        return switch_process.of_switch(self.state.folder, "pid")
 
     def counters(self) -> dict[str, Any]:
         """Return the switch's counters for each port, or nothing where no fabric is shaped. Raises LabError."""
@@ -90,7 +88,7 @@ class Lab:
 
         Raises LabError.
         """
-        path = _of_switch(self.state.folder, "sock")
+        path = switch_process.of_switch(self.state.folder, "sock")
         if not path.exists():
             return {}
         try:
@@ -151,6 +149,10 @@ class Lab:
             if "error" in answer:
                 raise LabError(f"the switch refuses: {answer['error']}", where=f"fabric {fabric}")
 
+    def confine_switch(self, processors: str) -> bool:
+        """Let the switch run on these of the machine's processors alone; False without one. Raises LabError."""
+        return switch_process.confine(self.keeper_words, self.state.folder, processors)
+
     def sweep(self, host_name: str) -> None:
         """End every process that runs on a host, a dead one too (what a broken launch left there). Raises LabError."""
         self.host(host_name)
@@ -197,7 +199,7 @@ class Lab:
         except LabError as error:
             if not self.state.keeper.is_alive():
                 raise
-            _start_switch(self.keeper_words, self.state.folder, self.state.details["switch_arguments"])
+            switch_process.start(self.keeper_words, self.state.folder, self.state.details["switch_arguments"])
             return [f"the lab's switch had to be started again ({error.what})"]
         return []
 
@@ -323,7 +325,7 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     script = network.keeper_script(wirings, ordered_pids, guest_indices)
     keeper.run('printf %s "$1" | ip -batch -', script)
     switch_arguments = network.switch_arguments(wirings, spec.hosts, ordered_pids)
-    _start_switch(keeper.enter(), folder, switch_arguments)
+    switch_process.start(keeper.enter(), folder, switch_arguments)
     net_namespaces = keeper.run(_NAMESPACES_SCRIPT, *map(str, ordered_pids)).split()
     for index, pid in enumerate(ordered_pids):
         is_guest = index in guest_indices
@@ -369,28 +371,3 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     finished.write()
     standing = tuple(_host(**host) for host in hosts)
     return Lab(record.name, standing, shell, finished, tuple(keeper.enter()), owner_pipe)
-
-
-def _of_switch(folder: Path, kind: str) -> Path:
-    """Return the path of a file of the switch; no host's name begins so."""
-    return folder / f"_switch.{kind}"
-
-
-def _start_switch(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:
-    """Start the switch; one that still runs is ended. Raises LabError."""
-    if not arguments:
-        return
-    control, log, pid = (_of_switch(folder, kind) for kind in ("sock", "log", "pid"))
-    if pid.exists():
-        namespaces.run_in(keeper_words, 'kill -9 "$1" 2>/dev/null || true', pid.read_text().strip())
-    for path in (control, log):
-        path.unlink(missing_ok=True)
-    argv = [str(native.program("fabriscope-switch")), "--control", str(control), *arguments]
-    pid.write_text(
-        namespaces.run_in(keeper_words, f"{shlex.join(argv)} </dev/null >{shlex.quote(str(log))} 2>&1 & echo $!")
-    )
-    deadline = time.monotonic() + _READY_TIMEOUT_S
-    while "ready" not in (said := log.read_text() if log.exists() else ""):
-        if "fabriscope-switch:" in said or time.monotonic() > deadline:
-            raise LabError(f"the switch did not start: {said.strip() or 'it says nothing'}")
-        time.sleep(0.002)

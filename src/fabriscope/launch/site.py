@@ -67,6 +67,9 @@ class Site(Protocol):
     def mend(self) -> list[str]:
         """Start again what has died of the place itself; return what was wrong. Raises LabError."""
 
+    def confine(self, processors: str, /) -> bool:
+        """Let switches of ours run on these of this machine's processors alone; False without one. Raises LabError."""
+
     def counters(self) -> Mapping[str, object]:
         """Return what switches of ours count, by port; raises LabError."""
 

@@ -10,6 +10,7 @@ from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case
 from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
+from fabriscope.model.processors import Dealt
 from fabriscope.model.turns import TurnsTaken
 
 
@@ -107,8 +108,14 @@ class Details:
     sent_payload_bytes: Mapping[tuple[int, int], int] | None = None
     """From rank to rank, to the byte; None where nobody counted."""
     sent_messages: int | None = None
+    processors: tuple[str, ...] = ()
+    """Those that each rank could run on, as its host's kernel said; empty where nobody was asked."""
+    bound: Dealt | None = None
+    """What the ranks were given; None where the plan says nothing of it."""
     turns: TurnsTaken | None = None
     """None where the launch shared its time with no other one."""
+    turn_group: str | None = None
+    """Those that measured in turns with each other have the same."""
     alone_because: str | None = None
     """Why it did not, in a run whose launches measure in turns."""
     read_from: ReadFrom | None = None

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from fabriscope.model.limits import Count, DurationNs, Ordinal
+from fabriscope.model.limits import Count, DurationNs, Items, Ordinal
 
 TURN_NS = 20_000_000
 """Several bursts, and shorter than a machine's speed stays at one level."""
+
+MOST_TURNS = 10_000_000
+"""Of one launch: a day of the shortest ones, and more than a line of the journal is read for."""
+
+_GROUP_LETTERS = 12
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,11 @@ class TurnPlace:
     """From 0."""
     member_count: int
     turn_ns: int = TURN_NS
+
+    @property
+    def group(self) -> str:
+        """Return what the group is known by: cycles of one group alone are neighbours in time."""
+        return self.table_path[-_GROUP_LETTERS:]
 
     def items(self) -> dict[str, int | str]:
         """Return what the engine's specification says of it."""
@@ -44,6 +55,8 @@ class TurnsTaken:
     """Time in which the launch waited for the others of its group."""
     shared_burst_count: Count = 0
     """Bursts that do not count: the launch had been stopped, and others measured meanwhile."""
+    turns: Annotated[tuple[tuple[Count, Count], ...], Items(MOST_TURNS)] = ()
+    """Cycle of the group and begin in ns on the launch's own clock, of each turn; empty in older runs."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToOneSection
+from fabriscope.plan.binding import RankBinding
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
 from fabriscope.plan.names import (
     InterfaceName,
@@ -68,6 +69,7 @@ class FabricSection(Section):
     settings: dict[Label, Annotated[StrictBool | int | str, BeforeValidator(one_setting)]] = Field(
         {}, description="what is set on hosts for the launches over it and put back afterwards; docs/settings.md"
     )
+    bind: RankBinding = Field(None, description="where ranks run in the launches over it; absent: as the plan says")
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
     layers: Layers | None = Field(None, description="those of the plan's layers that are measured over it; absent: all")
@@ -221,6 +223,12 @@ class PlanSection(Section):
     budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
     turns: Turns = Field(OFF, description="a block's launches measure in turns: auto (20ms), a time, or off")
+    bind: RankBinding = Field(
+        None,
+        description="where the ranks of our engine run: core (a core for each, and anew from the first where there are"
+        " too few), auto (the same where there are enough), none, or the processors of the first, second ... rank of"
+        " every host; absent: nothing is said",
+    )
     intervene: Truth = Field(
         False,
         description="what the audit of the hosts finds and a setting can change is changed in launches of its own,"

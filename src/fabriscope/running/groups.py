@@ -18,6 +18,7 @@ from fabriscope.model.record import LaunchRecord
 from fabriscope.model.turns import TurnPlace
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
+from fabriscope.running.binding import Binding
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.effort import measuring_ns
 from fabriscope.running.launch_runner import LaunchRunner
@@ -51,6 +52,8 @@ class BlockRunner:
         self._hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
         self._turn_ns = plans.turn_ns_of(plan.section.turns)
         self._standing = Standing(site)
+        self._binding = Binding(plan, site.hosts, site.facts)
+        self._binding.settle(site, folder.manifest.entries.values())
 
     def run(self, block: Sequence[Launch]) -> None:
         """Measure and store a block's launches; what is interrupted is not stored: it is measured again on resume."""
@@ -109,6 +112,7 @@ class BlockRunner:
             self._folder.errors,
             turn,
             alone_because,
+            self._binding,
         )
 
     def _started(self, launch: Launch) -> int:

@@ -16,13 +16,16 @@ from fabriscope import plan as plans
 from fabriscope.adapters.base import Adapter, AdapterContext
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.launch.site import Site
+from fabriscope.model.case import Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError, ToolMissing
+from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError, PlanError, ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
+from fabriscope.model.processors import NONE, Dealt
 from fabriscope.model.turns import TurnPlace
 from fabriscope.running import launch_counters
+from fabriscope.running.binding import Binding
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.settings import Standing
 
@@ -50,10 +53,11 @@ class LaunchRunner:
         errors: Path | None = None,
         turn: TurnPlace | None = None,
         alone_because: str | None = None,
+        binding: Binding | None = None,
     ) -> None:
         """Prepare a launch, of which `standing` sets things; `turn` is its place in a group, or why it is alone."""
         self._errors = errors
-        self._turn, self._standing = turn, standing
+        self._turn, self._standing, self._binding, self._dealt = turn, standing, binding, Dealt(NONE)
         self._plan = plan
         self._launch = launch
         self._adapter = adapter
@@ -68,6 +72,7 @@ class LaunchRunner:
         """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
         self._started_unix_ns = self._elapsed_ns = 0
         self._details: dict[str, Any] = {"alone_because": alone_because} if alone_because else {}
+        self._details |= {"turn_group": turn.group} if turn else {}
         self.may_have_left: set[str] = set()
         """Hosts on which processes of a broken attempt may live still."""
         self._results = {
@@ -88,8 +93,9 @@ class LaunchRunner:
         try:
             placed, self._stand_ins = self._casualties.place(self._launch)
             self._standing.hold(placed.entry)
+            self._deal(placed.entry)
             hung = self._measure(placed, expected_ns)
-        except (HostError, ToolMissing) as error:
+        except (HostError, ToolMissing, PlanError) as error:
             self._take(_all_failed(self._launch, str(error)))
         except BaseException as error:  # a launch is a border: nothing that goes wrong in it ends the run
             self._take(_all_failed(self._launch, self._unforeseen(error)))
@@ -99,6 +105,12 @@ class LaunchRunner:
         if hung and not self._mishaps:
             self._details["hung_case_ids"] = hung
         self._elapsed_ns = time.monotonic_ns() - started_ns
+
+    def _deal(self, entry: Entry) -> None:
+        """Give the ranks their processors, those of stand-ins too; raises PlanError."""
+        if self._binding is not None and self._binding.is_wanted(entry):
+            self._dealt = self._binding.of(entry)
+            self._details["bound"] = dataclasses.asdict(self._dealt)
 
     def told(self) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
         """Return the journal's record, the samples, and the raw outcomes of what was measured."""
@@ -198,6 +210,7 @@ class LaunchRunner:
             token=secrets.token_hex(16),
             case_timeout_ns=self._plan.section.case_timeout,
             turn=self._turn,
+            processors=self._dealt.processors,
         )
 
     def _wrapped(self, command: Command) -> Command:
@@ -207,6 +220,8 @@ class LaunchRunner:
             return command
         fabric = site.fabrics[entry.fabric] if entry.fabric else None
         stack = site.mpi[entry.mpi or ""]
+        if self._dealt.processors or self._dealt.is_forbidden:  # our engine's ranks take what they are given themselves
+            stack = dataclasses.replace(stack, bind=NONE)
         return mpi_jobs.wrap(command, stack, site.hosts, fabric, site.remote_shell, site.slurm)
 
     def sweep(self) -> None:

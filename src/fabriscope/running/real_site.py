@@ -53,6 +53,10 @@ class Parts:
         """Return the same place with other fabrics of the interfaces that it has."""
         return dataclasses.replace(self, fabrics=fabrics)
 
+    def confine(self, _processors: str, /) -> bool:
+        """Return False: no switch is ours."""
+        return False
+
 
 @dataclass(frozen=True)
 class RealSite(Parts):

@@ -30,6 +30,7 @@ from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services
 from fabriscope.running import site as sites
+from fabriscope.running.binding import Binding
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
 from fabriscope.running.sharpen import Sharpening
@@ -162,6 +163,7 @@ def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     memory_bytes = applications.memory_per_host(plan, site.facts)
     schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts), memory_bytes)
     check_specs(plan, schedule)
+    Binding(plan, site.hosts, site.facts).check(schedule.entries)
     services.check_memory(schedule, site, in_lab=plan.uses_lab)
     applications.check(schedule, site, in_lab=plan.uses_lab)
     return schedule

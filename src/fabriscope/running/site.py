@@ -49,6 +49,10 @@ class LabSite(Parts):
         """Start again what of the lab has died; return what was wrong."""
         return self.lab.mend()
 
+    def confine(self, processors: str, /) -> bool:
+        """Let the switch run on these of the machine's processors alone; False without one. Raises LabError."""
+        return self.lab.confine_switch(processors)
+
     def counters(self) -> Mapping[str, object]:
         """Return the switches' counters for each port."""
         return self.lab.counters()

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 
 from fabriscope.model.foreign import shown
 from fabriscope.model.limits import Amount, Count, Items, Within
+from fabriscope.model.processors import Dealt, said_of
 from fabriscope.model.record import Details, GroupAccount, Pool, ReadFrom
 from fabriscope.model.turns import TurnsTaken
 
@@ -245,7 +246,10 @@ def _details(value: object) -> Details:
         groups=_part(value, "groups", _GROUPS) or {} if groups else {},
         sent_payload_bytes=_sent(sent) if isinstance(sent, dict) else None,
         sent_messages=_part(value, "sent_messages", _COUNT),
+        processors=said_of(header),
+        bound=_part(value, "bound", _BOUND),
         turns=_part(value, "turns", _TURNS),
+        turn_group=_part(value, "turn_group", _REASON),
         alone_because=_part(value, "alone_because", _REASON),
         read_from=_part(value, "read_from", _READ_FROM),
         pool=_part(value, "pool", _POOL),
@@ -253,6 +257,7 @@ def _details(value: object) -> Details:
 
 
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
+_BOUND = Dealt | None
 _TURNS, _REASON, _READ_FROM, _POOL = TurnsTaken | None, str | None, ReadFrom | None, Pool | None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabriscope.hosts.access import Reading
 from fabriscope.hosts.facts._reading import Group, key_values, looked_up
+from fabriscope.model import processors as of_machine
 from fabriscope.model.host import Fact
 
 _CPU = "/sys/devices/system/cpu"
@@ -27,6 +28,7 @@ def _facts(reading: Reading) -> list[Fact]:
         looked_up("cpu.microcode", first, "microcode"),
         reading.fact("cpu.online", f"{_CPU}/online"),
         looked_up("cpu.allowed", key_values(reading.files.get(_STATUS, "")), "Cpus_allowed_list"),
+        _order(text, key_values(reading.files.get(_STATUS, "")).get("Cpus_allowed_list", "")),
         reading.fact("cpu.isolated", f"{_CPU}/isolated", lambda cpus: cpus or "none"),
         reading.fact("cpu.smt", f"{_CPU}/smt/control"),
         reading.fact("cpu.governor", f"{_FREQUENCY}/scaling_governor"),
@@ -35,6 +37,15 @@ def _facts(reading: Reading) -> list[Fact]:
         reading.fact("cpu.turbo_off", f"{_CPU}/intel_pstate/no_turbo", lambda flag: flag == "1"),
         reading.fact("cpu.deepest_idle_state", "/sys/module/intel_idle/parameters/max_cstate", int),
     ]
+
+
+def _order(cpuinfo: str, allowed: str) -> Fact:
+    """Return in which order ranks take processors: a hardware thread of each core, then the others."""
+    try:
+        order = of_machine.found(cpuinfo, of_machine.numbers(allowed)).text()
+    except ValueError as error:
+        return Fact("cpu.order", None, f"Cpus_allowed_list: {error}")
+    return Fact("cpu.order", order) if order else Fact("cpu.order", None, "/proc/cpuinfo lists no processor")
 
 
 def _count(name: str, count: int, reason: str) -> Fact:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabriscope.analysis.results import Results
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts
+from fabriscope.reports._places import place_table
 from fabriscope.reports.section import Block, Cell, Column, Folded, Row, Section, Sections, Table
 
 _FABRIC = {
@@ -18,7 +19,13 @@ _NUMBERS = ("line_rate", "delay", "mtu", "buffer")
 
 def _build(results: Results) -> list[Section]:
     about = Table([Column("run", "head"), Column("")], _facts.run_table(results))
-    blocks: list[Block] = [*_fabrics(results.run), *_hosts(results.run), *_libraries(results.run), about]
+    blocks: list[Block] = [
+        *_fabrics(results.run),
+        *_hosts(results.run),
+        *_libraries(results.run),
+        *_places(results.run),
+        about,
+    ]
     return [Section("setup", "Experimental set-up", blocks, "Set-up")]
 
 
@@ -58,6 +65,14 @@ def _libraries(run: RunData) -> Iterator[Table]:
     ]
     if rows:
         yield Table([Column("MPI", "head"), Column("version"), Column("built on"), Column("mpirun")], rows)
+
+
+def _places(run: RunData) -> Iterator[Table]:
+    """Yield on which processors ranks ran."""
+    rows: list[Row] = [[line.entries, line.bound, line.processors, line.switch or "–"] for line in place_table(run)]
+    if rows:
+        titles = ("ranks of", "bound to", "may run on, rank by rank", "the switch")
+        yield Table([Column(title, "head" if not place else "") for place, title in enumerate(titles)], rows)
 
 
 SECTION = Sections("setup", 102, _build)

@@ -1,0 +1,88 @@
+// Ranks that are told on which processors they run.
+#include <thread>
+
+#include "check.h"
+#include "fabriscope/error.h"
+#include "helpers.h"
+#include "processors.h"
+
+using namespace fabriscope;
+using namespace fabriscope::test;
+
+namespace {
+
+constexpr char kCase[] = "case id=a benchmark=ping_pong message_size_bytes=8\n";
+
+std::string first_of(const std::string& list) { return list.substr(0, list.find_first_of(",-")); }
+
+}  // namespace
+
+TEST(reads_a_list_for_each_rank) {
+  const std::vector<std::string> found = parse_rank_processors("0/1-2,4/8191");
+  CHECK_EQUAL(found.size(), 3U);
+  CHECK_EQUAL(found[1], "1-2,4");
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, parse_rank_processors("")), "for each rank");
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, parse_rank_processors("0//1")), "nothing for rank 1");
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, parse_rank_processors("0/x")), "'x'");
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, parse_rank_processors("0/8192")), "8192");
+  CHECK_CONTAINS(MESSAGE_OF(UsageError, parse_rank_processors("3-1")), "'3-1' names no processors");
+}
+
+TEST(a_thread_is_confined_and_another_one_is_not) {
+  const std::string all = allowed_processors();
+  const std::string one = first_of(all);
+  std::string inside;
+  std::thread([&] {
+    confine_to(one);
+    inside = allowed_processors();
+  }).join();
+  CHECK_EQUAL(inside, one);
+  CHECK_EQUAL(allowed_processors(), all);
+}
+
+TEST(what_the_host_does_not_have_is_told) {
+  std::thread([] {
+    const std::string one = first_of(allowed_processors());
+    CHECK_CONTAINS(MESSAGE_OF(CaseError, confine_to("8191")), "cannot run on processor 8191 of");
+    const std::string some = one + ",8191";
+    CHECK_CONTAINS(MESSAGE_OF(CaseError, confine_to(some)), "which lets it use");
+  }).join();
+}
+
+TEST(each_rank_says_where_it_runs) {
+  const TemporaryFolder folder;
+  const std::string spec = folder.write("spec", spec_with(kCase));
+  const std::string one = first_of(allowed_processors());
+  const std::string both = one + "/" + one;
+  Process engine(
+      folder, "engine",
+      {"--transport", "null", "--rendezvous", "threads", "--processors", both, "--spec", spec});
+  CHECK_EQUAL(engine.wait(), 0);
+  CHECK_EQUAL(count_of(engine.output(), "\"processors\":\"" + one + "\""), 2U);
+}
+
+TEST(a_rank_without_its_processor_ends_the_run_with_the_reason) {
+  const TemporaryFolder folder;
+  const std::string spec = folder.write("spec", spec_with(kCase));
+  const std::string lists = first_of(allowed_processors()) + "/8191";
+  std::vector<std::string> first = listening_rank("tcp", spec);
+  first.insert(first.end(), {"--processors", lists});
+  Process zero(folder, "zero", first);
+  std::vector<std::string> second = connecting_rank("tcp", zero.tcp_port());
+  second.insert(second.end(), {"--processors", lists});
+  Process one(folder, "one", second);
+  CHECK_EQUAL(zero.wait(), 1);
+  CHECK_EQUAL(one.wait(), 1);
+  CHECK_CONTAINS(zero.output(), "rank 1: it cannot run on processor 8191");
+  CHECK_CONTAINS(last_line(zero.output()), "\"status\":\"failed\"");
+}
+
+TEST(there_is_a_list_for_each_rank) {
+  const TemporaryFolder folder;
+  const std::string spec = folder.write("spec", spec_with(kCase));
+  Process engine(
+      folder, "engine",
+      {"--transport", "null", "--rendezvous", "threads", "--processors", "0", "--spec", spec});
+  CHECK_EQUAL(engine.wait(), 2);
+  CHECK_CONTAINS(engine.errors(), "for each of 2 ranks, and has 1");
+}
