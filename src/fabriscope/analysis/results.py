@@ -50,6 +50,7 @@ from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
 from fabriscope.analysis.values.tails import LaunchTail, Tail, launch_tails, tails, tails_frame
 from fabriscope.analysis.values.trust import GradedEstimate, Outside, with_trust
+from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.model.run_data import RunData
 
 
@@ -138,7 +139,7 @@ class Results:
     @cached_property
     def compared(self) -> list[Compared]:
         """Return what came of each pair of curves at each size: ratio, interval, verdict."""
-        return compared_all(self.launch_values, self.rules)
+        return compared_all(self.launch_values, self.rules, self.run.once(turn_series))
 
     @cached_property
     def comparisons(self) -> pl.DataFrame:
@@ -153,7 +154,7 @@ class Results:
     @cached_property
     def control(self) -> Control | None:
         """Return what came of the A/A control, where the plan has one."""
-        return control_of(compared(self.launch_values, KINDS[CONTROL], self.rules))
+        return control_of(compared(self.launch_values, KINDS[CONTROL], self.rules, self.run.once(turn_series)))
 
     @cached_property
     def all_ranges(self) -> list[Range]:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
+from fabriscope.analysis.comparing.shared_noise import shared_noise
 from fabriscope.analysis.comparing.sharpening import words_of
 from fabriscope.analysis.frames import OPEN
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
+from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts
@@ -201,6 +203,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
         *_pools(results.run),
+        *_turns(results),
         ("Intervals and verdicts", results.rules.words),
         ("Seed", str(manifest.seed)),
         ("Versions", ", ".join(f"{name} {_version_text(value)}" for name, value in versions.items() if value)),
@@ -225,6 +228,13 @@ def _pools(run: RunData) -> Iterator[tuple[str, str]]:
             memory_text(pool.last_level_cache_bytes) if pool.last_level_cache_bytes else "of a size that nobody says"
         )
         yield "Rotating buffers", f"two pools of {memory_text(pool.pool_bytes)} each rank, last-level cache {cache}"
+
+
+def _turns(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield how much noise turns took out."""
+    shared = shared_noise(results.launch_values, results.rules, results.run.once(turn_series))
+    if shared is not None:
+        yield "Turns", shared.sentence()
 
 
 def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:

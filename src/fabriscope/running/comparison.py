@@ -23,6 +23,7 @@ from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
+from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
@@ -149,7 +150,8 @@ def of(
             borders.enter_context(evaluating(path))
         values = [_values(run, percentile) for run in runs]
         controls = [results_of(run).control for run in runs]
-        found = _compared(paths, runs, values, left, right, wanted, margin)
+        turns = NO_TURNS if percentile else runs[0].once(turn_series)
+        found = _compared(paths, runs, values, left, right, wanted, margin, turns)
     if wanted and not found.pairs:
         text = "nothing can be compared, so that no condition can be judged"
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
@@ -178,19 +180,20 @@ def _compared(
     right: str | None,
     wanted: Sequence[Condition],
     margin: float | None,
+    turns: SeriesOf,
 ) -> Comparison:
     if len(runs) == 2:
         return _of_two(paths, runs, values, wanted, margin)
     run, rules = runs[0], _with_margin(rules_of(runs[0]), margin)
     if left is None or right is None:
-        found = [one for kind in KINDS.values() for one in families(values[0], kind, rules)]
+        found = [one for kind in KINDS.values() for one in families(values[0], kind, rules, turns)]
         title = f"{run.manifest.name}: every comparison"
     else:
         try:
             sides = [choices.selection(text, run, values[0]) for text in (left, right)]
         except ValueError as error:
             raise SelectionError(str(error), where=str(paths[0])) from error
-        found = choices.entries_compared(values[0], sides[0], sides[1], rules)
+        found = choices.entries_compared(values[0], sides[0], sides[1], rules, turns)
         title = f"{run.manifest.name}: {left} against {right}"
     return Comparison(
         title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}"],

@@ -14,8 +14,10 @@ from fabriscope.analysis.comparing.comparisons import (
     Key,
     blurs_of,
     curves_of,
+    gains_of,
     paired,
     rounds_of,
+    series_of,
     sign_of,
     steps_of,
 )
@@ -23,6 +25,7 @@ from fabriscope.analysis.comparing.judging import Family, Spot
 from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Difference, Mean
 from fabriscope.analysis.values.stopping import Rules
+from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
 from fabriscope.model.benchmarks import TOLD_BY_METRIC
 from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.run_data import RunData
@@ -55,9 +58,12 @@ def selection(text: str, run: RunData, values: pl.DataFrame) -> Selection:
     return found
 
 
-def entries_compared(values: pl.DataFrame, left: Selection, right: Selection, rules: Rules) -> list[Family]:
+def entries_compared(
+    values: pl.DataFrame, left: Selection, right: Selection, rules: Rules, turns: SeriesOf = NO_TURNS
+) -> list[Family]:
     """Return every pair of curves of two selections that differ in nothing but what the selections name."""
     curves, rounds, steps = curves_of(values), rounds_of(values), steps_of(values)
+    in_turns = series_of(values, turns)
     sides = [[key for key in curves if _fits(key.curve, {"twin": "", **one})] for one in (left, right)]
     free = {*left, *right}
     pairs = [
@@ -69,7 +75,8 @@ def entries_compared(values: pl.DataFrame, left: Selection, right: Selection, ru
     found = []
     for one, other in pairs:
         blurs = blurs_of(steps.get(one, {}), steps.get(other, {}))
-        spots = paired(one.metric_id, curves[one], curves[other], rules, rounds.get(one), blurs)
+        gains = gains_of(one.metric_id, in_turns.get(one, {}), in_turns.get(other, {}))
+        spots = paired(one.metric_id, curves[one], curves[other], rules, rounds.get(one), blurs, gains)
         if spots:
             labels = _label(one.curve, other.curve), _label(other.curve, one.curve)
             found.append(Family(CurvePair(ENTRIES, *labels, one.curve, other.curve, one.metric_id), tuple(spots)))

@@ -14,10 +14,13 @@ from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.judging import Family, Spot, judged
 from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Mean
+from fabriscope.analysis.numbers.neighbours import Series, gained
 from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.stopping import Rules
+from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import definitions_of, metric_of
+from fabriscope.model.quantity import Operations
 from fabriscope.model.ranks import layout_from
 
 
@@ -65,38 +68,42 @@ KINDS = {
 USUAL = Rules()
 
 
-def compare_all(values: pl.DataFrame, rules: Rules = USUAL) -> pl.DataFrame:
+def compare_all(values: pl.DataFrame, rules: Rules = USUAL, turns: SeriesOf = NO_TURNS) -> pl.DataFrame:
     """Return the comparisons of every kind as a frame, COMPARISON_SCHEMA; see `compared`."""
-    return comparisons_frame(compared_all(values, rules))
+    return comparisons_frame(compared_all(values, rules, turns))
 
 
-def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> pl.DataFrame:
+def compare(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL, turns: SeriesOf = NO_TURNS) -> pl.DataFrame:
     """Return the comparisons of one kind as a frame, COMPARISON_SCHEMA; see `compared`."""
-    return comparisons_frame(compared(values, kind, rules))
+    return comparisons_frame(compared(values, kind, rules, turns))
 
 
-def compared_all(values: pl.DataFrame, rules: Rules = USUAL) -> list[Compared]:
+def compared_all(values: pl.DataFrame, rules: Rules = USUAL, turns: SeriesOf = NO_TURNS) -> list[Compared]:
     """Return the comparisons of every kind."""
-    return [row for kind in KINDS.values() for row in compared(values, kind, rules)]
+    return [row for kind in KINDS.values() for row in compared(values, kind, rules, turns)]
 
 
-def compared(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Compared]:
+def compared(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL, turns: SeriesOf = NO_TURNS) -> list[Compared]:
     """Return what came of each pair of curves at each size that both have.
 
     `values` are launch values; impossible ones do not count. `ratio` says how many times as fast the left one is
     (its rate over the right one's, or the right one's time over its own), the interval is over the log ratios of the
-    blocks, by the method of the rules. Which verdicts are taken together, and at which rate: `judged`.
+    blocks, by the method of the rules. Where both launches of a block measured in turns with each other, its ratio is
+    that of neighbouring turns (`turns`, see numbers/neighbours.py). Which verdicts are taken together, and at which
+    rate: `judged`.
     """
-    return judged(families(values, kind, rules), rules)
+    return judged(families(values, kind, rules, turns), rules)
 
 
-def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL) -> list[Family]:
+def families(values: pl.DataFrame, kind: Kind, rules: Rules = USUAL, turns: SeriesOf = NO_TURNS) -> list[Family]:
     """Return every pair of curves that a kind compares, with what each of their sizes says."""
     curves, rounds, steps = curves_of(values), rounds_of(values), steps_of(values)
+    in_turns = series_of(values, turns)
     found = []
     for left, right in _pairs(list(curves), kind):
         blurs = blurs_of(steps.get(left, {}), steps.get(right, {}))
-        spots = paired(left.metric_id, curves[left], curves[right], rules, rounds.get(left), blurs)
+        gains = gains_of(left.metric_id, in_turns.get(left, {}), in_turns.get(right, {}))
+        spots = paired(left.metric_id, curves[left], curves[right], rules, rounds.get(left), blurs, gains)
         if spots:
             labels = _label(kind, left.curve), _label(kind, right.curve)
             found.append(Family(CurvePair(kind.name, *labels, left.curve, right.curve, left.metric_id), tuple(spots)))
@@ -114,6 +121,8 @@ class Key:
 Points = dict[int, dict[int, float]]
 """Message size to block to value."""
 Curves = dict[Key, Points]
+InTurns = Mapping[tuple[int, int], Series]
+"""Message size and block to it."""
 Rounds = Mapping[int, int]
 """Message size to the round in which it was added to what was planned."""
 
@@ -141,6 +150,34 @@ def points_of(values: pl.DataFrame) -> Curves:
     for *curve, metric_id, size, block, value in inside_blocks.iter_rows():
         curves.setdefault(Key(Curve(*curve), metric_id), {}).setdefault(size, {})[block] = value
     return curves
+
+
+def series_of(values: pl.DataFrame, turns: SeriesOf) -> dict[Key, InTurns]:
+    """Return curve key to what was measured in turns, where one launch of a block stands for a size."""
+    found: dict[Key, dict[tuple[int, int], Series]] = {}
+    if not turns:
+        return dict(found)
+    columns = (*IDENTITY, "metric_id", "message_size_bytes", "block")
+    alone = values.group_by(columns, maintain_order=True).agg(
+        pl.col("launch_id").first(), pl.col("case_id").first(), pl.len().alias("count")
+    )
+    for *curve, metric_id, size, block, launch_id, case_id, count in alone.iter_rows():
+        if count == 1 and (series := turns.get((launch_id, case_id))) is not None:
+            found.setdefault(Key(Curve(*curve), metric_id), {})[size, block] = series
+    return dict(found)
+
+
+def takes_means(metric_id: str) -> bool:
+    """Return whether a metric's value is of all operations over all time, not of a typical one."""
+    return metric_of(metric_id).quantity.operations is Operations.ALL
+
+
+def gains_of(metric_id: str, left: InTurns, right: InTurns) -> dict[tuple[int, int], float]:
+    """Return for size and block what neighbouring turns add to the logarithm of how many times as fast the left is."""
+    is_known = metric_of(metric_id).quantity.operations in (Operations.MEDIAN, Operations.ALL)
+    of_means = takes_means(metric_id)
+    shared = [place for place in left.keys() & right.keys() if is_known and left[place].group == right[place].group]
+    return {place: -gained(left[place], right[place], of_means=of_means) for place in shared}
 
 
 def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
@@ -189,15 +226,20 @@ def paired(
     rules: Rules,
     rounds: Rounds | None = None,
     blurs: Mapping[int, float] | None = None,
+    gains: Mapping[tuple[int, int], float] | None = None,
 ) -> list[Spot]:
-    """Return what every size that two curves share says, from the blocks that they share."""
+    """Return what every size that two curves share says, from the blocks that they share.
+
+    `gains` are what size and block add to the log ratio of the two launches.
+    """
     sign = sign_of(metric_id)
     spots = []
     for size in sorted(left.keys() & right.keys()):
         blocks = sorted(left[size].keys() & right[size].keys())
         if blocks:
             logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
-            evidence = Mean(sign * (logs[0] - logs[1]), rules.method, (blurs or {}).get(size, 0.0))
+            gained = np.array([(gains or {}).get((size, block), 0.0) for block in blocks])
+            evidence = Mean(sign * (logs[0] - logs[1]) + gained, rules.method, (blurs or {}).get(size, 0.0))
             left_value, right_value = (float(np.exp(np.median(log))) for log in logs)
             spots.append(Spot(size, evidence, left_value, right_value, (rounds or {}).get(size, 0)))
     return spots

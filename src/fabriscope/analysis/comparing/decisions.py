@@ -14,6 +14,7 @@ from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.intervals import MOST_BLOCKS_ADVISED
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, rules_of
+from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.model.run_data import RunData
 
 
@@ -95,7 +96,8 @@ def added_are_decided(run: RunData, kinds: Iterable[str], number: int, blocks: i
 
 def _compared(run: RunData, values: pl.DataFrame, kinds: tuple[str, ...]) -> list[Compared]:
     asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
-    return [row for kind in asked for row in compared(values, kind, rules_of(run))]
+    turns = run.once(turn_series)
+    return [row for kind in asked for row in compared(values, kind, rules_of(run), turns)]
 
 
 def _block_ns(run: RunData, entry_ids: Iterable[str]) -> int:

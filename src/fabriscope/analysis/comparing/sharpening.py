@@ -19,6 +19,7 @@ from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.values.fits import fitted
 from fabriscope.analysis.values.launch_values import launch_values, without_anchors
 from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.analysis.words import size_text
 from fabriscope.model.manifest import Near
 from fabriscope.model.run_data import RunData
@@ -61,10 +62,10 @@ def intervals(run: RunData, kinds: Iterable[str] = ()) -> list[Interval]:
 
 
 def _of_leads(values: pl.DataFrame, run: RunData, kinds: tuple[str, ...]) -> list[Interval]:
-    rules = rules_of(run)
+    rules, turns = rules_of(run), run.once(turn_series)
     asked = [kind for name, kind in KINDS.items() if name != CONTROL and (name in kinds or not kinds)]
     found = []
-    for rows in by_pair(ranges(row for kind in asked for row in compared(values, kind, rules))):
+    for rows in by_pair(ranges(row for kind in asked for row in compared(values, kind, rules, turns))):
         pair, changes = rows[0].pair, crossovers(rows)
         for one in changes if len(changes) <= MOST_TOLD else ():
             what = f"{where_text(pair)}: the lead passes to {one.leader}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriscope.analysis.results import Results
+from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.model.metrics import METRICS
 from fabriscope.reports.section import Paragraph, Section, Sections, Term, Terms
 
@@ -70,6 +71,12 @@ def _values(results: Results) -> Iterator[Term]:
         "“undecided”; fewer than three blocks decide nothing; where the numbers go in steps, half a step of each side "
         "belongs to the interval",
     )
+    if results.run.once(turn_series):
+        yield Term(
+            "Ratio of launches that measured in turns",
+            "of turns that are neighbours in time: the median over cycles of the ratio of times, of rates the ratio of "
+            "the sums over the same cycles; the values beside it are those of whole launches",
+        )
     yield Term(
         "Many verdicts at once",
         "of the sizes of a pair, in at most 5\N{NO-BREAK SPACE}% of runs any lead is false, and so any range or "
