@@ -140,7 +140,7 @@ def _injected(kind: Kind, run: Run) -> dict[str, Any]:
         samples = run.digests(kept)
         said = _last_words(run)
         failed, mishaps, count_then = run.reasons(), run.mishaps(), len(run.journal())
-        problems += _unexplained(status, failed, said)
+        problems += [*_unexplained(status, failed, said), *kind.check(run)]
         kind.mend(run)
         still_there = place.processes(run.mark) if status >= 0 else {}
         problems += [f"left running: {words}" for words in still_there.values()]

@@ -9,13 +9,13 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from campaigns.faults import place, sites
+from campaigns.faults import in_turns, place, sites
 from campaigns.faults.case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, SSH_PLAN, Missed, Run, kill
 from campaigns.faults.sites import HOSTS, MPI_LAUNCHERS, over_ssh
 
@@ -43,6 +43,8 @@ class Kind:
     plan: str = LAB_PLAN
     surround: Callable[[Run], AbstractContextManager[None]] = lambda _run: nullcontext()
     """A context that the run and its resume stand in; it is left before traces are looked for."""
+    check: Callable[[Run], Iterable[str]] = lambda _run: ()
+    """Yields what is wrong of this kind alone, before the run is resumed."""
     mend: Callable[[Run], None] = lambda _run: None
     """What somebody would do before he resumes."""
 
@@ -269,8 +271,21 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, over_ssh),
         Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, over_ssh),
     ]
+    extra += _in_turns()
     of_places = [_kind(where, blow) for where in sites.places(mpirun) for blow in sites.BLOWS]
     return {one.name: one for one in (*every, *extra, *of_places)}
+
+
+def _in_turns() -> list[Kind]:
+    """Return the faults of one of several launches that measure in turns."""
+    of_one = [
+        Kind("turn-killed", "in turns: who has the turn is killed", in_turns.holder_killed, sites.TURNS_PLAN),
+        Kind("turn-stops", "in turns: who has the turn stops", in_turns.holder_stops, sites.TURNS_PLAN),
+        Kind("waiting-killed", "in turns: who waits is killed", in_turns.waiting_killed, sites.TURNS_PLAN),
+    ]
+    full = Kind("turns-disk-full", "in turns: disk full", _disk_full, sites.TURNS_PLAN, _small_disk, mend=_make_room)
+    down = Kind("turns-link-down", "in turns: a link goes down", _link_down, sites.TURNS_PLAN)
+    return [*(replace(one, check=in_turns.others_harmed) for one in of_one), full, down]
 
 
 def _kind(where: sites.Place, blow: sites.Blow) -> Kind:

@@ -83,6 +83,20 @@ budget: 800ms
 case_timeout: 1s
 floor: false
 """
+TURNS_PLAN = """
+name: fault
+hosts: node[1-3]
+fabrics: {wire: {lab: gige}, other: {lab: gige}}
+layers: [tcp, shm]
+placements: [inter, intra]
+benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
+turns: auto
+launches: 3
+budget: 3s
+case_timeout: 1s
+floor: false
+"""
+TURNS_LAUNCHES = 12
 HOSTS = ("node1", "node2", "node3")
 MPI_LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
 RANKS = ("fabriscope-engine", "fabriscope-guest-exec", "linux")
@@ -142,6 +156,7 @@ def places(mpirun: str | None) -> list[Place]:
     found = [
         Place("incast", "many to one, in rounds", INCAST_PLAN, 4),
         Place("streams", "streams to one", STREAMS_PLAN, 6),
+        Place("turns", "in turns", TURNS_PLAN, TURNS_LAUNCHES),
         Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh),
     ]
     for kind in ("mpich", "openmpi"):
