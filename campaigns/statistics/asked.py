@@ -7,10 +7,10 @@ import argparse
 import numpy as np
 
 
-def asked(about: str | None) -> tuple[int, np.random.Generator]:
+def asked(about: str | None, *, runs: int = 1000) -> tuple[int, np.random.Generator]:
     """Return how many runs to make up, and where their noise comes from; `about` is the program's own description."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.runs < 1:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabriscope.analysis.comparing.compared import LEADS, CurvePair
 from fabriscope.analysis.comparing.judging import Family, Spot
 from fabriscope.analysis.curve import Curve
-from fabriscope.analysis.numbers.evidence import ANYTIME, Mean
+from fabriscope.analysis.numbers.evidence import ANYTIME
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.stopping import ON_THE_WAY, Rules
 
@@ -42,7 +42,7 @@ def log_ratios(noise: np.random.Generator, sizes: int, spread: float) -> NDArray
 
 def is_false(logs: NDArray[np.float64], rules: Rules) -> bool:
     """Return whether a look at these blocks tells a difference."""
-    spots = tuple(Spot(place, Mean(column, rules.method), 1.0, 1.0) for place, column in enumerate(logs.T))
+    spots = tuple(Spot(place, rules.mean(column), 1.0, 1.0) for place, column in enumerate(logs.T))
     return any(row.verdict in LEADS for row in Family(PAIR, spots).rows(rules))
 
 
@@ -50,20 +50,21 @@ def main() -> None:
     """Print a table: how many runs of 1,000 had a false verdict, by how they were looked at."""
     run_count, noise = asked(__doc__)
     student, anytime, on_the_way = Rules(), Rules(ANYTIME, error_rate=0.05), Rules(ANYTIME, error_rate=ON_THE_WAY)
-    naive = Rules(error_rate=0.05)
+    naive, until = Rules(error_rate=0.05), Rules(ANYTIME, error_rate=0.05, horizon=BLOCKS)
     sys.stdout.write(
-        "| sizes | launch noise | anytime, after each of 30 blocks "
+        "| sizes | launch noise | until decided, at most 30 blocks | anytime, after each of 30 blocks "
         "| 5 blocks planned: anytime on the way, Student at the end | Student once | Student after every block |\n"
-        "|---|---|---|---|---|---|\n"
+        "|---|---|---|---|---|---|---|\n"
     )
     for sizes in SIZES:
         for spread in NOISES:
-            counts = np.zeros(4)
+            counts = np.zeros(5)
             for _ in range(run_count):
                 logs = log_ratios(noise, sizes, spread)
                 looks = range(LEAST_BLOCKS, BLOCKS + 1)
                 at_end = is_false(logs[:FIXED_BLOCKS], student)
                 counts += (
+                    any(is_false(logs[:count], until) for count in looks),
                     any(is_false(logs[:count], anytime) for count in looks),
                     at_end or any(is_false(logs[:count], on_the_way) for count in range(LEAST_BLOCKS, FIXED_BLOCKS)),
                     at_end,

@@ -3,7 +3,7 @@
 python -m campaigns.statistics.power [--runs 1000]
 
 Two ways at the same error rate of 5 %: the papers' way (runs of A, then runs of B, their averages compared by a
-two-sample t test) and ours (A and B in every block, log ratios, an anytime-valid verdict that ends the run). Machine
+two-sample t test) and ours (A and B in every block, log ratios, a group-sequential t that ends the run). Machine
 time is counted in launches of both together. `shared` is how much of the launch noise's variance the two launches of a
 block have in common: what the machine is going through at the time.
 """
@@ -17,10 +17,12 @@ import numpy as np
 from campaigns.statistics.asked import asked
 from scipy.stats import nct, t
 
-from fabriscope.analysis.numbers.evidence import ANYTIME, half_width
+from fabriscope.analysis.numbers.evidence import SEQUENTIAL, half_width
 
 TRUE_RATIO, NOISE, ERROR, POWER = 1.05, 0.10, 0.05, 0.9
 SHARED = (0.0, 0.5, 0.8, 0.9, 0.95)
+MARGIN = 0.03
+HORIZONS = (20, 50, 130)
 MOST_BLOCKS = 1000
 PAPERS_RUNS = 10
 
@@ -33,24 +35,36 @@ def papers_power(runs: int) -> float:
     return float(nct.sf(edge, freedom, shift) + nct.cdf(-edge, freedom, shift))
 
 
-def blocks_until_decided(noise: np.random.Generator, runs: int, shared: float) -> tuple[np.ndarray, int]:
-    """Return after how many blocks each run was decided (MOST_BLOCKS if it was not), and how many decided wrongly."""
+def fixed_blocks(shared: float) -> int:
+    """Return how many blocks a plan needs that is looked at once, at its end, by the paired t test."""
+    shift = math.log(TRUE_RATIO) / (NOISE * math.sqrt(2 * (1 - shared)))
+    counts = range(2, MOST_BLOCKS)
+    edges = {count: t.ppf(1 - ERROR / 2, count - 1) for count in counts}
+    return next(count for count in counts if nct.sf(edges[count], count - 1, shift * math.sqrt(count)) >= POWER)
+
+
+def blocks_until_decided(noise: np.random.Generator, runs: int, shared: float, most: int) -> tuple[np.ndarray, int]:
+    """Return after how many of at most `most` blocks each run was decided (NaN if it was not), and how many wrongly."""
     spread = NOISE * math.sqrt(2 * (1 - shared))
-    logs = math.log(TRUE_RATIO) + noise.normal(0, spread, (runs, MOST_BLOCKS))
-    counts = np.arange(1, MOST_BLOCKS + 1)
+    logs = math.log(TRUE_RATIO) + noise.normal(0, spread, (runs, most))
+    counts = np.arange(1, most + 1)
     means = np.cumsum(logs, axis=1) / counts
     squares = np.maximum(np.cumsum(logs**2, axis=1) - counts * means**2, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         spreads = np.sqrt(squares / (counts - 1))
-    halves = np.array([half_width(int(count), 1.0, ANYTIME) for count in counts]) * spreads
-    edge = math.log1p(0.03)
-    equivalent = np.abs(means) + halves < edge
-    different = np.abs(means) > halves
-    decided = (different | equivalent)[:, 1:]
-    first = np.where(decided.any(axis=1), decided.argmax(axis=1) + 1, MOST_BLOCKS - 1)
+    # Two one-sided tests for "equivalent", each at 5 %: half of an interval of 90 %.
+    halves, inner = (
+        np.array([half_width(int(count), 1.0, SEQUENTIAL, confidence, most) for count in counts]) * spreads
+        for confidence in (1 - ERROR, 1 - 2 * ERROR)
+    )
+    with np.errstate(invalid="ignore"):
+        equivalent = np.abs(means) + inner < math.log1p(MARGIN)
+        different = np.abs(means) > halves
+    decided = different | equivalent
+    first = decided.argmax(axis=1)
     rows = np.arange(runs)
-    wrong = decided[rows, first - 1] & (equivalent[rows, first] | (means[rows, first] < 0))
-    return first + 1, int(wrong.sum())
+    wrong = decided[rows, first] & (equivalent[rows, first] | (means[rows, first] < 0))
+    return np.where(decided.any(axis=1), first + 1, np.nan), int(wrong.sum())
 
 
 def main() -> None:
@@ -60,18 +74,23 @@ def main() -> None:
     sys.stdout.write(
         f"The papers' way: {PAPERS_RUNS} runs of each see it in {papers_power(PAPERS_RUNS):.0%}; "
         f"{POWER:.0%} take {needed} runs of each.\n\n"
-        "| shared | blocks, mean | blocks for 90 % | of the papers' machine time, mean | for 90 % "
-        "| decided in 10 blocks | wrong |\n"
-        "|---|---|---|---|---|---|---|\n"
+        "| shared | a fixed plan for 90 % | at most | decided | blocks, mean | of the fixed plan | blocks for 90 % "
+        "| of the fixed plan | of the papers' machine time, mean | wrong |\n"
+        "|---|---|---|---|---|---|---|---|---|---|\n"
     )
     for shared in SHARED:
-        blocks, wrong = blocks_until_decided(noise, run_count, shared)
-        most = float(np.quantile(blocks, POWER, method="higher"))
-        sys.stdout.write(
-            f"| {shared:.0%} | {blocks.mean():.0f} | {most:.0f} | {blocks.mean() / needed:.0%} | {most / needed:.0%} "
-            f"| {np.mean(blocks <= PAPERS_RUNS):.0%} | {wrong / run_count:.1%} |\n"
-        )
-        sys.stdout.flush()
+        fixed = fixed_blocks(shared)
+        for most in HORIZONS:
+            blocks, wrong = blocks_until_decided(noise, run_count, shared, most)
+            mean = np.where(np.isnan(blocks), most, blocks).mean()
+            share = float(np.mean(~np.isnan(blocks)))
+            late = float(np.quantile(np.where(np.isnan(blocks), most, blocks), POWER, method="higher"))
+            for_most = (f"{late:.0f}", f"{late / fixed:.2f}") if share >= POWER else ("\N{EN DASH}", "\N{EN DASH}")
+            sys.stdout.write(
+                f"| {shared:.0%} | {fixed} | {most} | {share:.0%} | {mean:.0f} | {mean / fixed:.2f} | {for_most[0]} "
+                f"| {for_most[1]} | {mean / needed:.0%} | {wrong / run_count:.1%} |\n"
+            )
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

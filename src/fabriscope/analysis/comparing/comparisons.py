@@ -13,7 +13,6 @@ from fabriscope.analysis.comparing.compared import Compared, CurvePair, comparis
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.judging import Family, Spot, judged
 from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
-from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.numbers.neighbours import Series, gained
 from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.stopping import Rules
@@ -238,10 +237,11 @@ def paired(
         blocks = sorted(left[size].keys() & right[size].keys())
         if blocks:
             logs = [np.log([points[size][block] for block in blocks]) for points in (left, right)]
+            number, blur = (rounds or {}).get(size, 0), (blurs or {}).get(size, 0.0)
             gained = np.array([(gains or {}).get((size, block), 0.0) for block in blocks])
-            evidence = Mean(sign * (logs[0] - logs[1]) + gained, rules.method, (blurs or {}).get(size, 0.0))
+            evidence = rules.mean(sign * (logs[0] - logs[1]) + gained, blur, is_added=number > 0)
             left_value, right_value = (float(np.exp(np.median(log))) for log in logs)
-            spots.append(Spot(size, evidence, left_value, right_value, (rounds or {}).get(size, 0)))
+            spots.append(Spot(size, evidence, left_value, right_value, number))
     return spots
 
 

@@ -11,7 +11,6 @@ import polars as pl
 
 from fabriscope.analysis.comparing.comparisons import Curves, Key, blurs_of, points_of, steps_of
 from fabriscope.analysis.curve import Curve
-from fabriscope.analysis.numbers.evidence import Mean
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, family_wise, judge
 from fabriscope.analysis.rows import parts, rows_of
 from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
@@ -161,7 +160,7 @@ def _statement(key: Key, size: int, told: tuple[_Told, _Told], how: Mapping[str,
         return Statement(name, key.metric_id, centre, None, None, _why_not(key, like, has_median=has_median))
     blurs = blurs_of(printed.steps.get(key, {}), ours.steps.get(by_us, {}))
     ratios = [theirs[block] / like[block] for block in blocks]
-    ratio = judge(Mean(np.log(ratios), rules.method, blurs.get(size, 0.0)))
+    ratio = judge(rules.mean(np.log(ratios), blurs.get(size, 0.0)))
     ends = [math.exp(end) if math.isfinite(end) else None for end in (ratio.low, ratio.high)]
     p_alike = ratio.p_different if ratio.block_count >= LEAST_BLOCKS else math.nan
     value, excess = ours.centres[by_us, size].value, Centre(math.exp(ratio.centre), *ends)

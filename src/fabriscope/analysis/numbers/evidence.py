@@ -1,6 +1,8 @@
-"""What values, one for each block or launch, say of their mean: the two ways of judging, behind one interface.
+"""What values, one for each block or launch, say of their mean: the three ways of judging, behind one interface.
 
 FIXED: Student's t (Welch's, for two runs). Right where the number of blocks was settled before the first of them.
+
+SEQUENTIAL: right where somebody looks after every block of at most so many (`boundaries.py`).
 
 ANYTIME: right however often somebody looks, and whatever makes the run stop. The values are normal with unknown mean
 and variance; the evidence against the mean m is the likelihood ratio of a normal mixture over effect sizes
@@ -24,7 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-FIXED, ANYTIME = "fixed", "anytime"
+from fabriscope.analysis.numbers.boundaries import LEAST_COUNT, p_needed, p_of_look
+
+FIXED, SEQUENTIAL, ANYTIME = "fixed", "sequential", "anytime"
 CONFIDENCE = 0.95
 PRIOR = 0.1
 """Small values favour large effects, which few blocks can show: with 0.1 three blocks can decide, with 1 it takes five.
@@ -48,6 +52,8 @@ class Evidence(Protocol):
     method: str
     blur: float
     """How far the clock's step may have moved it, up or down."""
+    horizon: int
+    """The most values that there may be, where that matters (SEQUENTIAL)."""
 
     def p_above(self, edge: float) -> float:
         """Return the p-value of the hypothesis that the number is not above `edge`; NaN below two values."""
@@ -69,10 +75,12 @@ class Mean:
     takes it out of the mean, and their spread is at least that of an error which is anywhere within it.
     """
 
-    def __init__(self, values: Sequence[float] | Floats, method: str = FIXED, blur: float = 0.0) -> None:
+    def __init__(
+        self, values: Sequence[float] | Floats, method: str = FIXED, blur: float = 0.0, horizon: int = 0
+    ) -> None:
         numbers = np.asarray(values, dtype=np.float64)
         numbers = numbers[np.isfinite(numbers)]
-        self.method = method
+        self.method, self.horizon = method, horizon
         self.count = len(numbers)
         self.centre = float(numbers.mean()) if self.count else math.nan
         self.spread = float(numbers.std(ddof=1)) if self.count > 1 else math.nan
@@ -98,7 +106,7 @@ class Mean:
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """See Evidence."""
-        half = half_width(self.count, self.spread, self.method, confidence) + self.blur
+        half = half_width(self.count, self.spread, self.method, confidence, self.horizon) + self.blur
         half = math.nan if half > WIDEST_LOG else half
         return self.centre - half, self.centre + half
 
@@ -115,7 +123,8 @@ class Mean:
         if self.method == ANYTIME:
             # Evidence grows with the distance: the edge is the hypothesis that has least against it.
             return 1.0 if distance <= 0 else _p_of(float(log_evidence(self.count, self.spread, np.array(distance))))
-        return student_tail(distance, self.error, self.count - 1)
+        tail = student_tail(distance, self.error, self.count - 1)
+        return p_of_look(tail, self.count, self.horizon) if self.method == SEQUENTIAL else tail
 
 
 class Difference:
@@ -128,7 +137,7 @@ class Difference:
         self.spread = math.hypot(left.spread, right.spread)
         self.count = min(left.count, right.count)
         self.error = math.hypot(left.error, right.error)
-        self.blur = left.blur + right.blur
+        self.blur, self.horizon = left.blur + right.blur, 0
 
     def p_above(self, edge: float) -> float:
         """See Evidence."""
@@ -195,15 +204,20 @@ def t_quantile(count: int, confidence: float = CONFIDENCE) -> float:
     return float(stdtrit(count - 1, 0.5 + confidence / 2)) if count > 1 else math.nan
 
 
-def half_width(count: int, spread: float, method: str = FIXED, confidence: float = CONFIDENCE) -> float:
+def half_width(
+    count: int, spread: float, method: str = FIXED, confidence: float = CONFIDENCE, horizon: int = 0
+) -> float:
     """Return half the width of the interval of a mean of `count` values; NaN below two, infinite without an end.
 
     For ANYTIME: E(m) >= 1/a, solved for d.
     """
-    if count < 2:
+    if count < 2 or (method == SEQUENTIAL and count < LEAST_COUNT):
         return math.nan
     if method == FIXED:
         return t_quantile(count, confidence) * spread / math.sqrt(count)
+    if method == SEQUENTIAL:
+        tail = p_needed((1 - confidence) / 2, count, horizon)
+        return -float(stdtrit(count - 1, tail)) * spread / math.sqrt(count)
     ratio = (count + PRIOR) / PRIOR
     least_share = (1 - ((1 - confidence) ** 2 / ratio) ** (1 / count)) * (count + PRIOR) / count
     if least_share >= 1:

@@ -39,6 +39,8 @@ class LogRatio:
     method: str = FIXED
     blur: float = 0.0
     """What the clock's step leaves open, whatever the number of blocks."""
+    horizon: int = 0
+    """The most blocks that there may be, where that matters (SEQUENTIAL)."""
 
 
 def log_ratio(values: Sequence[float] | Floats, margin: float = MARGIN, method: str = FIXED) -> LogRatio:
@@ -65,6 +67,7 @@ def judge(evidence: Evidence, margin: float = MARGIN) -> LogRatio:
         max(evidence.p_above(-edge), evidence.p_below(edge)),
         evidence.method,
         evidence.blur,
+        evidence.horizon,
     )
 
 
@@ -108,7 +111,10 @@ def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float
     distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre)) - result.blur
     confidence = 1 - min(error_rate, 1 - CONFIDENCE)
     counts = range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1)
-    place = bisect_left(
-        counts, True, key=lambda count: half_width(count, result.spread, result.method, confidence) < distance
-    )
+
+    def half(count: int) -> float:
+        horizon = max(result.horizon, count)  # a later run may have more
+        return half_width(count, result.spread, result.method, confidence, horizon)
+
+    place = bisect_left(counts, True, key=lambda count: half(count) < distance)
     return counts[place] if place < len(counts) else None
