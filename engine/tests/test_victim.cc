@@ -56,6 +56,19 @@ TEST(each_sender_of_the_incast_sent_whole_windows_and_none_without_it) {
   CHECK_EQUAL(sent(without.output, "3>2"), sent(without.output, "2>3"));
 }
 
+TEST(a_victim_has_a_traffic_class_of_its_own) {
+  const Ran ran = run_in_threads(
+      "tcp",
+      spec_with("case id=v benchmark=victim_latency message_size_bytes=8 traffic_class=96 "
+                "victim_traffic_class=160\n"),
+      5);
+  CHECK_EQUAL(ran.exit_code, kExitOk);
+  CHECK_EQUAL(count_of(ran.output, R"("type":"endpoint")"), 4U);
+  // As it was asked for, and as the kernel says it of both ends of each connection.
+  CHECK_EQUAL(count_of(ran.output, R"("traffic_class":160})"), 3U);
+  CHECK_EQUAL(count_of(ran.output, R"("traffic_class":96})"), 9U);
+}
+
 TEST(what_it_cannot_be_told_fails_its_case_alone) {
   const Ran bad = run_in_threads(
       "tcp",
