@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state, switch_process
+from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state, switch_process, switch_socket
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs
 from fabriscope.model.errors import LabError
@@ -92,11 +91,7 @@ class Lab:
         if not path.exists():
             return {}
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(_READY_TIMEOUT_S)
-                connection.connect(str(path))
-                connection.sendall(request.encode() + b"\n")
-                text = connection.makefile("rb").read()
+            text = switch_socket.ask(path, request, _READY_TIMEOUT_S)
         except OSError as error:
             raise LabError(f"the switch does not answer: {error}", where=self.name) from error
         try:
