@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from campaigns.incast import knee
 from campaigns.incast.__main__ import Point, drawn
 
 from fabriscope import plan as plans
@@ -39,3 +40,9 @@ def test_what_is_drawn_is_a_plan(number: int, tmp_path: Path) -> None:
 def test_a_point_is_judged(sent: int | None, carried: int, again: int, impossible: bool, count: int) -> None:
     point = Point(1, "a.tcp.inter", 8, 2, "holds", 0.9, impossible, sent, carried, again)
     assert len(list(point.problems())) == count
+
+
+@pytest.mark.parametrize(("buffer_bytes", "senders"), [(17_176, 3), (32 << 10, 3), (64 << 10, 5), (96 << 10, 7)])
+def test_the_knee_of_a_buffer_by_hand(buffer_bytes: int, senders: int) -> None:
+    # An answer is 4 messages of 4096 bytes in three segments each: 4 (4096 + 3 * 66) = 17,176 bytes in the buffer.
+    assert knee.by_formula(buffer_bytes) == senders

@@ -50,7 +50,7 @@ class Point:
     """Aggregate over what the wire allows; None where the streams did not overlap, or the value was impossible."""
     was_impossible: bool
     sent_bytes: int | None
-    """Payload to the receiver in the whole launch, by the engine; None where the launch was ended before it told."""
+    """Payload to the receiver in the whole launch, by the engine; None where it or the switch could not tell."""
     carried_bytes: int
     """What the switch delivered to the receiver in that time, less the headers of its frames."""
     again_bytes: int
@@ -152,7 +152,7 @@ def _points(number: int, run: RunData) -> Iterator[Point]:
 def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int | None, int, int]]]:
     """Yield entry and payload to its receiver: by the engine, None if untold, by the switch, and sent again.
 
-    The switch's counters go on from launch to launch.
+    The switch's counters go on from launch to launch; of a launch in which it was started again nothing can be told.
     """
     before: dict[tuple[str, str], int] = {}
     for record in sorted((line for line in run.lines if isinstance(line, LaunchRecord)), key=lambda one: one.launch_id):
@@ -168,7 +168,8 @@ def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int | None, int, 
         )
         told = record.details.sent_payload_bytes
         sent = None if told is None else sum(count for (_, to), count in told.items() if to == 0)
-        yield entry.entry_id, (sent, carried - before.get(place, 0), again)
+        grown = carried - before.get(place, 0)
+        yield entry.entry_id, (sent if grown >= 0 else None, max(grown, 0), again)
         before[place] = carried
 
 
