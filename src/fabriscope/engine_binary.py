@@ -22,13 +22,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.model import caches, folders, native
+from fabriscope.model import caches, folders, native, recipes
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.home import home_folder
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.recipes import Recipe
 
-ENGINE_NAME = "fabriscope-engine"
-NPB_NAME = "fabriscope-npb"
+ENGINE_NAME = recipes.ENGINE.name
 SOURCE_VARIABLE = "FABRISCOPE_ENGINE_SOURCE"
 COMPILE_TIMEOUT_S = 900.0
 
@@ -37,10 +37,6 @@ _ERROR_LINES = 3
 _SCRATCH = "compiling-"
 _POLL_S = 0.2
 _KILL_S = 10.0
-_LIBRARIES = ("-lrt", "-ldl", "-pthread")
-_SOURCE_SUFFIXES = (".cc", ".h", ".flags")
-_FLAGS_FILE = "release.flags"
-"""Beside the sources: what optimises the engine, for CMake and for the site's mpicxx alike."""
 
 
 def find_engine() -> Path:
@@ -98,68 +94,27 @@ def engine_source() -> Path:
     )
 
 
-def units(source: Path, seen_at: str) -> dict[str, str]:
-    """Return what is compiled at once: file name to text, one for each folder of the sources at `seen_at`.
-
-    Most of the time goes into headers: 8 units take two fifths of what 80 files do.
-    """
-    folders: dict[Path, list[Path]] = {}
-    for path in sorted([*source.glob("src/*.cc"), *source.glob("src/*/*.cc")]):
-        folders.setdefault(path.parent, []).append(path.relative_to(source))
-    return {
-        f"{folder.name}.unit.cc": "".join(f'#include "{seen_at}/{path}"\n' for path in paths)
-        for folder, paths in folders.items()
-    }
-
-
-def compile_words(source: Path, *, with_mpi: bool) -> list[str]:
-    """Return one command that compiles the engine in a folder with `include`, `src`, and `units` of these.
-
-    `{compiler}` and `{output}` are open.
-    """
-    seen = [f"units/{name}" for name in units(source, "..")]
-    return ["{compiler}", *_flags(source, Path(), with_mpi=with_mpi), *seen, "-o", "{output}", *_LIBRARIES]
-
-
-def npb_units(source: Path, seen_at: str) -> dict[str, str]:
-    """Return likewise the units of the NAS kernels: each file on its own."""
-    paths = [*sorted(source.glob("npb/*.cc")), source / "src" / "json.cc"]
-    return {f"{path.stem}.unit.cc": f'#include "{seen_at}/{path.relative_to(source)}"\n' for path in paths}
-
-
-_UNITS = {ENGINE_NAME: units, NPB_NAME: npb_units}
-
-
-def compile_steps(name: str, mpicxx: str, source: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
-    """Return the commands that compile a program's units in a folder, in any order, and the one that links."""
-    flags = _flags(source, source, with_mpi=True)
-    made = {unit: str(folder / unit.replace(".unit.cc", ".o")) for unit in _UNITS[name](source, str(source))}
-    steps = [[mpicxx, *flags, "-c", str(folder / unit), "-o", output] for unit, output in made.items()]
-    return steps, [mpicxx, *made.values(), "-o", str(folder / name), *_LIBRARIES]
-
-
-def _flags(source: Path, seen_at: Path, *, with_mpi: bool) -> list[str]:
-    mpi = ["-DFABRISCOPE_WITH_MPI"] if with_mpi else []
-    optimised = (source / _FLAGS_FILE).read_text().split()
-    includes = ["-I", str(seen_at / "include"), "-isystem", str(seen_at / "third_party/include")]
-    return ["-std=c++17", *optimised, *mpi, *includes]
-
-
 def build_mpi_engine(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
     """Return the engine that was compiled with this MPI, compiling it if that was not done before.
 
     Safe to call from several processes at once. Raises ToolMissing without a compiler or sources, and LaunchError with
     the compiler's first errors and its log, if others can write in the cache, or once `cancel` is set.
     """
-    return _build(ENGINE_NAME, stack, cancel or threading.Event())
+    return _build(recipes.ENGINE, stack, cancel or threading.Event())
 
 
 def build_npb(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
     """Return the program of the NAS kernels that was compiled with this MPI; as `build_mpi_engine`."""
-    return _build(NPB_NAME, stack, cancel or threading.Event())
+    return _build(recipes.NPB, stack, cancel or threading.Event())
 
 
-def _build(name: str, stack: MpiStack, cancel: threading.Event) -> Path:
+def build_profiler(stack: MpiStack, cancel: threading.Event | None = None) -> Path:
+    """Return the library that profiles programs of this MPI; as `build_mpi_engine`."""
+    return _build(recipes.PROFILER, stack, cancel or threading.Event())
+
+
+def _build(recipe: Recipe, stack: MpiStack, cancel: threading.Event) -> Path:
+    name = recipe.name
     if stack.mpicxx is None:
         raise ToolMissing(
             f"it has no mpicxx, so {name} cannot be compiled with it",
@@ -167,7 +122,7 @@ def _build(name: str, stack: MpiStack, cancel: threading.Event) -> Path:
             fix="install its development package",
         )
     source = engine_source()
-    folder = cache_folder() / _key(name, stack, source)
+    folder = cache_folder() / _key(recipe, stack, source)
     program = folder / name
     folders.make(str(folder))
     caches.check(folder, LaunchError)
@@ -178,7 +133,7 @@ def _build(name: str, stack: MpiStack, cancel: threading.Event) -> Path:
         if not program.is_file():
             for left in folder.glob(f"{_SCRATCH}*"):  # of one that was killed while it compiled
                 shutil.rmtree(left, ignore_errors=True)
-            _compile(name, stack, source, folder, cancel)
+            _compile(recipe, stack, source, folder, cancel)
     return program
 
 
@@ -193,14 +148,14 @@ def cache_folder() -> Path:
     return Path(cache) / "fabriscope" / "engines"
 
 
-def _compile(name: str, stack: MpiStack, source: Path, folder: Path, cancel: threading.Event) -> None:
+def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel: threading.Event) -> None:
     """Compile as many units at once as there are cores, and link; the log holds every command and what it said."""
-    log = folder / "build.log"
+    name, log = recipe.name, folder / "build.log"
     deadline_s = time.monotonic() + COMPILE_TIMEOUT_S
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
-        for unit, text in _UNITS[name](source, str(source)).items():
+        for unit, text in recipe.units(source, str(source)).items():
             (Path(scratch) / unit).write_text(text)
-        steps, link = compile_steps(name, stack.mpicxx or "", source, Path(scratch))
+        steps, link = recipes.compile_steps(recipe, stack.mpicxx or "", source, Path(scratch))
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
         if all(one.is_done for one in said):
@@ -265,12 +220,10 @@ def _first_errors(said: Sequence[_Said]) -> str:
     return " | ".join((errors or lines[-_ERROR_LINES:])[:_ERROR_LINES]) or "the compiler said nothing"
 
 
-def _key(name: str, stack: MpiStack, source: Path) -> str:
+def _key(recipe: Recipe, stack: MpiStack, source: Path) -> str:
     """Return a name for the sources' content and everything that the compiler wrapper says of itself."""
     digest = hashlib.sha256()
-    others = {"tests"} if name == NPB_NAME else {"tests", "npb"}
-    files = (path for path in source.rglob("*") if path.suffix in _SOURCE_SUFFIXES)
-    for path in sorted(path for path in files if others.isdisjoint(path.relative_to(source).parts)):
+    for path in recipe.files(source):
         digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
     mpicxx = stack.mpicxx or ""
     compiler = next(iter((shown := _ask([mpicxx, "-show"], stack)).split()), "c++")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
-from fabriscope.model import caches, native
+from fabriscope.model import caches, native, recipes
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 
@@ -59,7 +59,7 @@ def compilations(tmp_path: Path) -> int:
 
 def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
-    steps, link = engine_binary.compile_steps(engine_binary.ENGINE_NAME, "/x/mpicxx", source, Path("/out"))
+    steps, link = recipes.compile_steps(recipes.ENGINE, "/x/mpicxx", source, Path("/out"))
     flags = ["-std=c++17", "-O9", "-DFAST", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
     flags += ["-isystem", f"{source}/third_party/include"]
     assert steps == [
@@ -68,11 +68,11 @@ def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     ]
     objects = ["/out/src.o", "/out/transports.o"]
     assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
-    assert engine_binary.compile_words(source, with_mpi=False) == [
+    assert recipes.compile_words(source, with_mpi=False) == [
         "{compiler}", "-std=c++17", "-O9", "-DFAST", "-I", "include", "-isystem", "third_party/include",
         "units/src.unit.cc", "units/transports.unit.cc", "-o", "{output}", "-lrt", "-ldl", "-pthread",
     ]  # fmt: skip
-    assert engine_binary.units(source, "..") == {
+    assert recipes.units(source, "..") == {
         "src.unit.cc": '#include "../src/main.cc"\n',
         "transports.unit.cc": '#include "../src/transports/mpi.cc"\n',
     }
@@ -86,7 +86,7 @@ def test_cmake_and_mpicxx_compile_with_the_same_flags(tmp_path: Path) -> None:
     )
     steps = json.loads((tmp_path / "compile_commands.json").read_text())
     by_cmake = {word for step in steps for word in step["command"].split()}
-    by_mpicxx = engine_binary.compile_words(source, with_mpi=False)
+    by_mpicxx = recipes.compile_words(source, with_mpi=False)
     kinds = ("-O", "-D", "-std", "-f", "-m", "-g")
     assert {word for word in by_cmake if word.startswith(kinds)} == {
         word for word in by_mpicxx if word.startswith(kinds)

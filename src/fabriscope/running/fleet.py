@@ -22,7 +22,7 @@ from fabriscope.hosts import access, facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
-from fabriscope.model import caches, folders
+from fabriscope.model import caches, folders, recipes
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
@@ -252,7 +252,7 @@ def _archive() -> bytes:
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name in ("include", "src", "third_party"):
             archive.add(source / name, arcname=name)
-        for name, text in engine_binary.units(source, "..").items():
+        for name, text in recipes.units(source, "..").items():
             entry = tarfile.TarInfo(f"units/{name}")
             entry.size = len(text.encode())
             archive.addfile(entry, io.BytesIO(text.encode()))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 from fabriscope import engine_binary
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
+from fabriscope.model import recipes
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
@@ -48,6 +49,7 @@ class Parts:
     facts: Mapping[str, list[Fact]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     npb: Mapping[str, str] = field(default_factory=dict)
+    profilers: Mapping[str, str] = field(default_factory=dict)
 
     def with_fabrics(self, fabrics: Mapping[str, Fabric]) -> Self:
         """Return the same place with other fabrics of the interfaces that it has."""
@@ -139,11 +141,12 @@ def _furnished(
     engine = _engine(Path(site.engine))
     mpi_engines = {name: _mpi_engine(site.mpi[name], Path(path)) for name, path in site.mpi_engines.items()}
     npb = {name: _npb(site.mpi[name], Path(path)) for name, path in site.npb.items()}
+    profilers = {name: Program(Path(path)) for name, path in site.profilers.items()}
     wrappers = [Program(_MPI_SSH)] if site.mpi else []
     asked = {name: ((stack.mpirun, "--version"), stack.env) for name, stack in site.mpi.items()}
     opened.look(
         far,
-        programs=[engine, *mpi_engines.values(), *npb.values(), *wrappers],
+        programs=[engine, *mpi_engines.values(), *npb.values(), *profilers.values(), *wrappers],
         wanted=sorted(site.wanted_programs),
         asked=asked,
     )
@@ -154,7 +157,7 @@ def _furnished(
     notice(f"what {len(far)} hosts need")
     has_near = bool(site.hosts)
     paths = {program: opened.place(program, is_needed_here=has_near) for program in (engine, *wrappers)}
-    for name, program in (*mpi_engines.items(), *npb.items()):
+    for name, program in (*mpi_engines.items(), *npb.items(), *profilers.items()):
         paths[program] = opened.place(program, other_mpi=others[name], is_needed_here=has_near)
         _check_homes(paths[program], opened)
     return dataclasses.replace(
@@ -165,6 +168,7 @@ def _furnished(
         engine=paths[engine],
         mpi_engines={name: paths[program] for name, program in mpi_engines.items()},
         npb={name: paths[program] for name, program in npb.items()},
+        profilers={name: paths[program] for name, program in profilers.items()},
         programs=_programs(site, opened),
         remote_shell=paths[wrappers[0]] if wrappers else None,
         fleet=opened,
@@ -172,12 +176,12 @@ def _furnished(
 
 
 def _engine(path: Path) -> Program:
-    words = engine_binary.compile_words(engine_binary.engine_source(), with_mpi=False)
+    words = recipes.compile_words(engine_binary.engine_source(), with_mpi=False)
     return Program(path, ("{program}", "--list"), compile_words=tuple(words), compilers=_COMPILERS)
 
 
 def _mpi_engine(stack: MpiStack, path: Path) -> Program:
-    words = engine_binary.compile_words(engine_binary.engine_source(), with_mpi=True)
+    words = recipes.compile_words(engine_binary.engine_source(), with_mpi=True)
     return Program(path, ("{program}", "--list"), tuple(stack.env.items()), tuple(words), (stack.mpicxx or "mpicxx",))
 
 
