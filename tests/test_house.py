@@ -44,7 +44,7 @@ ROOMS: Mapping[str, set[str]] = {
 FOUNDATIONS = ("bug_log", "engine_binary", "progress", "registry")
 """Top-level files that import model alone."""
 ANALYSIS = (
-    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "papers", "incast"),
+    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "profiles", "papers", "incast"),
     *("group_words", "answer", "results"),
 )
 """What is in analysis; each may import model and those before it."""
@@ -64,7 +64,7 @@ RUNNING = (
         "rdma_ports",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
-    *("program_place", "site", "prove", "run", "survey", "log_values", "importing"),
+    *("program_place", "site", "prove", "profile", "run", "survey", "log_values", "importing"),
 )
 """What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 

@@ -136,7 +136,7 @@ def _observed(command: tuple[str, ...], options: dict[str, Any]) -> Observed:
         _usage.seconds("--idle", options["idle"], 0, MOST_IDLE_S),
         options["ask_library"],
     )
-    prove.check(command)
+    program_place.check(command)
     _check_writable(options["output"], options["json_path"])
     with _noticing() as notice:
         chosen = program_place.place(

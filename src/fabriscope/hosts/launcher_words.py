@@ -53,9 +53,14 @@ def hosts_of(argv: Sequence[str], read: Callable[[str], str] | None = None) -> t
     return tuple(dict.fromkeys(names))
 
 
+def is_mpirun(name: str) -> bool:
+    """Return whether a program's name is that of an MPI library's launcher."""
+    return _MPIRUNS.fullmatch(name) is not None
+
+
 def _is_launcher(word: str) -> bool:
     name = Path(word).name
-    return name == _SRUN or _MPIRUNS.fullmatch(name) is not None
+    return name == _SRUN or is_mpirun(name)
 
 
 def _options(words: Sequence[str], *, is_srun: bool) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape as escape_markup
@@ -96,6 +97,15 @@ def show_section(run: RunData, anchor: str) -> None:
     for section in sections_of(results_of(run)):
         for block in section.brief if section.anchor == anchor else ():
             _print(output, block)
+
+
+def show_blocks(blocks: Sequence[Block]) -> None:
+    """Print what is told beside a program that runs: on standard error, as wide as it is."""
+    found = Console(stderr=True, highlight=False)
+    if not (found.is_terminal or "COLUMNS" in os.environ):
+        found = Console(stderr=True, highlight=False, width=WIDE)
+    for block in blocks:
+        _print(found, block)
 
 
 def _print(output: Console, block: Block) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fabriscope.hosts import allocation, launcher_words
 from fabriscope.launch import environment, slurm, ssh
 from fabriscope.launch.ssh import Ssh
+from fabriscope.model import search_paths
+from fabriscope.model.errors import ToolMissing
 from fabriscope.model.host import Host
 from fabriscope.model.host_lists import unfolded
 from fabriscope.running import fleet, real_site
@@ -30,6 +33,14 @@ class Place:
     """Names that a lab has for its interfaces."""
     chosen_because: str = ""
     """Why these hosts, in words."""
+
+
+def check(argv: Sequence[str]) -> None:
+    """Raise ToolMissing where there is no such program on this machine, or nothing that can be started."""
+    if shutil.which(argv[0], path=search_paths.given().get("PATH")) is None:
+        raise ToolMissing(
+            f"there is no program {argv[0] or repr(argv[0])}", fix="give its path, or a name that PATH knows"
+        )
 
 
 @contextlib.contextmanager

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import secrets
-import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from fabriscope import __version__
 from fabriscope.hosts import counters
 from fabriscope.launch import in_front, processes
 from fabriscope.launch.on_host.sweep import MARK_VARIABLE
-from fabriscope.model import search_paths
 from fabriscope.model.counters import PROVED, UNDECIDED, Books, Expectation, Watch
-from fabriscope.model.errors import HostError, ToolMissing
+from fabriscope.model.errors import HostError
 from fabriscope.model.proof import Observed, Proof
+from fabriscope.running import program_place
 from fabriscope.running.program_place import Place
 
 FORMAT = "fabriscope-proof"
@@ -40,21 +39,13 @@ class Wish:
     asks_library: bool = False
 
 
-def check(argv: Sequence[str]) -> None:
-    """Raise ToolMissing where there is no such program on this machine, or nothing that can be started."""
-    if shutil.which(argv[0], path=search_paths.given().get("PATH")) is None:
-        raise ToolMissing(
-            f"there is no program {argv[0] or repr(argv[0])}", fix="give its path, or a name that PATH knows"
-        )
-
-
 def observe(place: Place, wish: Wish, notice: Callable[[str], None]) -> Observed:
     """Measure what goes on without the program, run it, and return what the counters of every host said.
 
     Raises HostError, LaunchError or ToolMissing before the program runs, for an expectation that the hosts cannot have
     too; once it runs, only what was lost on the way is missing.
     """
-    check(wish.argv)
+    program_place.check(wish.argv)
     mark = secrets.token_hex(16)
     notice(f"what {len(place.hosts)} hosts do without it" if len(place.hosts) > 1 else "what this host does without it")
     idle = _idle(place, wish, mark)
