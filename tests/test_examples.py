@@ -14,8 +14,8 @@ from tests import needs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # The hosts of these are in tests/ssh, those of a batch job in tests/slurm; HDFS, HBase and applications are in
-# tests/test_hdfs_run.py, tests/test_hbase_run.py and tests/test_applications_run.py.
-ELSEWHERE = ("ssh.yaml", "slurm.yaml", "bigdata.yaml", "applications.yaml")
+# tests/test_hdfs_run.py, tests/test_hbase_run.py, tests/test_applications_run.py and tests/profiles/test_run.py.
+ELSEWHERE = ("ssh.yaml", "slurm.yaml", "bigdata.yaml", "applications.yaml", "explained.yaml")
 RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in ELSEWHERE]
 
 

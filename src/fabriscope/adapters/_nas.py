@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from fabriscope.adapters import _profile
 from fabriscope.adapters._foreign import check_time, ending, text_of
+from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.applications import nas_problem
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -15,12 +17,16 @@ from fabriscope.readers.npb import READER, VERIFIED
 
 
 def jobs(
-    launch: Launch, argv: Callable[[Case], tuple[str, ...]], env: Mapping[str, str], last_line: Callable[[Case], str]
+    launch: Launch,
+    context: AdapterContext,
+    argv: Callable[[Case], tuple[str, ...]],
+    env: Mapping[str, str],
+    last_line: Callable[[Case], str],
 ) -> tuple[Command, ...]:
     """Return an MPI job for each case of a launch, one after the other; a failure of one does not end the others."""
     return tuple(
         Command(
-            argv(case),
+            _profile.counted(case, context, argv(case)),
             launch.entry.hosts[0],
             env=env,
             rank_hosts=launch.entry.hosts,
@@ -42,7 +48,7 @@ def parsed(launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         try:
             reason = _not_ended(case, outcome, outcomes)
             if outcome is not None and reason is None:
-                document = READER.read(text_of(outcome.stdout))
+                document = READER.read(text_of(_profile.program_output(outcome)))
                 rows = _rows(case, document, outcome)
                 reason = _reason(case, document, outcome, rows)
         except ParseError as error:
@@ -53,7 +59,7 @@ def parsed(launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         results.append(CaseResult(case.case_id, "ok"))
         for burst, row in enumerate(rows):
             blocks += [SampleBlock(case.case_id, (value,), name, burst=burst) for name, value in _values(row).items()]
-    return ParsedLaunch(tuple(blocks), tuple(results))
+    return ParsedLaunch(tuple(blocks), tuple(results), _profile.details(launch, outcomes))
 
 
 def _not_ended(case: Case, outcome: Outcome | None, started: Sequence[Outcome]) -> str | None:

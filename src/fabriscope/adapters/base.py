@@ -36,6 +36,8 @@ class AdapterContext:
     """Absolute path of the engine that was compiled with `mpi`."""
     npb: str | None = None
     """Absolute path of the NAS kernels that were compiled with `mpi`."""
+    profiler: str | None = None
+    """Absolute path of the library that counts calls of `mpi`, where the plan wants a profile."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Absolute path of every other program by its name (`iperf3`, `IMB-MPI1` ...)."""
     token: str = ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from fabriscope.adapters import _hpl_input, _peak
+from fabriscope.adapters import _hpl_input, _peak, _profile
 from fabriscope.adapters._foreign import check_time, ending, library_path, text_of
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.applications import HPL
@@ -87,7 +87,7 @@ class HplAdapter:
         argv = ("/bin/sh", "-c", _IN_A_FOLDER, "sh", program, "|".join(_hpl_input.lines(told)), libraries)
         return (
             Command(
-                argv,
+                _profile.counted(case, context, argv),
                 launch.entry.hosts[0],
                 env=dict.fromkeys(_THREADS, told["threads"]),
                 rank_hosts=launch.entry.hosts,
@@ -104,7 +104,7 @@ class HplAdapter:
         blocks: list[SampleBlock] = []
         details: dict[str, object] = {}
         if reason is None and outcome is not None:
-            text = text_of(outcome.stdout)
+            text = text_of(_profile.program_output(outcome))
             document = (hpcc if hpcc.READER.recognises(text) else hpl).READER.read(text)
             document.check(HPL)
             reason = _wrong(document)
@@ -118,7 +118,7 @@ class HplAdapter:
                     values = dict(_values(document, row, case, peak))
                     blocks += [SampleBlock(case.case_id, (value,), name, burst=burst) for name, value in values.items()]
         result = CaseResult(case.case_id, "failed", reason) if reason else CaseResult(case.case_id, "ok")
-        return ParsedLaunch(tuple(blocks), (result,), details)
+        return ParsedLaunch(tuple(blocks), (result,), details | _profile.details(launch, outcomes))
 
 
 def _end(case: Case, outcome: Outcome | None) -> str | None:

@@ -28,7 +28,7 @@ class NpbAdapter:
         def argv(case: Case) -> tuple[str, ...]:
             return (program, *nas_problem(case.benchmark), "--repeat", case.parameter_map["repeats"])
 
-        return _nas.jobs(launch, argv, {}, _last_line)
+        return _nas.jobs(launch, context, argv, {}, _last_line)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return rate, time and share of communication of every verified case."""

@@ -25,7 +25,8 @@ class NpbReferenceAdapter:
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return one MPI job for each program, one after the other."""
-        return _nas.jobs(launch, lambda case: (program_of(case),), {**library_path(context.mpi), **_STRICT}, _last_line)
+        env = {**library_path(context.mpi), **_STRICT}
+        return _nas.jobs(launch, context, lambda case: (program_of(case),), env, _last_line)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return rate and time of every verified case, as they are printed."""

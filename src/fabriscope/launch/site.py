@@ -39,6 +39,10 @@ class Site(Protocol):
         """Return the NAS kernels that were compiled with each MPI library, where the plan runs any."""
 
     @property
+    def profilers(self) -> Mapping[str, str]:
+        """Return what counts the calls of each MPI library, where the plan wants a profile."""
+
+    @property
     def programs(self) -> Mapping[str, str]:
         """Return the other benchmark programs that were found: name to absolute path."""
 

@@ -11,6 +11,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
 from fabriscope.model.processors import Dealt
+from fabriscope.model.profile import Profile
 from fabriscope.model.turns import TurnsTaken
 
 
@@ -120,6 +121,10 @@ class Details:
     """Why it did not, in a run whose launches measure in turns."""
     read_from: ReadFrom | None = None
     """None for what we launched."""
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    """Case id to what its ranks did in MPI, where the plan wanted that."""
+    profile_problems: Mapping[str, str] = field(default_factory=dict)
+    """Case id to why there is none."""
     pool: Pool | None = None
     """Of rotating buffers; None where no case had any."""
 

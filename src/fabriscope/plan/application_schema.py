@@ -100,6 +100,10 @@ Folder = Annotated[str, AfterValidator(_absolute)]
 Program = Annotated[str, AfterValidator(_program)]
 
 
+def _profile() -> Any:
+    return Field(False, description="count the calls of MPI as well, for the report's explanation; docs/profile.md")
+
+
 class NpbSection(Section):
     """The NAS Parallel Benchmarks: our own kernels, the reference's programs, or both."""
 
@@ -113,6 +117,7 @@ class NpbSection(Section):
     reference: Folder | dict[str, Folder] | None = Field(
         None, description="also run the reference: the folder of ft.C.x, or one for each MPI library by its name"
     )
+    profile: Truth = _profile()
     time_limit: Limit = Field(600 * S_NS, description="a run that takes longer is ended, and has failed")
 
 
@@ -137,6 +142,7 @@ class HplSection(Section):
     flop_per_cycle: Annotated[Whole, Field(ge=1, le=1024)] | None = Field(
         None, description="double-precision operations that a core can do in a cycle; absent: of its instruction set"
     )
+    profile: Truth = _profile()
     time_limit: Limit = Field(3600 * S_NS, description="a run that takes longer is ended, and has failed")
 
     @model_validator(mode="after")

@@ -48,11 +48,20 @@ def cases(section: PlanSection, entry: Entry, memory_bytes: int | None) -> Itera
     hpl, npb, count = section.applications.hpl, section.applications.npb, len(entry.hosts)
     if entry.instrument == HPL:
         if hpl is not None and count in (hpl.ranks or (count,)) and _fits(hpl, count):
-            yield Case(entry, "hpl", 0, parameters=_of_hpl(hpl, entry, memory_bytes))
+            yield Case(entry, "hpl", 0, parameters=(*_of_hpl(hpl, entry, memory_bytes), *_profiled(hpl)))
     elif npb is not None and count in (npb.ranks or (count,)):
         for name in benchmarks(section):
             if entry.instrument in kind_of(name).instruments and can_use(entry.instrument, name, count):
-                yield Case(entry, name, 0, parameters=_of_npb(npb, entry))
+                yield Case(entry, name, 0, parameters=(*_of_npb(npb, entry), *_profiled(npb)))
+
+
+def _profiled(section: HplSection | NpbSection) -> Parameters:
+    return (("profile", "1"),) if section.profile else ()
+
+
+def wants_profile(section: PlanSection) -> bool:
+    """Return whether the calls of any application are to be counted."""
+    return any(one.profile for one in (section.applications.npb, section.applications.hpl) if one is not None)
 
 
 def _of_npb(npb: NpbSection, entry: Entry) -> Parameters:

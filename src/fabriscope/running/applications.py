@@ -22,6 +22,7 @@ from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import HERE, Fact
 from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import Plan, Schedule
+from fabriscope.plan.applications import wants_profile
 
 DRY_RUN_S = 30
 DOUBLE_BYTES = 8
@@ -42,6 +43,13 @@ def kernels(
     return {
         name: str(engine_binary.build_npb(stack, cancel)) for name, stack in stacks.items() if npb.own or stack.mpicxx
     }
+
+
+def profilers(plan: Plan, stacks: Mapping[str, MpiStack], cancel: threading.Event | None) -> dict[str, str]:
+    """Return what counts the calls of each MPI library, where an application is to be profiled; raises as `kernels`."""
+    if not wants_profile(plan.section):
+        return {}
+    return {name: str(engine_binary.build_profiler(stack, cancel)) for name, stack in stacks.items()}
 
 
 def check(schedule: Schedule, site: Site, *, in_lab: bool) -> None:

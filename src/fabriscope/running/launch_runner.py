@@ -206,6 +206,7 @@ class LaunchRunner:
             engine=site.engine,
             mpi_engine=site.mpi_engines.get(entry.mpi or ""),
             npb=site.npb.get(entry.mpi or ""),
+            profiler=site.profilers.get(entry.mpi or ""),
             programs=site.programs,
             token=secrets.token_hex(16),
             case_timeout_ns=self._plan.section.case_timeout,

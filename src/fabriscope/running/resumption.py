@@ -158,8 +158,10 @@ def _defines(fact: str, interfaces: Container[str]) -> bool:
 def versions(site: Site, python: str) -> dict[str, Any]:
     """Return what a manifest says of the programs that measure: an engine with another digest is another instrument."""
     npb = {"npb": {name: engine_binary.build_npb(site.mpi[name]).parent.name for name in site.npb}} if site.npb else {}
+    profilers = {name: engine_binary.build_profiler(site.mpi[name]).parent.name for name in site.profilers}
     return {
         **npb,
+        **({"profilers": profilers} if profilers else {}),
         "python": python,
         "engine": site.engine,
         "engine_sha256": _sha256(engine_binary.find_engine()),

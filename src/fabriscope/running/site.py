@@ -80,15 +80,13 @@ def prepare(
     programs = {name: path for name in wanted if (path := shutil.which(name)) is not None}
     programs |= services.classes(plan)
     stacks = find_stacks(plan)
-    mpi_engines = {}
-    for name, stack in stacks.items():
-        notice(f"the engine for {name} (compiled once, then kept)")
-        mpi_engines[name] = str(engine_binary.build_mpi_engine(stack, cancel))
+    mpi_engines = _mpi_engines(stacks, notice, cancel)
     npb = applications.kernels(plan, stacks, notice, cancel)
+    profilers = applications.profilers(plan, stacks, cancel)
     fabrics = planned_fabrics(plan)
+    parts = dict(vars(Parts({}, fabrics, stacks, engine, mpi_engines, programs, npb=npb, profilers=profilers)))
     if not plan.uses_lab:
-        bare = RealSite({}, fabrics, stacks, engine, mpi_engines, programs, wanted_programs=wanted, npb=npb)
-        with real_site.prepare(plan, bare, notice, known) as site:
+        with real_site.prepare(plan, RealSite(**parts, wanted_programs=wanted), notice, known) as site:
             yield site
         return
     from fabriscope import lab
@@ -99,10 +97,18 @@ def prepare(
         _break(plan, built)
         hosts = {host.name: host for host in built.hosts}
         fabrics = rdma_ports.found(fabrics, hosts)
-        shell = str(built.remote_shell)
-        yield LabSite(hosts, fabrics, stacks, engine, mpi_engines, programs, shell, npb=npb, lab=built)
+        parts |= {"hosts": hosts, "fabrics": fabrics, "remote_shell": str(built.remote_shell)}
+        yield LabSite(**parts, lab=built)
     finally:
         built.down()
+
+
+def _mpi_engines(stacks: Mapping[str, MpiStack], notice: Notice, cancel: threading.Event | None) -> dict[str, str]:
+    found = {}
+    for name, stack in stacks.items():
+        notice(f"the engine for {name} (compiled once, then kept)")
+        found[name] = str(engine_binary.build_mpi_engine(stack, cancel))
+    return found
 
 
 def _break(plan: Plan, built: Lab) -> None:

@@ -87,7 +87,9 @@ class Known:
             if account.operation_count is not None and last_count > account.operation_count:
                 of_all = f"{last_count} of {account.operation_count} operations"
                 yield f"in case {shown(case_id)} ranks finished last in {of_all}"
-        yield from self._unknown((*details.groups, *details.hung_case_ids), self._cases, "case")
+        of_profiles = (*details.profiles, *details.profile_problems)
+        of_cases = (*details.groups, *of_profiles, *details.hung_case_ids)
+        yield from self._unknown(of_cases, self._cases, "case")
         if entry is None:
             return
         ranks = {rank for pair in details.sent_payload_bytes or () for rank in pair}

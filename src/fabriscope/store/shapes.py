@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 from fabriscope.model.foreign import shown
 from fabriscope.model.limits import Amount, Count, Items, Within
 from fabriscope.model.processors import Dealt, said_of
+from fabriscope.model.profile import Profile
 from fabriscope.model.record import Details, GroupAccount, Pool, ReadFrom
 from fabriscope.model.turns import TurnsTaken
 
@@ -252,12 +253,14 @@ def _details(value: object) -> Details:
         turn_group=_part(value, "turn_group", _REASON),
         alone_because=_part(value, "alone_because", _REASON),
         read_from=_part(value, "read_from", _READ_FROM),
+        profiles=_part(value, "profiles", _PROFILES) or {},
+        profile_problems=_part(value, "profile_problems", _WHY) or {},
         pool=_part(value, "pool", _POOL),
     )
 
 
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
-_BOUND = Dealt | None
+_BOUND, _PROFILES, _WHY = Dealt | None, Mapping[str, Profile], Mapping[str, str]
 _TURNS, _REASON, _READ_FROM, _POOL = TurnsTaken | None, str | None, ReadFrom | None, Pool | None
 
 
