@@ -44,7 +44,8 @@ ROOMS: Mapping[str, set[str]] = {
 FOUNDATIONS = ("bug_log", "engine_binary", "progress", "registry")
 """Top-level files that import model alone."""
 ANALYSIS = (
-    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "profiles", "papers", "incast"),
+    *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "tuning", "profiles", "papers"),
+    "incast",
     *("group_words", "answer", "results"),
 )
 """What is in analysis; each may import model and those before it."""
@@ -58,6 +59,10 @@ RUNNING = (
         "effort",
         "sharing",
         "sharpen",
+        "probing",
+        "tuning_time",
+        "tuning_plan",
+        "tuning",
         "casualties",
         "copy_rates",
         "launch_counters",

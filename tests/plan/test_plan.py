@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fabriscope.knobs import knobs
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import PlanError
 from fabriscope.model.layers import layers_over
@@ -209,7 +211,7 @@ def test_the_published_schema_is_the_one_in_force() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.name)
 def test_examples_are_good_plans(path: Path) -> None:
-    load(path, WORDS)
+    load(path, replace(WORDS, knobs={name: knob.value for name, knob in knobs().items()}))
     jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
 
 

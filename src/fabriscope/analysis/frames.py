@@ -75,14 +75,17 @@ def cases_frame(run: RunData) -> pl.DataFrame:
     return frame_of(planned_cases(run), CASE_SCHEMA)
 
 
-def planned_cases(run: RunData) -> list[PlannedCase]:
-    """Return every case of the plan in the order in which reports show them.
+def planned_cases(run: RunData, *, tried: bool = False) -> list[PlannedCase]:
+    """Return every case of the plan in the order in which reports show them; what a tuning `tried` only if asked for.
 
     That is: between hosts before inside one, fabrics as the plan lists them, TCP, MPI, shared memory, null.
     """
     rows = []
+    left_out = set() if tried else {name for one in run.manifest.trials for name in one.configurations}
     for case_id, case in run.manifest.cases.items():
         entry = case.entry
+        if entry.fabric in left_out:
+            continue
         rows.append(
             PlannedCase(
                 placement=entry.placement,
@@ -224,7 +227,7 @@ class Failure:
 def failures_of(run: RunData) -> list[Failure]:
     """Return each failed or skipped case of each launch, with what the case was."""
     bad = results_frame(run).filter(pl.col("status") != "ok").drop("entry_id")
-    known = {case.case_id: case for case in planned_cases(run)}
+    known = {case.case_id: case for case in planned_cases(run, tried=True)}
     return [
         Failure(launch_id, block, case_id, status, reason, known.get(case_id))
         for launch_id, block, case_id, status, reason in bad.iter_rows()
@@ -234,7 +237,8 @@ def failures_of(run: RunData) -> list[Failure]:
 def failures_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each failed or skipped case of each launch, with what the case was."""
     bad = results_frame(run).filter(pl.col("status") != "ok")
-    return bad.join(cases_frame(run).drop("entry_id"), on="case_id", how="left", maintain_order="left")
+    cases = frame_of(planned_cases(run, tried=True), CASE_SCHEMA)
+    return bad.join(cases.drop("entry_id"), on="case_id", how="left", maintain_order="left")
 
 
 def _without_interface(case: Case) -> str:

@@ -28,7 +28,8 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.running import applications, run, site
+    from fabriscope.model.errors import printable
+    from fabriscope.running import applications, run, site, tuning_plan
 
     checked = plans.load(plan, run.vocabulary())
     fabrics = site.planned_fabrics(checked)
@@ -40,22 +41,15 @@ def check(plan: Path, as_json: bool) -> None:
     counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
+    tuned = tuning_plan.check(checked, schedule, fabrics)
     if as_json:
-        launches = [
-            {
-                "launch_id": launch.launch_id,
-                "block": launch.block,
-                "entry": launch.entry.entry_id,
-                "cases": len(launch.cases),
-                "expected_s": expected[launch.launch_id] / 1e9,
-            }
-            for launch in schedule.launches
-        ]
-        times = {"expected_s": total_s, "most_added_s": added_s}
-        click.echo(json.dumps({"launches": launches, "cases": len(schedule.cases), **times}, indent=1))
+        times = {"expected_s": total_s, "most_added_s": added_s + (tuned.total_ns / 1e9 if tuned else 0)}
+        about = {"launches": _launches(schedule, expected), "cases": len(schedule.cases), **times}
+        click.echo(json.dumps(about, indent=1))
         return
     click.echo(f"{plan}: a good plan")
-    for line in (*_entries(schedule, expected), *_notes(checked, schedule, fabrics, cores)):
+    tuning_lines = map(printable, tuning_plan.described(checked, fabrics, tuned) if tuned else ())
+    for line in (*_entries(schedule, expected), *_notes(checked, schedule, fabrics, cores), *tuning_lines):
         click.echo(f"  {line}")
     click.echo(_whole(checked, schedule, total_s))
     if rounds := checked.section.sharpen:
@@ -63,6 +57,20 @@ def check(plan: Path, as_json: bool) -> None:
             f"then up to {rounds} round{'s' if rounds > 1 else ''} of further sizes near crossovers and protocol"
             f" changes: at most about {added_s / 60:.1f} minutes more"
         )
+
+
+def _launches(schedule: Schedule, expected: Mapping[int, int]) -> list[dict[str, object]]:
+    """Return each launch as JSON has it."""
+    return [
+        {
+            "launch_id": launch.launch_id,
+            "block": launch.block,
+            "entry": launch.entry.entry_id,
+            "cases": len(launch.cases),
+            "expected_s": expected[launch.launch_id] / 1e9,
+        }
+        for launch in schedule.launches
+    ]
 
 
 def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
@@ -85,6 +93,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
 
     yield from map(printable, plans.unmeasured(checked.section))
     yield from map(printable, settings.described(fabrics.values()))
+    yield from map(printable, settings.described_libraries(checked.section.mpi, fabrics.values(), checked.hosts))
     used = {host for launch in schedule.launches for host in launch.entry.hosts}
     if len(used) < len(checked.hosts):
         yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"
@@ -107,7 +116,8 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
     if turn_ns is None:
         return
     block = [launch for launch in schedule.launches if launch.block == 1]
-    sharing = sharing_of(block, fabrics, checked.guests)
+    setting = [stack.name for stack in checked.section.mpi if stack.settings]
+    sharing = sharing_of(block, fabrics, checked.guests, setting)
     sizes = [len(group) for group in sharing.groups]
     count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
     groups = f", in {len(sizes)} groups" if len(sizes) > 1 else ""

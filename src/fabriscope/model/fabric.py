@@ -53,6 +53,8 @@ class Fabric:
     """The fabric that it is but for `knobs`, where an audit's finding is changed to see what it costs."""
     cause: str = ""
     """That finding, in words."""
+    tries: str = ""
+    """The fabric that it is but for `knobs`, where a tuning tries a configuration."""
     rdma_ports: Mapping[str, RdmaPort] = field(default_factory=dict)
     """Host name to its end, for a fabric that speaks verbs; empty otherwise."""
     service_level: Annotated[int, Within(0, 15)] = 0

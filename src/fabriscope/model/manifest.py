@@ -16,6 +16,7 @@ from fabriscope.model.limits import DurationNs, Ordinal, Seed, Share, SizeBytes,
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.paper import PaperFacts
+from fabriscope.model.tuning import Trials
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,16 @@ class Round:
     """The cases that are new in it."""
     after_lines: Whole32
     """Lines that the journal had when it was decided."""
+    trials: Trials | None = None
+    """Of a round of tuning, which adds configurations and no sizes."""
+
+
+@dataclass(frozen=True)
+class TuneFacts:
+    """That a plan tunes a fabric, and which."""
+
+    fabric: str | None = None
+    """None where the plan has one alone."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +77,14 @@ class PlanFacts:
     compare: tuple[str, ...] | None = None
     """Kinds of comparison; None or none: all."""
     sharpen: Whole32 | None = None
+    tune: TuneFacts | None = None
     imported: Whole32 | None = None
     """Logs that the run was read from; None for what we launched."""
+
+    @property
+    def may_add(self) -> bool:
+        """Return whether launches may be added to those that the plan asked for."""
+        return bool(self.sharpen) or self.tune is not None
 
 
 @dataclass(frozen=True)
@@ -109,6 +126,11 @@ class Manifest(ByKey):
     def switches(self) -> Mapping[str, SwitchSpec]:
         """Return fabric name to its emulated switch; empty on real machines."""
         return self.lab.fabrics if self.lab is not None else {}
+
+    @property
+    def trials(self) -> tuple[Trials, ...]:
+        """Return the rounds of a tuning."""
+        return tuple(one.trials for one in self.additions if one.trials is not None)
 
     @cached_property
     def planned(self) -> tuple[ScheduledLaunch, ...]:

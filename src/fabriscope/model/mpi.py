@@ -32,6 +32,8 @@ class MpiStack:
     """What it is built on where that matters: MPICH's `ch4:ofi` or `ch4:ucx`."""
     bind: Bind | None = None
     """How a plan wants its ranks bound; None: as the library does by itself."""
+    knobs: Mapping[str, str] = field(default_factory=dict)
+    """What a plan sets on hosts for its launches and puts back afterwards: knob to value (`knobs/`)."""
     over: str | None = None
     """What a plan wants below it over RDMA, `ucx` or `libfabric`; None: UCX where it has that and it speaks it."""
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabriscope.model.by_key import ByKey
-from fabriscope.model.case import Case
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
 from fabriscope.model.manifest import Near, ScheduledLaunch
 from fabriscope.model.processors import Dealt
 from fabriscope.model.profile import Profile
+from fabriscope.model.tuning import Trials
 from fabriscope.model.turns import TurnsTaken
 
 
@@ -197,6 +199,11 @@ class AddedLaunches(ByKey):
     near: tuple[Near, ...]
     cases: Mapping[str, Case]
     schedule: tuple[ScheduledLaunch, ...]
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    """Those that are new: over fabrics that a tuning tries."""
+    fabrics: Mapping[str, Fabric] = field(default_factory=dict)
+    trials: Trials | None = None
+    """Of a round of tuning."""
     seal: Seal | None = None
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

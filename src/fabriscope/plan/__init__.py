@@ -1,6 +1,6 @@
 """Plans: reading, checking, expanding."""
 
-from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of
+from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of, trials_of
 from fabriscope.plan.applications import instruments
 from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
@@ -9,6 +9,8 @@ from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
 from fabriscope.plan.settings import values_of as set_values
+from fabriscope.plan.tuning import tuned_fabric
+from fabriscope.plan.tuning import values_of as tuned_values
 from fabriscope.plan.turns import turn_ns_of
 
 __all__ = [
@@ -29,6 +31,9 @@ __all__ = [
     "round_of",
     "set_values",
     "start_ns",
+    "trials_of",
+    "tuned_fabric",
+    "tuned_values",
     "turn_ns_of",
     "unmeasured",
 ]

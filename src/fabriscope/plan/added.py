@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
@@ -23,7 +24,7 @@ def round_of(
 
     A case has as much time as it had in the launches so far, all that are scheduled.
     """
-    order = random.Random(f"{section.seed}, round {number}")  # noqa: S311 - an order of visits, no secret
+    order = _order(f"{section.seed}, round {number}")
     first = {launch.entry: launch for launch in reversed(so_far)}
     shares = {entry: first[entry].budget_ns // len(first[entry].cases) for entry in cases}
     last_id = max(launch.launch_id for launch in so_far)
@@ -34,6 +35,35 @@ def round_of(
             launch_id = last_id + len(launches) + 1
             launches.append(Launch(launch_id, block, entry, tuple(cases[entry]), seed, budget_ns))
     return tuple(launches)
+
+
+def trials_of(
+    number: int, seed: int, so_far: Sequence[Launch], bases: Sequence[Launch], fabrics: Sequence[str], blocks: range
+) -> tuple[Launch, ...]:
+    """Return the launches of a round of tuning: in each block those of the bases over each fabric, in a random order.
+
+    `bases` are planned launches over the fabric as it is, which is one of the `fabrics`; a launch has their time.
+    """
+    order = _order(f"{seed}, tuning {number}")
+    entries = {(base.entry, name): replace(base.entry, fabric=name) for base in bases for name in fabrics}
+    cases = {
+        (base.entry, name): tuple(replace(case, entry=entries[base.entry, name]) for case in base.cases)
+        for base in bases
+        for name in fabrics
+    }
+    last_id = max(launch.launch_id for launch in so_far)
+    launches: list[Launch] = []
+    for block in blocks:
+        visits = [(base, name) for base in bases for name in fabrics]
+        for base, name in order.sample(visits, len(visits)):
+            entry, of_entry = entries[base.entry, name], cases[base.entry, name]
+            launch_id = last_id + len(launches) + 1
+            launches.append(Launch(launch_id, block, entry, of_entry, order.randrange(1 << 32), base.budget_ns))
+    return tuple(launches)
+
+
+def _order(seed: str) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - an order of visits, no secret
 
 
 def most_added_ns(section: PlanSection, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> int:

@@ -26,6 +26,7 @@ from fabriscope.plan import (
     services,
     settings,
     streams,
+    tuning,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.mistakes import nearest
@@ -213,6 +214,7 @@ def _contradictions(
     yield from _unknown_names(plan, words)
     yield from fabrics.contradictions(plan, hosts, words.faults)
     yield from settings.contradictions(plan, words.knobs)
+    yield from tuning.contradictions(plan, words.knobs)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < 2:
         key = "placements" if "placements" in plan.model_fields_set else "hosts"

@@ -22,6 +22,7 @@ from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSect
 from fabriscope.plan.section import Section
 from fabriscope.plan.service_schema import ServicesSection
 from fabriscope.plan.strict import Timeout, Truth, TruthOrName
+from fabriscope.plan.tune_schema import TuneSection
 from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
     Arrangements,
@@ -51,6 +52,9 @@ MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
 
 
+Settings = dict[Label, Annotated[StrictBool | int | str, BeforeValidator(one_setting)]]
+
+
 class FabricSection(Section):
     """One fabric: an emulated switch of the lab, or an interface of real hosts."""
 
@@ -66,7 +70,7 @@ class FabricSection(Section):
     rdma: Literal["soft-roce", "iwarp", "roce", "ib"] | None = Field(
         None, description="it speaks verbs: in software (in the lab, on guests), or by the hosts' own devices"
     )
-    settings: dict[Label, Annotated[StrictBool | int | str, BeforeValidator(one_setting)]] = Field(
+    settings: Settings = Field(
         {}, description="what is set on hosts for the launches over it and put back afterwards; docs/settings.md"
     )
     bind: RankBinding = Field(None, description="where ranks run in the launches over it; absent: as the plan says")
@@ -98,6 +102,9 @@ class MpiSection(Section):
         None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
     env: dict[VariableName, VariableValue] = Field({}, description="environment variables that it is started with")
+    settings: Settings = Field(
+        {}, description="what is set on hosts for its launches and put back afterwards; docs/settings.md"
+    )
     bind: Binding = Field(
         None,
         description="bind every rank to a core, socket or numa node in turn, or to none;"
@@ -233,6 +240,9 @@ class PlanSection(Section):
         False,
         description="what the audit of the hosts finds and a setting can change is changed in launches of its own,"
         " and the report says what it costs; docs/causes.md",
+    )
+    tune: TuneSection | None = Field(
+        None, description="settings of hosts that are tried on a fabric, to find which are best; docs/tune.md"
     )
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"

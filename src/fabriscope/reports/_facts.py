@@ -137,6 +137,8 @@ def fabric_table(run: RunData) -> list[FabricLine]:
     """Return one line for each fabric."""
     rows = []
     for name, fabric in run.manifest.fabrics.items():
+        if fabric.tries:
+            continue
         switch = run.manifest.switches.get(name)
         interfaces = sorted(set(fabric.interfaces.values()))
         # What the switch was asked to be stands in columns of its own.
@@ -238,12 +240,15 @@ def _turns(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield what the rounds of sharpening added to the plan, and why."""
+    """Yield what the rounds of sharpening, or of tuning, added to the plan, and why."""
     for added in manifest.additions:
         rows = [line for line in manifest.schedule if line.round == added.round]
         blocks = len({line.block for line in rows})
         where = "; ".join(words_of(near) for near in added.near)
         head = f"{len(added.case_ids)} cases, {len(rows)} launches in {blocks} blocks of their own"
+        if added.trials is not None:
+            yield f"Tuning, {added.trials.stage}", f"{len(added.trials.configurations)} configurations, {head}"
+            continue
         yield f"Sizes added after looking, round {added.round}", f"{head}: {where}"
 
 

@@ -12,6 +12,8 @@ import polars as pl
 
 from fabriscope.analysis.incast.victims import victims_frame
 from fabriscope.analysis.results import Results, results_of
+from fabriscope.analysis.tuning.rows import tuning_frame
+from fabriscope.analysis.tuning.tuned import tuning_of
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._made_of import made_of
@@ -41,6 +43,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "fits": results.fits,
         **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
         **({"victims": victims_frame(victims)} if (victims := victim.found(results)) else {}),
+        **({"tuning": tuning_frame(results.run.once(tuning_of))} if results.run.manifest.trials else {}),
         "tails": results.tail_frame,
         "worst-pairs": worst_pairs(results),
         "launch-values": results.values,

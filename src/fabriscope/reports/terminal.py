@@ -11,6 +11,8 @@ from rich.table import Table as RichTable
 
 from fabriscope.analysis.frames import OPEN
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.tuning.rows import tuning_frame
+from fabriscope.analysis.tuning.tuned import tuning_of
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
 from fabriscope.reports._facts import run_table
@@ -51,6 +53,7 @@ def as_json(run: RunData) -> dict[str, object]:
         "findings": [finding.columns() for finding in results.findings],
         "transport": results.transport.to_dicts(),
         "fits": results.fits.to_dicts(),
+        "tuning": tuning_frame(run.once(tuning_of)).to_dicts(),
         "trust": results.estimates.select(
             "case_id", "metric_id", "grade", "reasons", "effective_sample_count", "drifting_launch_count", "clock_share"
         ).to_dicts(),

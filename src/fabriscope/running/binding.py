@@ -13,6 +13,7 @@ from fabriscope.launch.site import Site
 from fabriscope.model import processors
 from fabriscope.model.case import Entry
 from fabriscope.model.errors import PlanError
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.processors import NONE, Dealt, Processors, Wish
 from fabriscope.plan import Plan
@@ -38,9 +39,18 @@ class Binding:
         self._hosts = hosts
         self._facts = facts
         self._switch = ""
+        self._tries: Mapping[str, str] = {}
+
+    def know(self, fabrics: Mapping[str, Fabric]) -> None:
+        """Take those over which a tuning tries settings for the fabrics that they are but for these."""
+        self._tries = {name: one.tries for name, one in fabrics.items() if one.tries}
+
+    def _as_planned(self, entry: Entry) -> Entry:
+        return dataclasses.replace(entry, fabric=self._tries.get(entry.fabric or "", entry.fabric))
 
     def of(self, entry: Entry) -> Dealt:
         """Return the processors of every rank of a launch; raises PlanError for a list that does not fit."""
+        entry = self._as_planned(entry)
         wish = wished(self._plan, entry)
         if wish in (None, NONE):
             return Dealt(NONE, is_forbidden=wish == NONE)
@@ -58,7 +68,7 @@ class Binding:
 
     def is_wanted(self, entry: Entry) -> bool:
         """Return whether the plan says anything of where the entry's ranks run."""
-        return wished(self._plan, entry) is not None
+        return wished(self._plan, self._as_planned(entry)) is not None
 
     def settle(self, site: Site, entries: Collection[Entry]) -> None:
         """Give the lab's switch what no rank of these entries has, where any is bound. Raises PlanError, LabError."""

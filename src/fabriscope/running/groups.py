@@ -13,6 +13,7 @@ from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.launch.site import Site
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.turns import TurnPlace
@@ -53,6 +54,7 @@ class BlockRunner:
         self._turn_ns = plans.turn_ns_of(plan.section.turns)
         self._standing = Standing(site)
         self._binding = Binding(plan, site.hosts, site.facts)
+        self._binding.know(site.fabrics)
         self._binding.settle(site, folder.manifest.entries.values())
 
     def run(self, block: Sequence[Launch]) -> None:
@@ -68,11 +70,19 @@ class BlockRunner:
             if problem := self._standing.end():
                 self._progress.say(problem)
 
+    def over(self, fabrics: Mapping[str, Fabric]) -> None:
+        """Measure from now on over these fabrics, of the interfaces that the site has; between blocks alone."""
+        self._site = self._site.with_fabrics(fabrics)
+        self._binding.know(fabrics)
+        self._standing = Standing(self._site)
+        self._casualties.site = self._site
+
     def _measured(self, block: Sequence[Launch]) -> Iterator[tuple[Launch, LaunchRunner]]:
         if self._turn_ns is None:
             yield from self._alone((launch, None) for launch in block)
             return
-        sharing = sharing_of(block, self._site.fabrics, self._plan.guests)
+        setting = [name for name, stack in self._site.mpi.items() if stack.knobs]
+        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting)
         for group in sharing.groups:
             yield from self._together([block[index] for index in group], self._turn_ns)
         yield from self._alone((block[index], reason) for index, reason in sharing.alone.items())

@@ -28,12 +28,13 @@ from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
 from fabriscope.registry import discover
-from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services
+from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services, tuning_plan
 from fabriscope.running import site as sites
 from fabriscope.running.binding import Binding
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
 from fabriscope.running.sharpen import Sharpening
+from fabriscope.running.tuning import Tuning, tried
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
             progress.notice("an audit of the hosts")
             plan, site = _with_causes(plan, site, causes.found(site.fabrics, _facts(site)))
         schedule = _schedule(plan, site)
+        tuning_plan.check(plan, schedule, site.fabrics)
         progress.notice("the facts of every host")
         folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
         return _execute(plan, schedule, folder, site, progress, cancel)
@@ -119,7 +121,7 @@ def resume(
     if not redo_damaged:
         resumption.refuse_damaged(path, damaged)
     kept = {key: record for key, record in kept.items() if key not in damaged}
-    may_add = folder.manifest.plan.sharpen and not folder.has_ended
+    may_add = folder.manifest.plan.may_add and not folder.has_ended
     if len(kept) == len(folder.manifest.schedule) > 0 and not may_add:
         folder.end_if_open()  # it died between its last line and the last seal
         return _summary(folder, len(kept))  # whatever became of its hosts
@@ -130,6 +132,7 @@ def resume(
     known = {name: list(host.facts) for name, host in folder.manifest.hosts.items()}
     with progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
         plan, site = _with_causes(began_as, site, begun)
+        site = site.with_fabrics({**site.fabrics, **tried(folder.manifest.fabrics)})
         schedule = _schedule(plan, site)
         if store.scheduled(schedule.launches) != folder.manifest.planned:
             raise StoreError(
@@ -226,7 +229,8 @@ def _execute(
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
             folder.note_idle(launch_counters.idle(site, cancel))
         blocks = BlockRunner(plan, folder, site, progress, cancel, done)
-        for block in _worth_making(left, effort, sharpening, done):
+        tuning = Tuning(plan, folder, site, progress, blocks.over).launches(done)
+        for block in itertools.chain(_worth_making(left, effort, sharpening, done), tuning):
             blocks.run(block)
             if cancel.is_set():
                 break
@@ -276,7 +280,7 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     """Return everything that is known before the first launch."""
     copied = copy_rates.measured(site)
     collected = {name: [*found, copied[name]] for name, found in _facts(site).items()}
-    may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen else {}
+    may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen or plan.section.tune else {}
     standing = _standing(plan, site)
     return store.describe(
         schedule.cases.values(),

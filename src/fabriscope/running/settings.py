@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from fabriscope.model.case import Entry
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HERE, Host
-from fabriscope.plan.schema import FabricSection
+from fabriscope.plan.schema import FabricSection, MpiSection
 
 _MOST_AT_ONCE = 16
 LINK_TIMEOUT_S = 20.0
@@ -41,22 +41,24 @@ class Wanted:
         return self.knob.change(self.interface, self.value)
 
 
-def values_of(section: FabricSection) -> dict[str, str]:
-    """Return what a fabric of a plan sets, as hosts say it."""
+def values_of(section: FabricSection | MpiSection) -> dict[str, str]:
+    """Return what a fabric or an MPI library of a plan sets, as hosts say it."""
     return plans.set_values(section, {name: knob.value for name, knob in knobs().items()})
 
 
-def wanted(fabric: Fabric, hosts: Iterable[Host]) -> list[Wanted]:
-    """Return what is to be set for launches over a fabric on some hosts, each once.
+def wanted(settings: Mapping[str, str], interfaces: Mapping[str, str], hosts: Iterable[Host]) -> list[Wanted]:
+    """Return what is to be set on some hosts, each once; raises HostError for one of an interface that is not used.
 
     Hosts of a lab that are namespaces share this machine: what a machine has once is set here.
     """
     found: dict[tuple[str, str], Wanted] = {}
-    for name, value in fabric.knobs.items():
+    for name, value in settings.items():
         knob = knobs()[name]
         for host in hosts:
             where = HERE if knob.scope == "machine" and host.kind == "namespace" else host
-            interface = fabric.interfaces[host.name] if knob.scope == "interface" else ""
+            interface = interfaces.get(host.name, "") if knob.scope == "interface" else ""
+            if knob.scope == "interface" and not interface:
+                raise HostError(f"{name} is set of an interface, and launches here use none", where=f"host {host.name}")
             found.setdefault((where.name, f"{name} {interface}"), Wanted(where, knob, interface, value))
     return list(found.values())
 
@@ -72,19 +74,22 @@ class Standing:
         self._key: tuple[Mapping[str, str], tuple[str, ...]] | None = None
 
     def hold(self, entry: Entry) -> None:
-        """Set what the fabric of an entry wants on its hosts, and put back what another one wanted.
+        """Set what the fabric and the library of an entry want on its hosts, and put back what another one wanted.
 
         Raises HostError or ToolMissing where something cannot be set, or cannot be put back.
         """
         fabric = self._site.fabrics[entry.fabric] if entry.fabric else None
         names = tuple(dict.fromkeys(entry.hosts))
-        key = (fabric.knobs, (fabric.name, *names)) if fabric is not None and fabric.knobs else None
+        settings = dict(fabric.knobs) if fabric is not None else {}
+        settings |= self._site.mpi[entry.mpi].knobs if entry.mpi else {}
+        key = (settings, (entry.fabric or "", *names)) if settings else None
         with self._lock:
             if key == self._key:
                 return
             self._end()
-            if fabric is not None and key is not None:
-                self._set(wanted(fabric, [self._site.hosts[name] for name in names]))
+            if key is not None:
+                interfaces = fabric.interfaces if fabric is not None else {}
+                self._set(wanted(settings, interfaces, [self._site.hosts[name] for name in names]))
                 self._key = key
 
     def _set(self, every: list[Wanted]) -> None:
@@ -101,9 +106,10 @@ class Standing:
                     stack.push(future.result())
                 except (HostError, ToolMissing) as error:
                     problems.append(error.sentence())
+            problems = problems or [sentence for of_host in pool.map(_undone, by_host.values()) for sentence in of_host]
             if problems:
                 raise HostError("; ".join(problems))
-            _await_links(every)
+            await_links(every)
             self._stack = stack.pop_all()
 
     def end(self) -> str:
@@ -128,7 +134,23 @@ def _entered(of_host: list[Wanted]) -> contextlib.ExitStack:
         return stack.pop_all()
 
 
-def _await_links(every: list[Wanted]) -> None:
+def _undone(of_host: list[Wanted]) -> list[str]:
+    """Return a sentence for each setting of one host that another one, made after it, has changed again."""
+    if len(of_host) < 2:
+        return []
+    host, every = of_host[0].host, [one.change for one in of_host]
+    files = tuple(one.path for one in every if not one.read_argv)
+    commands = tuple(dict.fromkeys(one.read_argv for one in every if one.read_argv))
+    said = access.read(host, access.Wanted(globs=files, commands=commands))
+    found = []
+    for one in every:
+        text = said.output(" ".join(one.read_argv))[0] if one.read_argv else said.files.get(one.path, "")
+        if (now := one.value_in(text)) is not None and text and now != one.new:
+            found.append(f"{one.what} reads {now!r} after {one.new!r} and other settings were set (host {host.name})")
+    return found
+
+
+def await_links(every: list[Wanted]) -> None:
     """Wait for links that a setting may have taken down; raises HostError where one does not come back."""
     for one in (one for one in every if one.knob.touches):
         path = f"/sys/class/net/{one.interface}/operstate"
@@ -144,12 +166,29 @@ def described(fabrics: Iterable[Fabric]) -> Iterator[str]:
     """Yield what would be set, a line for each setting of a fabric."""
     for fabric in fabrics:
         for name, value in fabric.knobs.items():
-            knob = knobs()[name]
-            hosts = ", ".join(fabric.interfaces)
-            hosts = f"the machines of {hosts}, for all that runs there," if knob.scope == "machine" else hosts
-            where = ", ".join(sorted(set(fabric.interfaces.values()))) if knob.scope == "interface" else ""
-            touches = f" ({knob.touches})" if knob.touches else ""
-            yield (
-                f"sets {name}{f' of {where}' if where else ''} to {value} on {hosts} for launches over {fabric.name},"
-                f" and puts it back{touches}"
-            )
+            yield described_one(fabric, name, value, f"launches over {fabric.name}")
+
+
+def described_libraries(
+    stacks: Iterable[MpiSection], fabrics: Collection[Fabric], hosts: Iterable[str]
+) -> Iterator[str]:
+    """Yield what would be set for MPI libraries, a line for each setting and fabric; inside a host there is none."""
+    inside = Fabric("", dict.fromkeys(hosts, ""))
+    for stack in stacks:
+        over = [one for one in fabrics if stack.fabrics is None or one.name in stack.fabrics]
+        for name, value in values_of(stack).items():
+            for fabric in over if over and knobs()[name].scope == "interface" else [inside]:
+                purpose = f"launches of {stack.name}{f' over {fabric.name}' if fabric.name else ''}"
+                yield described_one(fabric, name, value, purpose)
+
+
+def described_one(fabric: Fabric, name: str, values: str, purpose: str) -> str:
+    """Return what would be set on which hosts, what for, and that it is put back."""
+    knob = knobs()[name]
+    hosts = ", ".join(fabric.interfaces)
+    hosts = f"the machines of {hosts}, for all that runs there," if knob.scope == "machine" else hosts
+    where = ", ".join(sorted(set(fabric.interfaces.values()))) if knob.scope == "interface" else ""
+    touches = f" ({knob.touches})" if knob.touches else ""
+    return (
+        f"sets {name}{f' of {where}' if where else ''} to {values} on {hosts} for {purpose}, and puts it back{touches}"
+    )

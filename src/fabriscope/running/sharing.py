@@ -20,13 +20,18 @@ OUR_ENGINE = "engine"
 TCP = "tcp"
 
 
-def sharing_of(block: Sequence[Launch], fabrics: Mapping[str, Fabric], guests: Collection[str]) -> Sharing:
+def sharing_of(
+    block: Sequence[Launch], fabrics: Mapping[str, Fabric], guests: Collection[str], setting: Collection[str] = ()
+) -> Sharing:
     """Return the groups of a block's launches, and the reason of every launch that measures alone.
 
     Launches share where they are of our engine, have the same first host, whose kernel passes the turn on, and use
-    nothing whose counters could not be told apart, nor much memory.
+    nothing whose counters could not be told apart, nor much memory. `setting` are the MPI libraries for whose launches
+    something is set.
     """
-    alone = {index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests))}
+    alone = {
+        index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests, setting))
+    }
     by_host: dict[str, list[int]] = {}
     for index, launch in enumerate(block):
         if index not in alone:
@@ -45,7 +50,9 @@ def _parts(members: list[int]) -> list[list[int]]:
     return [members[index::count] for index in range(count)]
 
 
-def _alone(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str]) -> str | None:
+def _alone(
+    launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str], setting: Collection[str]
+) -> str | None:
     entry = launch.entry
     if entry.instrument != OUR_ENGINE:
         return f"{entry.instrument} cannot wait for its turn"
@@ -54,6 +61,8 @@ def _alone(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str
     fabric = fabrics[entry.fabric] if entry.fabric else None
     if fabric is not None and fabric.knobs:
         return "what its fabric sets holds for whole hosts"
+    if entry.mpi in setting:
+        return "what its library sets holds for whole hosts"
     uses_card = layer_of(entry.layer).needs_rdma or (fabric is not None and fabric.transport != TCP)
     if uses_card:
         return "the counters of an RDMA port do not say whose bytes it carried"

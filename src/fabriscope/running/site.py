@@ -233,8 +233,9 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
     found = {}
     for wanted in plan.section.mpi:
         stack = mpi.find(wanted.library or wanted.name, wanted.path)
+        env, knobs = {**stack.env, **wanted.env}, settings.values_of(wanted)
         found[wanted.name] = dataclasses.replace(
-            stack, name=wanted.name, env={**stack.env, **wanted.env}, bind=wanted.bind, over=wanted.over
+            stack, name=wanted.name, env=env, bind=wanted.bind, over=wanted.over, knobs=knobs
         )
     return found
 

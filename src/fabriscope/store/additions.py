@@ -6,12 +6,14 @@ were added, in which round, and near what. A reader sees them as if they had bee
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import AddedLaunches, Line
+from fabriscope.model.tuning import Trials
 from fabriscope.store import manifest, shapes
 from fabriscope.store.files import plain
 
@@ -26,23 +28,43 @@ class _Planned:
 
     cases: Mapping[str, object]
     schedule: tuple[Mapping[str, object], ...]
+    entries: Mapping[str, object] = field(default_factory=dict)
+    fabrics: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Added(_Planned):
     """What a line adds, as it was written."""
 
-    near: object
+    near: object = ()
+    trials: object = None
 
 
-def line(number: int, launches: Sequence[Launch], near: Sequence[Near], known: Container[str]) -> dict[str, object]:
-    """Return the line of the journal that adds these launches; `known` are the ids of cases that are there already."""
-    cases = {case.case_id: case for launch in launches for case in launch.cases if case.case_id not in known}
+def line(
+    number: int,
+    launches: Sequence[Launch],
+    near: Sequence[Near],
+    known: Manifest,
+    fabrics: Iterable[Fabric] = (),
+    trials: Trials | None = None,
+) -> dict[str, object]:
+    """Return the line of the journal that adds these launches, and of a tuning the fabrics that are tried.
+
+    What is `known` already is not told again.
+    """
+    cases = {case.case_id: case for launch in launches for case in launch.cases if case.case_id not in known.cases}
+    entries = {launch.entry.entry_id: launch.entry for launch in launches}
+    tuning: dict[str, object] = {
+        "entries": {name: plain(asdict(one)) for name, one in entries.items() if name not in known.entries},
+        "fabrics": {one.name: plain(one) for one in fabrics},
+        "trials": plain(trials),
+    }
     return {
         ADDED: number,
         "near": plain(near),
         "cases": {case_id: plain(case) for case_id, case in cases.items()},
         "schedule": [manifest.line_of(launch) for launch in manifest.scheduled(launches)],
+        **(tuning if trials is not None else {}),
     }
 
 
@@ -58,9 +80,14 @@ def merged(planned: Manifest, lines: Sequence[Line]) -> Manifest:
         return planned
     contents = shapes.decode(dict(planned.document), _Planned)
     cases, schedule, rounds = dict(contents.cases), list(contents.schedule), []
+    entries, fabrics = dict(contents.entries), dict(contents.fabrics)
     for number, line in added:
         about = shapes.decode(dict(line.document), _Added)
         cases |= about.cases
+        entries |= about.entries
+        fabrics |= about.fabrics
         schedule += [{**launch, "round": line.added} for launch in about.schedule]
-        rounds.append({"round": line.added, "near": about.near, "case_ids": list(about.cases), "after_lines": number})
-    return manifest.decode({**planned.document, "cases": cases, "schedule": schedule, "additions": rounds})
+        what = {"near": about.near, "case_ids": list(about.cases), "after_lines": number, "trials": about.trials}
+        rounds.append({"round": line.added, **what})
+    parts = {"cases": cases, "schedule": schedule, "entries": entries, "fabrics": fabrics, "additions": rounds}
+    return manifest.decode({**planned.document, **parts})

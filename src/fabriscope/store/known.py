@@ -20,7 +20,7 @@ class Known:
     """What the manifest, and the lines so far, have given a name or a number."""
 
     def __init__(self, manifest: Manifest) -> None:
-        self._entries = manifest.entries
+        self._entries = dict(manifest.entries)
         self._cases = set(manifest.cases)
         self._launches = {launch.launch_id: launch for launch in manifest.schedule}
         self._lines: dict[tuple[int, int], int] = {}
@@ -29,6 +29,7 @@ class Known:
         """Know what the line of a number adds."""
         if isinstance(record, AddedLaunches):
             self._cases.update(record.cases)
+            self._entries.update(record.entries)
             self._launches.update((launch.launch_id, launch) for launch in record.schedule)
         else:
             self._lines[record.launch_id, record.attempt] = number
@@ -39,7 +40,8 @@ class Known:
         return next(wrong, "")
 
     def _in_added(self, record: AddedLaunches) -> Iterator[str]:
-        yield from self._unknown((launch.entry_id for launch in record.schedule), self._entries, "entry")
+        entries = {*self._entries, *record.entries}
+        yield from self._unknown((launch.entry_id for launch in record.schedule), entries, "entry")
         known = {*self._cases, *record.cases}
         yield from self._unknown((case_id for launch in record.schedule for case_id in launch.case_ids), known, "case")
         numbers = [launch.launch_id for launch in record.schedule]

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
 import os
-import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,10 +17,12 @@ from typing import TYPE_CHECKING, cast
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError, shown
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import FileDigests, LaunchRecord, Line, Numbered, launch_name
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
+from fabriscope.model.tuning import Trials
 from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal, shapes
 from fabriscope.store.files import (
     COUNTERS_NAME,
@@ -36,6 +35,7 @@ from fabriscope.store.files import (
 )
 from fabriscope.store.journal import JOURNAL_NAME, Journal
 from fabriscope.store.locking import cannot_write, locked
+from fabriscope.store.raw_output import write as write_raw
 from fabriscope.store.sound import Reader
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class RunFolder:
             line = {"commands": [_command(outcome) for outcome in raw], **record, "attempt": attempt, "samples": None}
             name = launch_name(launch_id, attempt)
             try:
-                files = self._write_raw(name, raw)
+                files = write_raw(self.path, name, raw)
                 line |= self._write_samples(name, samples.frame_of(launch_id, block, blocks), files)
                 line |= self._write_counters(name, watches or {}, files)
                 stored = self._append_line(line, files, sealed_files)
@@ -247,17 +247,24 @@ class RunFolder:
                 raise cannot_write(self.path, error) from error
         return cast(LaunchRecord, stored)
 
-    def add(self, number: int, launches: Sequence[Launch], near: Sequence[Near]) -> None:
+    def add(
+        self,
+        number: int,
+        launches: Sequence[Launch],
+        near: Sequence[Near] = (),
+        fabrics: Iterable[Fabric] = (),
+        trials: Trials | None = None,
+    ) -> None:
         """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
 
-        Cases that the folder does not know come with them. Raises StoreError if the disk is full, and for a folder
-        that was begun as one that adds none.
+        Of a tuning `trials` says what is tried, over which `fabrics` of its own. Cases that the folder does not know
+        come with them. Raises StoreError if the disk is full, and for a folder that was begun as one that adds none.
         """
         if self._planned.version < additions.SINCE_VERSION:
             raise StoreError("the run was begun as one to which no launches are added", where=str(self.path))
         with self.lock():
             sealed_files = self._sealed_files()
-            line = additions.line(number, launches, near, self.manifest.cases)
+            line = additions.line(number, launches, near, self.manifest, fabrics, trials)
             try:
                 self._append_line(line, {}, sealed_files)
             except OSError as error:
@@ -379,25 +386,6 @@ class RunFolder:
                 raise
             texts = [PLAN_NAME] if (self.path / PLAN_NAME).exists() else []
             return seal.digests_of(self.path, [manifest.MANIFEST_NAME], texts)
-
-    def _write_raw(self, launch_name: str, raw: Sequence[Outcome]) -> dict[str, FileDigests]:
-        """Write what every process said; return the digests of the files."""
-        folder = self.path / RAW_NAME / launch_name
-        if folder.exists():  # left by an attempt that ended before its journal line
-            shutil.rmtree(folder)
-        digests: dict[str, FileDigests] = {}
-        if not raw:
-            return digests
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, outcome in enumerate(raw):
-            host = re.sub(r"[^A-Za-z0-9._-]", "_", outcome.command.host) or "host"
-            for stream, content in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
-                name = f"{number}-{host}.{stream}.gz"
-                packed = gzip.compress(content, mtime=0)  # without a time stamp the same output gives the same file
-                write_whole(folder / name, packed)
-                about = FileDigests(seal.sha256(packed), marks.mark_lines(content))
-                digests[f"{RAW_NAME}/{folder.name}/{name}"] = about
-        return digests
 
 
 def _command(outcome: Outcome) -> dict[str, object]:

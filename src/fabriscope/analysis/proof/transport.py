@@ -230,5 +230,5 @@ def entry_verdicts(run: RunData) -> list[EntryVerdict]:
             max((launch.closure_error for launch in launches if launch.closure_error is not None), default=None),
             some[0].because,
         )
-    order = list(dict.fromkeys(case.entry_id for case in planned_cases(run)))
-    return [found[entry_id] for entry_id in sorted(found, key=order.index)]
+    order = list(dict.fromkeys(case.entry_id for case in planned_cases(run)))  # not of what a tuning tried
+    return [found[entry_id] for entry_id in sorted(found.keys() & set(order), key=order.index)]

@@ -95,8 +95,10 @@ def launch_values(run: RunData, *, anchors: bool = False) -> pl.DataFrame:
     return values if anchors else without_anchors(values)
 
 
-def all_launch_values(run: RunData) -> pl.DataFrame:
+def all_launch_values(run: RunData, *, tried: bool = False) -> pl.DataFrame:
     """Return the values of all launches that ended well, whatever carried their bytes, anchors too.
+
+    Those over fabrics that a tuning tried are left out unless they are asked for.
 
     Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
     the round in which it was added.
@@ -106,7 +108,7 @@ def all_launch_values(run: RunData) -> pl.DataFrame:
     condensed = pl.concat([_condense(run), _of_streams(run)])
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
     condensed = condensed.join(sound, on=["launch_id", "case_id"], how="semi")
-    cases = {case.case_id: case for case in planned_cases(run)}
+    cases = {case.case_id: case for case in planned_cases(run, tried=tried)}
     columns = {case_id: tuple(vars(case)[name] for name in CASE_COLUMNS) for case_id, case in cases.items()}
     places = {case_id: place for place, case_id in enumerate(cases)}
     parameters = {case_id: case.parameter_map for case_id, case in run.manifest.cases.items()}

@@ -49,7 +49,7 @@ def rules_of(run: RunData) -> Rules:
     it errs in 5 % together.
     """
     rules = _rules_of(run)
-    added = run.manifest.additions
+    added = [one for one in run.manifest.additions if one.trials is None]
     return replace(rules, words=f"{rules.words}; {ADDED_WORDS}") if added else rules
 
 

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -63,6 +64,16 @@ class Change:
     ) -> Self:
         """Return a change by programs such as `ip` or `tc`; `read` prints the value, `new` once it is made."""
         return cls(what, new, "", read, make, restore)
+
+    def value_in(self, text: str) -> str | None:
+        """Return the value in what `path` or `read_argv` says, as the host's end reads it; None where it has none."""
+        text = text.strip()
+        if self.read_argv:
+            match = re.search(self.read_pattern or r"\A([\s\S]*)\Z", text, re.MULTILINE)
+            return match[1] if match else None
+        words = text.split()
+        chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
+        return chosen[0] if len(chosen) == 1 and len(words) > 1 else text
 
     def is_of_same(self, other: Change) -> bool:
         """Return whether both are of one setting, whatever they make of it."""

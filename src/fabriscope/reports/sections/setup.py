@@ -59,12 +59,18 @@ def _hosts(run: RunData) -> Iterator[Block]:
 
 
 def _libraries(run: RunData) -> Iterator[Table]:
+    stacks = list(run.manifest.mpi.values())
+    has_settings = any(stack.knobs for stack in stacks)
     rows: list[Row] = [
-        [stack.name, stack.version, stack.device or "–", Cell(stack.mpirun, style="code")]
-        for stack in run.manifest.mpi.values()
-    ]
+        [
+            stack.name, stack.version, stack.device or "–", Cell(stack.mpirun, style="code"),
+            *([", ".join(f"{name} {value} (set on hosts)" for name, value in stack.knobs.items())] * has_settings),
+        ]
+        for stack in stacks
+    ]  # fmt: skip
     if rows:
-        yield Table([Column("MPI", "head"), Column("version"), Column("built on"), Column("mpirun")], rows)
+        heads = [Column("MPI", "head"), Column("version"), Column("built on"), Column("mpirun")]
+        yield Table([*heads, *([Column("settings")] * has_settings)], rows)
 
 
 def _places(run: RunData) -> Iterator[Table]:

@@ -1,0 +1,323 @@
+"""Whole tunings of made-up launches: what is tried, what is found, how it is told, and how a run goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.analysis.small_run import GIGE
+from tests.test_sharpen import WORDS, Told
+
+from fabriscope import plan as plans
+from fabriscope import store
+from fabriscope.analysis.results import results_of
+from fabriscope.analysis.tuning.tuned import BETTER, ENDED, KEPT, UNDECIDED, UNDER_WAY, WORSE, Tuning, tuning_of
+from fabriscope.cli.show import COMMAND as SHOW
+from fabriscope.knobs import knobs
+from fabriscope.model.case import Entry
+from fabriscope.model.fabric import Fabric
+from fabriscope.model.host import Host
+from fabriscope.model.measurement import Launch, SampleBlock
+from fabriscope.plan import Plan, load
+from fabriscope.reports.csv_tables import table_texts
+from fabriscope.reports.section import plain
+from fabriscope.reports.sections import sections_of
+from fabriscope.running import tuning, tuning_plan
+from fabriscope.running.binding import Binding
+from fabriscope.running.probing import Probed
+from fabriscope.running.tuning import Tuning as Rounds
+from fabriscope.store.checks import check_folder
+
+TEXT = """
+name: tuned
+hosts: a,b
+fabrics: {gige: {lab: gige}}
+benchmarks: {bandwidth: {sizes: [1MiB], window: 4}, ping_pong: {sizes: [8]}}
+floor: false
+launches: 2
+budget: 1s
+tune:
+  knobs: {mtu: [600, 1000, 1500], tcp_sack: [0, 1], tcp_timestamps: [0, 1], tx_queue: [100, 500, 1000]}
+  objective: {benchmark: bandwidth}
+  budget: 10min
+"""
+NOW = {"mtu": "600", "tcp_sack": "1", "tcp_timestamps": "1", "tx_queue": "1000"}
+Speeds = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Benchmark to setting to value to how many times as fast it is."""
+SPEEDS: Speeds = {
+    "bandwidth": {"mtu": {"1000": 1.25, "1500": 1.2}, "tcp_timestamps": {"0": 1.05}},
+    "ping_pong": {"mtu": {"1000": 0.9, "1500": 0.8}},
+}
+
+
+class Place:
+    """A site of two hosts that take whatever `probed` says."""
+
+    hosts: Mapping[str, Host] = {name: Host(name) for name in ("a", "b")}
+    absent: Mapping[str, str] = {}
+
+    def __init__(self) -> None:
+        self.fabrics: Mapping[str, Fabric] = {"gige": GIGE}
+
+    def over(self, fabrics: Mapping[str, Fabric]) -> None:
+        assert set(self.fabrics) <= set(fabrics)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return planned(TEXT, tmp_path)
+
+
+def planned(text: str, tmp_path: Path) -> Plan:
+    path = tmp_path / "plan.yaml"
+    path.write_text(text)
+    return load(path, replace(WORDS, knobs={name: knob.value for name, knob in knobs().items()}))
+
+
+@pytest.fixture(autouse=True)
+def hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    take(monkeypatch, NOW)
+
+
+def take(monkeypatch: pytest.MonkeyPatch, now: Mapping[str, str], other: Mapping[str, str] | None = None) -> None:
+    """Let hosts have these settings, and take all that they are asked for but the congestion control vegas."""
+
+    def probed(fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]]) -> Probed:
+        assert [host.name for host in hosts] == ["a", "b"]
+        good = {knob: tuple(one for one in of if one != "vegas") for knob, of in values.items()}
+        current = {knob: {"a": now[knob], "b": (other or now)[knob]} for knob in values if knob in now}
+        left_out = tuple(f"{knob} vegas is left out: no" for knob, of in values.items() if "vegas" in of)
+        return Probed({knob: of for knob, of in good.items() if of}, current, left_out)
+
+    monkeypatch.setattr(tuning, "probed", probed)
+
+
+def measure(folder: store.RunFolder, launch: Launch, speeds: Speeds, now: Mapping[str, str], spread: float) -> None:
+    """Append a launch, whose block and which itself have levels of their own."""
+    in_common, own = np.random.default_rng(launch.block), np.random.default_rng([launch.launch_id, 7])
+    level = in_common.normal(0, 0.05) + own.normal(0, spread)
+    fabric = folder.manifest.fabrics[launch.entry.fabric or ""]
+    blocks: list[SampleBlock] = []
+    for case in launch.cases:
+        set_to = {**now, **fabric.knobs}
+        of = speeds.get(case.benchmark, {})
+        speed = math.prod(of.get(knob, {}).get(value, 1.0) for knob, value in set_to.items())
+        time_ns = 1e8 * case.window_size / speed if case.benchmark == "bandwidth" else 1e5 / speed
+        values = time_ns * np.exp(level + own.normal(0, 0.001, 4))
+        blocks.append(SampleBlock(case.case_id, values.tolist(), burst=len(blocks)))
+    results = {case.case_id: {"status": "ok", "reason": None} for case in launch.cases}
+    head = {"launch_id": launch.launch_id, "block": launch.block, "entry_id": launch.entry.entry_id}
+    record = {**head, "status": "ok", "reason": None, "results": results, "elapsed_ns": 10**9, "details": {}}
+    folder.append(record, blocks, again=True)
+
+
+def rounds(plan: Plan, folder: store.RunFolder, told: Told) -> Rounds:
+    place: Any = Place()
+    return Rounds(plan, folder, place, told, over=place.over)
+
+
+def begun(plan: Plan, path: Path) -> tuple[store.RunFolder, tuple[Launch, ...]]:
+    fabrics = {"gige": GIGE}
+    schedule = plans.expand(plan, fabrics)
+    assert tuning_plan.check(plan, schedule, fabrics) is not None
+    about = {"version": store.SINCE_VERSION, "plan": plan.section.model_dump(mode="json"), "name": "t", "seed": 1}
+    parts = store.describe((), schedule.launches, fabrics.values())
+    return store.create(path, {**parts, **about}, plan.text), schedule.launches
+
+
+def tuned(
+    plan: Plan,
+    path: Path,
+    speeds: Speeds = SPEEDS,
+    now: Mapping[str, str] = NOW,
+    spread: float = 0.003,
+    most: int = 10**9,
+) -> tuple[store.RunFolder, Told]:
+    """Return a run's folder after at most so many launches."""
+    folder, launches = begun(plan, path)
+    told = Told()
+    added = chain.from_iterable(rounds(plan, folder, told).launches(()))
+    for number, launch in enumerate(chain(launches, added)):
+        if number == most:
+            return folder, told
+        measure(folder, launch, speeds, now, spread)
+    folder.end()
+    return folder, told
+
+
+def result(folder: store.RunFolder) -> Tuning:
+    found = tuning_of(folder.read())
+    assert found is not None
+    return found
+
+
+def words(folder: store.RunFolder) -> list[str]:
+    results = results_of(folder.read())
+    (section,) = (one for one in sections_of(results) if one.anchor == "tuning")
+    bullets: Any = section.blocks[0]
+    return [plain(item) for item in bullets.items]
+
+
+def test_the_best_is_found_and_told_with_its_costs(plan: Plan, tmp_path: Path) -> None:
+    folder, told = tuned(plan, tmp_path / "run")
+    found = result(folder)
+    assert found.state == ENDED
+    assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
+    assert found.gain is not None
+    assert found.gain.verdict == BETTER
+    assert found.gain.result.low < math.log(1.25 * 1.05) < found.gain.result.high
+    mtu, *others = (one for one in found.effects if one.is_main)
+    assert mtu.is_decided
+    assert mtu.effect.low < math.log(1.2) < mtu.effect.high
+    assert [(one.effect.knobs[0], one.is_decided) for one in others] == [
+        ("tcp_sack", False), ("tcp_timestamps", True), ("tx_queue", False),
+    ]  # fmt: skip
+    (elsewhere,) = (one for one in found.elsewhere if one.effect.knobs == ("mtu",))
+    assert elsewhere.effect.low < math.log(0.8) < elsewhere.effect.high
+    (cost,) = found.costs
+    assert cost.verdict == WORSE
+    assert cost.result.low < math.log(0.9) < cost.result.high
+    stages = [one.stage for one in found.rounds]
+    assert stages[0] == "screening" and stages[-1] == "confirmation" and set(stages[1:-1]) == {"halving"}
+    assert check_folder(folder.path).findings == ()
+    assert told.more_launches == len(folder.manifest.schedule) - 2
+    text = "\n".join(words(folder))
+    assert "mtu 1500 against 600: 20." in text or "mtu 1500 against 600: 19." in text
+    assert "Of tcp_sack, tx_queue none had an effect above" in text
+    assert "Recommended: settings: {mtu: 1000, tcp_timestamps: 0}, with 31." in text
+    assert "It costs: 11." in text and "longer latency" in text
+
+
+def test_what_was_tried_stands_in_no_other_table(plan: Plan, tmp_path: Path) -> None:
+    folder, _ = tuned(plan, tmp_path / "run")
+    results = results_of(folder.read())
+    assert set(results.estimates["fabric"].drop_nulls()) == {"gige"}
+    assert results.compared == []
+    assert set(results.launch_values["block"]) == {1, 2}
+    assert {case.fabric for case in results.looks()} == {"gige"}
+    tables = table_texts(results)
+    assert "gige-try" not in "".join(text for name, text in tables.items() if name not in ("transport", "made-of"))
+    assert tables["tuning"].startswith("kind,settings,against")
+    document = json.loads(CliRunner().invoke(SHOW, [str(folder.path), "--json"]).output)
+    (gain,) = (row for row in document["tuning"] if row["kind"] == "gain")
+    assert (gain["settings"], gain["recommended"]) == ("mtu=1000, tcp_timestamps=0", True)
+
+
+@pytest.mark.parametrize("most", [1, 2, 20, 36, 60, 10**6])
+def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(most: int, plan: Plan, tmp_path: Path) -> None:
+    whole, _ = tuned(plan, tmp_path / "whole")
+    tuned(plan, tmp_path / "run", most=most)
+    folder, told = store.open_run(tmp_path / "run"), Told()
+    done = set(folder.done())
+    left = [one for one in folder.manifest.launches if one.block <= 2 and one.launch_id not in done]
+    for launch in chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done))):
+        measure(folder, launch, SPEEDS, NOW, 0.003)
+    assert folder.manifest.trials == whole.manifest.trials
+    assert store.scheduled(folder.manifest.launches) == store.scheduled(whole.manifest.launches)
+    assert result(folder).recommended == result(whole).recommended
+
+
+def test_under_way_nothing_is_claimed(plan: Plan, tmp_path: Path) -> None:
+    folder, _ = tuned(plan, tmp_path / "run", most=20)
+    found = result(folder)
+    assert (found.state, found.effects, found.gain) == (UNDER_WAY, (), None)
+    assert "under way: its screening has not ended" in words(folder)[-1]
+
+
+def test_where_nothing_has_an_effect_it_says_so(plan: Plan, tmp_path: Path) -> None:
+    folder, _ = tuned(plan, tmp_path / "run", speeds={}, spread=0.01)
+    found = result(folder)
+    assert not any(one.is_decided for one in found.effects)
+    assert found.gain is None or found.gain.verdict == UNDECIDED
+    assert all(one.verdict == UNDECIDED for one in found.costs)
+    text = "\n".join(words(folder))
+    assert "No setting had an effect above" in text
+    assert "no set is recommended" in text
+
+
+def test_what_is_set_now_may_be_the_best(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {**NOW, "mtu": "1500"}
+    take(monkeypatch, now)
+    text = TEXT.replace("[600, 1000, 1500]", "[600, 1500]").replace("[100, 500, 1000]", "[100, 1000]")
+    speeds: Speeds = {"bandwidth": {"mtu": {"1500": 1.2}}}
+    folder, _ = tuned(planned(text, tmp_path), tmp_path / "run", speeds, now)
+    found = result(folder)
+    assert found.state == KEPT
+    assert len(found.rounds) == 1
+    assert "Nothing that was tried was seen to be better than what is set" in words(folder)[-1]
+
+
+def test_hosts_that_differ_are_brought_together(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(monkeypatch, NOW, {**NOW, "tcp_timestamps": "0"})
+    text = TEXT.replace("tcp_timestamps: [0, 1]", "tcp_timestamps: [0]")
+    folder, _ = tuned(planned(text, tmp_path), tmp_path / "run")
+    found = result(folder)
+    (factor,) = (one for one in found.screening.factors if one.knob == "tcp_timestamps")
+    assert (factor.low, factor.high) == ("", "0")
+    assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
+    assert "tcp_timestamps 0 against as it is: " in "\n".join(words(folder))
+
+
+def test_what_is_set_now_is_one_of_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(monkeypatch, {**NOW, "mtu": "1200", "congestion_control": "cubic"})
+    text = TEXT.replace("tcp_sack: [0, 1]", "congestion_control: [reno, vegas]")
+    folder, _ = tuned(planned(text, tmp_path), tmp_path / "run")
+    found = result(folder)
+    assert found.screening.levels["mtu"] == ("600", "1000", "1200", "1500")
+    assert found.screening.levels["congestion_control"] == ("reno", "cubic")
+    assert words(folder)[0] == "congestion_control vegas is left out: no."
+
+
+def test_configurations_that_fail_are_left_out(plan: Plan, tmp_path: Path) -> None:
+    folder, launches = begun(plan, tmp_path / "run")
+    for launch in chain(launches, chain.from_iterable(rounds(plan, folder, Told()).launches(()))):
+        knobs_set = folder.manifest.fabrics[launch.entry.fabric or ""].knobs
+        if knobs_set.get("mtu") == "1500" and knobs_set.get("tcp_sack") == "0":
+            results = {case.case_id: {"status": "failed", "reason": "it reads off"} for case in launch.cases}
+            head = {"launch_id": launch.launch_id, "block": launch.block, "entry_id": launch.entry.entry_id}
+            folder.append({**head, "status": "failed", "reason": "it reads off", "results": results, "elapsed_ns": 1})
+        else:
+            measure(folder, launch, SPEEDS, NOW, 0.003)
+    found = result(folder)
+    assert [one.effect.knobs for one in found.effects] == [("mtu",), ("tcp_sack",), ("tcp_timestamps",), ("tx_queue",)]
+    assert found.effects[0].effect.low < math.log(1.2) < found.effects[0].effect.high
+    assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
+
+
+def test_commands_and_fabrics_of_a_configuration(plan: Plan, tmp_path: Path) -> None:
+    folder, _ = tuned(plan, tmp_path / "run")
+    found = result(folder)
+    assert found.rounds[-1].commands == (
+        "a,b: echo 1000 > /sys/class/net/eth0/mtu",
+        "a,b: echo 0 > /proc/sys/net/ipv4/tcp_timestamps",
+    )
+    for name, settings in found.screening.configurations.items():
+        fabric = folder.manifest.fabrics[name]
+        assert (fabric.tries, fabric.knobs, fabric.mtu_bytes) == ("gige", settings, int(settings["mtu"]))
+
+
+def test_a_folder_without_a_tuning_has_no_section(tmp_path: Path) -> None:
+    text = TEXT[: TEXT.index("tune:")]
+    plan_of = planned(text, tmp_path)
+    schedule = plans.expand(plan_of, {"gige": GIGE})
+    folder = store.create(tmp_path / "run", store.describe((), schedule.launches, [GIGE]), plan_of.text)
+    assert tuning_of(folder.read()) is None
+    assert not [one for one in sections_of(results_of(folder.read())) if one.anchor == "tuning"]
+
+
+def test_ranks_are_bound_alike_whatever_is_tried(tmp_path: Path) -> None:
+    bound = planned(TEXT.replace("{lab: gige}", "{lab: gige, bind: none}"), tmp_path)
+    entry = Entry("tcp", "gige-try-1", "inter", ("a", "b"))
+    binding = Binding(bound, Place.hosts, {})
+    assert not binding.is_wanted(entry)
+    binding.know({"gige": GIGE, "gige-try-1": replace(GIGE, name="gige-try-1", tries="gige")})
+    assert binding.is_wanted(entry)
+    assert binding.of(entry) == binding.of(replace(entry, fabric="gige"))
