@@ -62,30 +62,30 @@ def _best(table: Sequence[Summary]) -> Iterator[str]:
             continue
         (time_ns, _), (rate, most) = fast[0], wide[0]
         share = f", {most.share_of_limit:.0%} of what the wire allows" if most.share_of_limit else ""
+        place = f" at {size_text(most.bandwidth_message_size_bytes)}{share}"
         times, speeds = (
             [(row.label(), row.latency) for _, row in fast],
             [(row.label(), row.bandwidth) for _, row in wide],
         )
         yield (
             f"{words}, the least latency of small messages is {time_text(time_ns)}{_whose(times, time_text)}; "
-            f"the largest ping-pong bandwidth is {rate_text(rate)} at {size_text(most.bandwidth_message_size_bytes)}"
-            f"{share}{_whose(speeds, rate_text)}."
+            f"the largest ping-pong bandwidth is {rate_text(rate)}{_whose(speeds, rate_text, place)}."
         )
 
 
-def _whose(ranked: Sequence[tuple[str, Centre]], text: Callable[[float], str]) -> str:
-    """Return whose the best number is, with its interval; where the intervals of others overlap, nobody's alone."""
+def _whose(ranked: Sequence[tuple[str, Centre]], text: Callable[[float], str], place: str = "") -> str:
+    """Return the best number's interval, where it is, and whose; where others' intervals overlap, nobody's alone."""
     name, best = ranked[0]
     if best.low is None:
-        return f", {name}, from one launch" + ("" if len(ranked) == 1 else ", so the order may be chance")
-    interval = f" ({interval_text(best.low, best.high, text)})"
+        return f"{place}, {name}, from one launch" + ("" if len(ranked) == 1 else ", so the order may be chance")
+    interval = f" ({interval_text(best.low, best.high, text)}){place}"
     close = [label for label, centre in ranked[1:] if best.overlaps(centre)]
-    return f"{interval}, {name}" if not close else f"{interval}, of {_names([name, *close])}: their intervals overlap"
+    return f"{interval}, {name}" if not close else f"{interval}, {name}; {_names(close)} cannot be told apart from it"
 
 
 def _names(names: list[str]) -> str:
     if len(names) > MOST_NAMES:
-        return f"{len(names)} curves alike"
+        return f"{len(names)} other curves"
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 

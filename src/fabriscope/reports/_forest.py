@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER
 from fabriscope.analysis.words import ratio_text
 from fabriscope.reports._cells import svg
 
 WIDTH, LEFT, RIGHT = 480, 4, 14
-TOP, LINE_HEIGHT, BOTTOM = 4, 48, 40
+TOP, LINE_HEIGHT, BOTTOM = 26, 48, 40
 BAR = 38
 """How far below the top of its line a bar lies; its names stand above it."""
 LEAST_SPAN = 1.2
@@ -22,7 +23,8 @@ MOST_SPAN = 300.0
 SHORT, WIDE = 2.2, 500.0
 """Spans of the axis: up to the first ticks are tenths apart, beyond the second tens."""
 MOST_LETTERS = 68
-LOOKS = {"faster": "var(--good, #00795a)", "slower": "var(--good, #00795a)", "equivalent": "var(--accent, #0b6aa8)"}
+LEAD = "var(--good, #00795a)"
+LOOKS = {FASTER: LEAD, SLOWER: LEAD, EQUIVALENT: "var(--accent, #0b6aa8)"}
 OPEN = "var(--soft, #5b636d)"
 
 
@@ -57,7 +59,7 @@ def forest(lines: Sequence[ForestLine]) -> Markup:
     """Return the lines as SVG: a bar over the ratios of all points, whiskers around their intervals, a rule at 1."""
     axis = _axis(lines)
     height = TOP + LINE_HEIGHT * len(lines) + BOTTOM
-    drawn = [*_ticks_drawn(axis, height)]
+    drawn = [*_legend(), *_ticks_drawn(axis, height)]
     for number, line in enumerate(lines):
         drawn += _line(axis, line, TOP + LINE_HEIGHT * number)
     title = f"<title>{escape(_spoken(lines))}</title>"
@@ -70,6 +72,16 @@ def _axis(lines: Sequence[ForestLine]) -> _Axis:
     return _Axis(low / 1.04, min(max(*ends, LEAST_SPAN), MOST_SPAN) * 1.04)
 
 
+def _legend() -> Iterator[str]:
+    words = ("shown", "undecided", "thick: ratios of all comparisons; thin: their intervals")
+    small = f'font-size="11" fill="{OPEN}"'
+    yield f'<rect x="{LEFT}" y="4" width="14" height="8" rx="4" fill="{LEAD}" stroke="{LEAD}"/>'
+    yield f'<text x="{LEFT + 20}" y="12" {small}>{words[0]}</text>'
+    hollow = f'fill="var(--paper, #fff)" stroke="{OPEN}" stroke-width="1.5"'
+    yield f'<rect x="70" y="4" width="14" height="8" rx="4" {hollow}/>'
+    yield f'<text x="90" y="12" {small}>{words[1]}</text><text x="156" y="12" {small}>{words[2]}</text>'
+
+
 def _ticks_drawn(axis: _Axis, height: int) -> Iterator[str]:
     bottom = height - BOTTOM
     for tick in _ticks(axis):
@@ -77,7 +89,7 @@ def _ticks_drawn(axis: _Axis, height: int) -> Iterator[str]:
         yield f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle" font-size="12">{_tick_text(tick)}</text>'
     yield (
         f'<text x="{WIDTH - RIGHT}" y="{height - 4}" text-anchor="end" font-size="12">'
-        "times as fast as the second \N{RIGHTWARDS ARROW}</text>"
+        "how many times as fast as what is named second \N{RIGHTWARDS ARROW}</text>"
     )
 
 
@@ -92,6 +104,8 @@ def _line(axis: _Axis, line: ForestLine, top: float) -> Iterator[str]:
         left, right = (axis.x(end) for end in line.ends)
         whiskers = f"M{left:.1f} {at - 5:.1f}v10M{left:.1f} {at:.1f}H{right:.1f}M{right:.1f} {at - 5:.1f}v10"
         yield f'<path d="{whiskers}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+    if max(line.most, *(line.ends or (0.0,))) > axis.high:
+        yield f'<text x="{WIDTH}" y="{at + 4:.1f}" text-anchor="end" fill="{colour}">\N{RIGHTWARDS ARROW}</text>'
     left, right = axis.x(line.least), axis.x(line.most)
     fill, width = colour if line.verdict in LOOKS else "var(--paper, #fff)", max(8.0, right - left)
     yield (

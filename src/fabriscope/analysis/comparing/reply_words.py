@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.comparing.questions import Question, Reply
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
+from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.analysis.words import advantage_range_text, interval_text, ratio_text, size_text
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
@@ -27,9 +29,9 @@ def question_sentence(question: Question) -> str:
 
 def undecided_sentence(questions: Sequence[Question]) -> str:
     """Return which questions are undecided at every point, and how many blocks would decide them, where known."""
-    named = [f"{question_text(question)}{_advice(question.replies[0])}" for question in questions[:MOST_NAMED]]
+    named = [f"{question_text(question)}{advice(question.replies[0])}" for question in questions[:MOST_NAMED]]
     more = [f"{len(questions) - MOST_NAMED} more"] if len(questions) > MOST_NAMED else []
-    return f"Undecided at every point: {'; '.join([*named, *more])}."
+    return f"Undecided in every comparison: {'; '.join([*named, *more])}."
 
 
 def question_text(question: Question) -> str:
@@ -39,7 +41,7 @@ def question_text(question: Question) -> str:
 
 
 def place_text(question: Question, reply: Reply) -> str:
-    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `at 12 of 40 points, 1 B to 16 KiB`."""
+    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `in 12 of 40 comparisons, 1 B to 16 KiB`."""
     count, total = len(reply.points), question.point_count
     if count == total:
         return _everywhere(question)
@@ -47,7 +49,7 @@ def place_text(question: Question, reply: Reply) -> str:
     if question.curve_count == 1 and (place := _run_of_sizes(question, sizes)):
         return place
     first, last = size_text(sizes[0]), size_text(sizes[-1])
-    return f"at {count} of {total} points, {first if first == last else f'{first} to {last}'}"
+    return f"in {count} of {total} comparisons, {first if first == last else f'{first} to {last}'}"
 
 
 def circumstances_text(question: Question, reply: Reply) -> str:
@@ -94,8 +96,9 @@ def _said(question: Question, reply: Reply) -> str:
         return f"{question.first} and {question.second} are equivalent {place}"
     if reply.verdict == UNDECIDED:
         who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
-        return f"{who}undecided {place}{_advice(reply)}"
-    return f"{reply.leader} leads {reply.follower} {place}, {amount_text(reply)}"
+        return f"{who}undecided {place}{advice(reply)}"
+    amount = amount_text(reply)
+    return f"{reply.leader} leads {reply.follower} {place}, {amount}{' as fast' if amount.endswith('times') else ''}"
 
 
 def _in_brackets(reply: Reply) -> str:
@@ -103,13 +106,21 @@ def _in_brackets(reply: Reply) -> str:
         return ""
     grades, transport = grades_text(reply.grades), transport_text(reply.transport)
     told = [
-        f"{'grades' if ' ' in grades else 'grade'} {grades}" if grades else "",
+        f"trust {grades}{f', {_meaning(grades)}' if grades in MEANINGS else ''}" if grades else "",
         f"transport {transport}" if transport else "",
     ]
     return f" ({', '.join(part for part in told if part)})" if any(told) else ""
 
 
-def _advice(reply: Reply) -> str:
+def _meaning(grade: str) -> str:
+    return MEANINGS[grade].partition(":")[0]
+
+
+def advice(reply: Reply) -> str:
+    """Return what an undecided reply lacks: complete blocks, or how many would decide; nothing where unknown."""
+    most = max(point.block_count for point in reply.points)
+    if reply.verdict == UNDECIDED and most < LEAST_BLOCKS:
+        return f" (too few complete blocks: {most}, and a verdict needs {LEAST_BLOCKS})"
     needed = reply.blocks_to_decide
     return f" (about {needed} blocks would decide)" if needed and reply.verdict == UNDECIDED else ""
 

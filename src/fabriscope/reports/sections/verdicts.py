@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.comparing.questions import Question, Reply
 from fabriscope.analysis.comparing.reply_words import (
+    advice,
     amount_text,
     circumstances_text,
     ends_text,
@@ -24,9 +25,9 @@ MOST_LINES = 8
 """Of the picture, and rows of the table that are not folded away."""
 MOST_BRIEF_ROWS = 12
 _NOTE = (
-    "A point is one message size in one circumstance (benchmark, layer, placement). By how much: the ratios of all "
-    "points with the verdict; the interval lies around those of all of them. Trust is the grade of the worse number of "
-    "each pair, transport what is known of what carried the bytes of both."
+    "A comparison is of one message size in one circumstance (benchmark, layer, placement). By how much: the ratios of "
+    "all comparisons with the verdict; the interval lies around those of all of them. Trust is the grade of the worse "
+    "number of each pair, transport what is known of what carried the bytes of both."
 )
 _WATCHED = "not watched"
 
@@ -37,7 +38,8 @@ def _build(results: Results) -> list[Section]:
         return []
     table = Table(_columns(), [_row(*each) for each in replies], [each[0] for each in replies], "answers", MOST_LINES)
     lines = list(_lines(replies))[:MOST_LINES]
-    caption = "Who leads: ratios with their 95\N{NO-BREAK SPACE}% intervals"
+    more = f" (the first {MOST_LINES} of {len(replies)} lines)" if len(replies) > MOST_LINES else ""
+    caption = f"Who leads, by how much{more}"
     blocks: list[Block] = [table, Paragraph(_NOTE, is_note=True)]
     picture = Picture(caption, forest(lines))
     return [Section("verdicts", "Verdicts", blocks, brief=_brief(replies), picture=picture)]
@@ -68,8 +70,7 @@ def _placement(question: Question) -> str:
 
 
 def _amount(reply: Reply) -> str:
-    needed = reply.blocks_to_decide
-    return f"{amount_text(reply)}; about {needed} blocks would decide" if needed else amount_text(reply)
+    return amount_text(reply) + advice(reply)
 
 
 def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
