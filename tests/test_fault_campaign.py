@@ -27,6 +27,8 @@ KINDS = (
     "switch-dies",
     "ssh-host-dies",
     "ssh-shared-lab",
+    "turn-killed",
+    "waiting-killed",
 )
 
 

@@ -56,6 +56,11 @@ def _stalls(noise: Generator, places: NDArray[np.int64]) -> Floats:
     return np.asarray(math.log(5) * (noise.random(places.shape) < 0.01))
 
 
+def _busy(noise: Generator, places: NDArray[np.int64]) -> Floats:
+    """Return turns of which one in three is disturbed by others, and takes up to three times as long."""
+    return np.asarray(math.log(3) * noise.random(places.shape) * (noise.random(places.shape) < 1 / 3))
+
+
 MACHINES: dict[str, Machine] = {
     "quiet": lambda _, places: np.zeros(places.shape),
     "levels 20 % apart": _levels,
@@ -63,6 +68,7 @@ MACHINES: dict[str, Machine] = {
     "carry-over": _carry_over,
     "levels and carry-over": lambda noise, places: _levels(noise, places) + _carry_over(noise, places),
     "stalls": _stalls,
+    "busy": _busy,
 }
 
 

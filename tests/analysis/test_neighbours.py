@@ -54,8 +54,18 @@ def test_a_stall_counts_for_a_rate_as_long_as_it_lasted() -> None:
     assert log_ratio(left, right, of_means=True) == pytest.approx(math.log(4))
 
 
+def test_where_neighbours_share_nothing_the_launches_count() -> None:
+    left = series([0, 1, 2, 3, 4], [10.0, 10.1, 30.0, 9.9, 28.0])
+    right = series([0, 1, 2, 3, 4], [35.0, 10.0, 10.2, 29.0, 9.9])
+    assert log_ratio(left, right, of_means=False) != pytest.approx(left.median_log - right.median_log, abs=0.001)
+    assert gained(left, right, of_means=False) == 0
+    noise = np.random.default_rng(6)
+    turns, launches = ratios(noise, MACHINES["busy"], 300, of_means=False)
+    assert turns.std() < 1.05 * launches.std()
+
+
 @pytest.mark.parametrize("kind", ["times", "rates"])
-@pytest.mark.parametrize("machine", ["quiet", "levels 20 % apart", "drift", "levels and carry-over"])
+@pytest.mark.parametrize("machine", ["quiet", "levels 20 % apart", "drift", "levels and carry-over", "busy"])
 def test_intervals_of_turns_hold_the_truth(machine: str, kind: str) -> None:
     noise = np.random.default_rng(3)
     share, _, _ = covered(noise, MACHINES[machine], 200, 5, of_means=kind == "rates")

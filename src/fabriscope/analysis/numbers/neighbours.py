@@ -74,12 +74,30 @@ def variance(left: Series, right: Series, *, of_means: bool) -> float:
         others = nearest(left.cycles, right.cycles, right.means)
         residuals = left.means / left.means.mean() - others / others.mean()
         return float(residuals.var(ddof=1) / count)
-    differences = left.logs - nearest(left.cycles, right.cycles, right.logs)
-    deviation = MAD_TO_DEVIATION * float(np.median(np.abs(differences - np.median(differences))))
-    return math.pi / 2 * deviation**2 / count
+    return _of_median(left.logs - nearest(left.cycles, right.cycles, right.logs))
+
+
+def variance_apart(one: Series, *, of_means: bool) -> float:
+    """Return likewise about the variance of the logarithm of one launch's value."""
+    if of_means:
+        return float((one.means / one.means.mean()).var(ddof=1) / len(one.means))
+    return _of_median(one.logs)
+
+
+def _of_median(numbers: Floats) -> float:
+    deviation = MAD_TO_DEVIATION * float(np.median(np.abs(numbers - np.median(numbers))))
+    return math.pi / 2 * deviation**2 / len(numbers)
 
 
 def gained(left: Series, right: Series, *, of_means: bool) -> float:
-    """Return by how much the log ratio of times differs from that of the two launches' values."""
+    """Return by how much the log ratio of times differs from that of the two launches' values.
+
+    Nothing where cycles say that neighbours share less than they have of their own, as on a machine on which others
+    take the processor from every third burst: a median of differences then knows less than two medians do. It is asked
+    of the spread inside the block alone, never of the ratios.
+    """
+    alone = variance_apart(left, of_means=of_means) + variance_apart(right, of_means=of_means)
+    if variance(left, right, of_means=of_means) > alone:
+        return 0.0
     apart = left.mean_log - right.mean_log if of_means else left.median_log - right.median_log
     return log_ratio(left, right, of_means=of_means) - apart

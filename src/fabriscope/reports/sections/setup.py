@@ -77,7 +77,7 @@ def _places(run: RunData) -> Iterator[Table]:
     """Yield on which processors ranks ran."""
     rows: list[Row] = [[line.entries, line.bound, line.processors, line.switch or "–"] for line in place_table(run)]
     if rows:
-        titles = ("ranks of", "bound to", "may run on, rank by rank", "the switch")
+        titles = ("ranks of", "bound by us to", "may run on, rank by rank", "the switch")
         yield Table([Column(title, "head" if not place else "") for place, title in enumerate(titles)], rows)
 
 
