@@ -79,7 +79,7 @@ def metric_value(
     Rates of a zero time are NaN. Raises KeyError for a metric id that is not derived from an operation's time.
     """
     metric = METRICS[metric_id]
-    if metric.unit.kind is Kind.TIME and metric.quantity.operations is Operations.MEDIAN:
+    if metric.unit.kind is Kind.TIME and metric.quantity.operations in (Operations.MEDIAN, Operations.ALL):
         return operation_ns / metric.ways
     if metric.moves is None:
         raise KeyError(metric_id)

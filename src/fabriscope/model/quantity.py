@@ -140,6 +140,7 @@ class Direction(Enum):
     BOTH_WAYS = "both ways at once"
     THERE_AND_BACK = "a request goes there, and the data come back"
     TO_ONE = "from many to one"
+    FROM_ONE = "from one to many"
 
 
 class Completion(Enum):

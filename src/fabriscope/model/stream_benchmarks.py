@@ -1,8 +1,8 @@
-"""Benchmarks of many to one: the streams themselves, and what they do to a bystander."""
+"""Benchmarks of many to one: the streams themselves, what they do to a bystander, and one to many."""
 
 from __future__ import annotations
 
-from fabriscope.model.benchmark_kind import BESIDE, STREAMS, BenchmarkKind
+from fabriscope.model.benchmark_kind import BESIDE, GROUP, STREAMS, BenchmarkKind
 
 CONGESTION, UNDER_INCAST, UNCONGESTED = "congestion", "incast", "none"
 """The parameter of a bystander's benchmarks, and its values: measured while many send to one, and while nobody does."""
@@ -12,6 +12,10 @@ STREAM_BENCHMARKS = (
     BenchmarkKind(
         "many_to_one", "many to one", STREAMS, ("mode", "duration_ms"),
         ("aggregate_bytes_per_s", "slowest_stream_bytes_per_s", "fairness_ratio"), has_window=True, window=4,
+        least_size=1,
+    ),
+    BenchmarkKind(
+        "one_to_many", "one to many", GROUP, metrics=("one_to_many_bandwidth_bytes_per_s",), has_window=True, window=1,
         least_size=1,
     ),
     BenchmarkKind(

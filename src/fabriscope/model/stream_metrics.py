@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriscope.model.metric import ONE_WAY, SENDERS, TO_ONE, Metric, Moves, rate_metric, time_metric
-from fabriscope.model.quantity import UNITS, Direction, Quantity, Ranks
+from fabriscope.model.quantity import UNITS, Direction, Operations, Quantity, Ranks
 
 OF_STREAMS = (
     rate_metric(
@@ -20,10 +20,16 @@ OF_STREAMS = (
         "Jain's index of the streams' rates, (sum x)^2 / (n sum x^2): 1 where all have the same, 1/n where one has all "
         "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
     ),
+    rate_metric(
+        "one_to_many_bandwidth", "One-to-many bandwidth",
+        "rank 0 sends window_size messages to every other rank at once: their bytes over the time until all of them "
+        "have answered", Direction.FROM_ONE, Moves(1, is_window=True, flows=SENDERS), ranks=Ranks.SPAN,
+    ),
     time_metric(
         "victim_latency", "Latency of a victim",
-        "half of a round trip between ranks 0 and 1, median of its operations, while rank 2 receives from all others "
-        "(congestion incast) or nobody else sends (none)", ONE_WAY, 2,
+        "half of a round trip between ranks 0 and 1, the mean of all operations (a pause holds up few of them for "
+        "long), while rank 2 receives from all others (congestion incast) or nobody else sends (none)", ONE_WAY, 2,
+        operations=Operations.ALL,
     ),
     rate_metric(
         "victim_bandwidth", "Bandwidth of a victim",

@@ -155,7 +155,7 @@ def bytes_of_operation(case: Case) -> int:
         "ping_pong": 2,
         "multi_pair_latency": 2 * (ranks // 2),
         "message_rate": (ranks // 2) * case.window_size,
-        "incast": (ranks - 1) * case.window_size,
+        **dict.fromkeys(("incast", "one_to_many"), (ranks - 1) * case.window_size),
         "sendrecv": per_host,
         "exchange": 2 * per_host,
         "barrier": 0,
