@@ -82,8 +82,9 @@ def test_what_cannot_be_tuned_is_answered_with_its_line(old: str, new: str, why:
     assert re.search(r"plan\.yaml:\d+", str(result.exception))
 
 
-def test_what_would_be_enough_is_enough(tmp_path: Path) -> None:
-    small = TEXT.replace("budget: 3min", "budget: 5s")
+@pytest.mark.parametrize("more", ["", ", tx_queue: [100, 1000]", ", tx_queue: [100, 200, 500, 1000]"])
+def test_what_would_be_enough_is_enough(more: str, tmp_path: Path) -> None:
+    small = TEXT.replace("budget: 3min", "budget: 5s").replace("tcp_sack: [0, 1]", f"tcp_sack: [0, 1]{more}")
     result = CliRunner().invoke(PLAN, ["check", str(written(small, tmp_path))])
     enough = re.search(r"write budget: ([0-9.]+min)", str(result.exception))
     assert enough

@@ -276,6 +276,24 @@ def test_what_is_set_now_is_one_of_the_values(tmp_path: Path, monkeypatch: pytes
     assert words(folder)[0] == "congestion_control vegas is left out: no."
 
 
+def test_twelve_settings_take_32_configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_tcp = ("tcp_sack", "tcp_slow_start_after_idle", "tcp_timestamps", "tcp_window_scaling")
+    of_card = ("tso", "gso", "gro", "lro", "tx_checksum", "rx_checksum", "rx_coalesce_adaptive")
+    flags = dict.fromkeys(of_tcp, "1") | dict.fromkeys(of_card, "on")
+    take(monkeypatch, {**NOW, **flags})
+    values = "".join(f", {name}: [{'0, 1' if now == '1' else 'on, off'}]" for name, now in flags.items())
+    text = (
+        TEXT[: TEXT.index("  knobs:")] + f"  knobs: {{mtu: [600, 1500]{values}}}\n" + TEXT[TEXT.index("  objective") :]
+    )
+    folder, _ = tuned(planned(text.replace("10min", "30min"), tmp_path), tmp_path / "run")
+    found = result(folder)
+    assert len(found.screening.factors) == 12
+    assert (len(found.screening.configurations), found.screening.resolution) == (32, "IV")
+    assert {one.effect.knobs[0] for one in found.effects if one.is_decided and one.is_main} == {"mtu", "tcp_timestamps"}
+    assert "effect,mtu x tcp_sack or " in table_texts(results_of(folder.read()))["tuning"]
+    assert found.recommended == {"mtu": "1500", "tcp_timestamps": "0"}
+
+
 def test_configurations_that_fail_are_left_out(plan: Plan, tmp_path: Path) -> None:
     folder, launches = begun(plan, tmp_path / "run")
     for launch in chain(launches, chain.from_iterable(rounds(plan, folder, Told()).launches(()))):

@@ -98,7 +98,7 @@ def check(plan: Plan, schedule: plans.Schedule, fabrics: Fabrics) -> TuningTime 
     # What is set now may be a value more of each.
     time = time_of(plan, Bases(plan, schedule.launches), fabrics, [1 + len(one) for one in values.values()])
     if time.total_ns > tune.budget:
-        least = f"{time.total_ns / 60e9:.1f}min"
+        least = f"{math.ceil(time.total_ns / 6e9) / 10:.1f}min"
         raise PlanError(
             f"a tuning of {len(values)} settings takes about {least} at least ({len(time.design.runs)} configurations,"
             f" {time.screening_blocks} times each, and what follows), and its budget is {tune.budget / 60e9:.1f}min",
@@ -115,9 +115,10 @@ def described(plan: Plan, fabrics: Fabrics, time: TuningTime) -> Iterator[str]:
         purpose = f"launches that tune {fabric.name}"
         yield settings.described_one(fabric, knob, " or ".join(of_knob), purpose)
     every = math.prod(len(of_knob) for of_knob in values.values())
+    full = f" (all {every} combinations as often as the first ones: {time.full_ns(every) / 60e9:.1f})"
+    full = full if every > len(time.design.runs) else ""
     yield (
         f"tunes {fabric.name}: {len(time.design.runs)} configurations of two values each ({time.design.resolution}),"
         f" {time.screening_blocks} times; then at most {time.more_values + 2} others, and the best beside what is set"
-        f" in {time.confirming_blocks} blocks: at most about {time.total_ns / 60e9:.1f} minutes more"
-        f" (all {every} combinations as often as the first ones: {time.full_ns(every) / 60e9:.1f})"
+        f" in {time.confirming_blocks} blocks: at most about {time.total_ns / 60e9:.1f} minutes more{full}"
     )
