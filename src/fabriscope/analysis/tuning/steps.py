@@ -75,8 +75,8 @@ def _best(record: Record) -> dict[str, str]:
 def _halved(record: Record) -> list[Configuration]:
     """Return what is left of the last round: the best of the screening, and the better half of what challenges it.
 
-    After the first round all that gained something joins together; the last one takes the place of the screening's best
-    where it gains more than twice the error of a difference, so that no setting is changed for nothing.
+    After the first round all that gained joins together, and the last one takes the place of the screening's best where
+    it gains: by more than twice the error of a difference, so that no setting is changed for nothing.
     """
     fit, first = screened(record), record.rounds[0]
     best = changed(best_levels(fit, first.factors), first.current)
@@ -87,7 +87,7 @@ def _halved(record: Record) -> list[Configuration]:
     error, kept = fit.spread * math.sqrt(2 / max(1, blocks)), survivors(challengers)
     left = [settings for settings, _ in kept]
     if len(record.rounds) == 2 and len(challengers) > 1:
-        more = together(best, score, challengers, error)
+        more = together(best, score, challengers, 2 * error)
         left += [more] if more not in [best, *(settings for settings, _ in challengers)] else []
     if len(left) == 1 and kept[0][1] <= score + 2 * error:
         left = []
