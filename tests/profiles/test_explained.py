@@ -101,6 +101,14 @@ def test_calls_times_measured_difference() -> None:
     assert (call.call, call.count, call.basis) == ("MPI_Sendrecv", 1000, "ping-pong")
 
 
+def test_blocks_that_differ_have_an_interval_too() -> None:
+    one = the_one(
+        application(EXCHANGES, 10**9, [10**9 + shift for shift in (10**8, 2 * 10**8, 15 * 10**7, 18 * 10**7)])
+    )
+    assert one.difference_ns.value == pytest.approx(-165e6)
+    assert one.difference_ns.low < -165e6 < one.difference_ns.high < 0
+
+
 def test_a_fabric_that_wins_the_measurements_and_loses_the_application_is_told() -> None:
     run = application(EXCHANGES, 10**9, [5 * 10**8, 5 * 10**8 + 5, 5 * 10**8 + 9, 5 * 10**8 + 2])
     assert the_one(run).is_contrary
@@ -148,6 +156,7 @@ def test_a_measured_collective_counts_before_any_algorithm() -> None:
     curve = TimeCurve((1, 1000), (5.0, 5.0))
     uneven = part("MPI_Alltoallv", 2, 4 * 100, ranks=4, hosts=2)
     assert cost(uneven, alltoall=curve) == {"MPI_Alltoallv": 10}
+    assert cost(part("MPI_Sendrecv", 2, 100), sendrecv=curve) == {"MPI_Sendrecv": 10}
     others = replace(uneven, ranks=2)  # of another communicator: the curve is of all ranks
     assert cost(others, alltoall=curve) != {"MPI_Alltoallv": 10}
 

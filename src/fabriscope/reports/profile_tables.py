@@ -21,7 +21,8 @@ _SIZES = (Column("message", "head"), Column("count", "number"), Column("bytes", 
 
 def blocks(profile: Profile) -> list[Block]:
     """Return everything that is told of a job."""
-    title = f"{profile.program}: {profile.rank_count} ranks on {len(profile.hosts)} hosts, {profile.library}"
+    library = profile.library.splitlines()[0].partition(",")[0] if profile.library else "an MPI library"
+    title = f"{profile.program}: {profile.rank_count} ranks on {len(profile.hosts)} hosts, {library}"
     found: list[Block] = [
         Heading(title),
         *summary(profile),
@@ -46,7 +47,7 @@ def summary(profile: Profile) -> list[Block]:
         f"run time by rank: {_spread(sums.spread_of([rank.run_ns for rank in ranks]))}",
         f"in MPI: {share_text(sums.mpi_share(profile))} of it; by rank {shares}",
         _changeable(profile),
-        f"counting took at most {share_text(profile.cost_share)} of the time"
+        f"counting took {share_text(profile.cost_share)} of the time"
         f" ({max((rank.cost_ns for rank in ranks), default=0.0):.0f} ns a call)",
         *sums.losses(profile),
     ]

@@ -84,6 +84,9 @@ def _one(part: Part, job: Shape, measured: Measured) -> tuple[float, str] | None
         moves = _SENDS | _RECEIVES | _EXCHANGES | _STARTED_SENDS | _STARTED_RECEIVES | _ONE_SIDED
         if part.call not in moves or (part.call in ("MPI_Start", "MPI_Startall") and not part.bytes):
             return None
+        exchanged = _curve_of("sendrecv", measured.together) if part.call in _EXCHANGES else None
+        if exchanged is not None:
+            return exchanged[0].at(size), exchanged[1]
         return measured.one_way.at(size * job.per_host), "ping-pong"
     shape = Shape(part.ranks, part.hosts or min(job.hosts, part.ranks))
     name = part.call.removeprefix("MPI_").lower()

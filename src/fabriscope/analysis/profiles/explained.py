@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -122,26 +122,27 @@ def _pair(
     if not blocks:
         return None
 
-    def over(read: Mapping[int, float]) -> Interval:
-        return Interval(*median_with_interval(list(read.values()), method))
-
-    difference = {place: block.difference_ns for place, block in enumerate(blocks)}
-    predicted = {place: block.predicted_ns for place, block in enumerate(blocks)}
-    shares = {place: predicted[place] / value for place, value in difference.items() if value}
+    shares = [block.predicted_ns / block.difference_ns for block in blocks if block.difference_ns]
     return Explained(
         left[0].curve,
         right[0].curve,
         median(_run_ns(block.left.profile) for block in blocks),
         median(_run_ns(block.right.profile) for block in blocks),
-        over(difference),
-        over(predicted),
-        over(shares or {0: float("nan")}),
-        over({place: block.outside_ns for place, block in enumerate(blocks)}),
+        _over([block.difference_ns for block in blocks], method),
+        _over([block.predicted_ns for block in blocks], method),
+        _over(shares or [0.0], method),
+        _over([block.outside_ns for block in blocks], method),
         max(one.profile.cost_share for one in (*left, *right)),
         tuple(_calls(blocks)),
         len(blocks),
         (min(one.sizes[0] for one in curves), min(one.sizes[1] for one in curves)),
     )
+
+
+def _over(values: Sequence[float], method: str) -> Interval:
+    """Return the median over blocks, in any unit: what judges intervals knows logarithms, and refuses wide ones."""
+    unit = max(map(abs, values), default=0.0) or 1.0
+    return Interval(*(one * unit for one in median_with_interval([value / unit for value in values], method)))
 
 
 class _Block:

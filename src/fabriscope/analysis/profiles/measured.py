@@ -15,7 +15,7 @@ from fabriscope.analysis.curve import Curve
 from fabriscope.model.benchmark_kind import GROUP
 from fabriscope.model.benchmarks import kind_of
 
-PING_PONG, TOGETHER = "ping_pong", "collective_latency_ns"
+PING_PONG, TOGETHER = "ping_pong", ("collective_latency_ns", "sendrecv_time_ns")
 ONE_WAY = ("latency_ns_separate", "latency_ns", "latency_ns_rotating")
 """Half a round trip: the first of these that a run has."""
 
@@ -49,7 +49,7 @@ class Measured:
 
     one_way: TimeCurve
     together: Mapping[str, TimeCurve]
-    """Collectives of as many ranks, in the same places, by the benchmark's name."""
+    """Collectives of as many ranks, in the same places, by the benchmark's name; `sendrecv` among them."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def curves_for(application: Curve, values: pl.DataFrame) -> Curves | None:
         pl.col("twin") == "",
         ~pl.col("impossible"),
         pl.col("value") > 0,
-        pl.col("metric_id").is_in([*ONE_WAY, TOGETHER]),
+        pl.col("metric_id").is_in([*ONE_WAY, *TOGETHER]),
     )
     one_way: dict[str, Points] = {}
     collectives: dict[str, Points] = {}

@@ -181,7 +181,7 @@ def _of_calls(explained: Sequence[Explained]) -> Iterator[Block]:
             for call in one.calls
         ]
         least, most = (size_text(size) for size in one.sizes)
-        cost = f"Profiling took at most {share_text(one.cost_share)} of the time."
+        cost = f"Profiling took {share_text(one.cost_share)} of the time."
         about = Paragraph(f"The ping-pong has sizes from {least} to {most}. {cost}", is_note=True)
         title = f"{_name(one)}, {one.left.fabric} and {one.right.fabric}: call by call"
         yield Folded(title, [Table(_CALLS, rows), about])
