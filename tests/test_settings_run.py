@@ -27,6 +27,7 @@ from fabriscope.model.mpi import MpiStack
 from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run
+from fabriscope.running.launch_runner import LaunchRunner
 from fabriscope.running.settings import Standing
 
 TEXT = """
@@ -167,6 +168,28 @@ def test_settings_of_fabric_and_library_stand_together_while_launches_follow_eac
     assert sorted(done[14:]) == of_mtu
     with pytest.raises(HostError, match="tx_queue is set of an interface, and launches here use none"):
         standing.hold(replace(intra, mpi="wrong"))
+
+
+def test_what_is_set_is_put_back_before_a_sweep_ends_the_hosts_ends_of_it() -> None:
+    done: list[object] = []
+
+    def put_back() -> str:
+        done.append("put back")
+        return "it is not put back"
+
+    runner = object.__new__(LaunchRunner)
+    runner.may_have_left = {"a"}
+    parts: dict[str, Any] = {
+        "_standing": SimpleNamespace(end=put_back),
+        "_site": SimpleNamespace(sweep=done.append),
+        "_mishaps": [],
+    }
+    vars(runner).update(parts)
+    runner.sweep()
+    assert done == ["put back", {"a"}]
+    assert parts["_mishaps"] == ["it is not put back"]
+    runner.sweep()
+    assert len(done) == 2
 
 
 def test_plan_check_says_what_a_whole_machine_gets(tmp_path: Path) -> None:

@@ -92,7 +92,6 @@ class LaunchRunner:
         hung: list[str] = []
         try:
             placed, self._stand_ins = self._casualties.place(self._launch)
-            self._standing.hold(placed.entry)
             self._deal(placed.entry)
             hung = self._measure(placed, expected_ns)
         except (HostError, ToolMissing, PlanError) as error:
@@ -123,6 +122,7 @@ class LaunchRunner:
             left = tuple(case for case in placed.cases if case.case_id not in self._results)
             if not left or self._cancel.is_set():
                 break
+            self._standing.hold(placed.entry)  # again, where a sweep after the attempt before has ended it
             parsed = self._attempt(dataclasses.replace(placed, cases=left), expected_ns)
             retry = parsed.hung_case_id is not None and len(left) > 1 and not self._mishaps
             self._take(parsed, but_not_failed=retry)
@@ -228,6 +228,8 @@ class LaunchRunner:
     def sweep(self) -> None:
         """End what a broken launch may have left on its hosts, and whatever else runs there: nobody may measure now."""
         if self.may_have_left:
+            problem = self._standing.end()  # the hosts' ends of what is set, which a sweep ends, put it back before
+            self._mishaps += [problem] if problem else []
             with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
                 self._site.sweep(self.may_have_left)
         self.may_have_left = set()
