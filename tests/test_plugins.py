@@ -255,7 +255,7 @@ def test_one_new_file_each(environment: dict[str, str], tmp_path: Path) -> None:
     assert float(pair["ratio"]) == pytest.approx(rates["nowhere"] / rates["tcp"]), "more of a rate is faster"
     page = _fabriscope(environment, "report", run, "-o", tmp_path / "page")
     assert page.returncode == 0, page.stderr
-    assert 'kop/s' in (tmp_path / "page" / "report.html").read_text()
+    assert "kop/s" in (tmp_path / "page" / "report.html").read_text()
     _every_format_has_the_section(environment, run, tmp_path)
     manifest = json.loads((run / "manifest.json").read_text())
     (facts,) = [about["facts"] for about in manifest["hosts"].values()]

@@ -60,3 +60,17 @@ def test_only_leaves_entries_whose_id_has_a_word(tmp_path: Path) -> None:
     assert entries == ["shm.intra"]
     with pytest.raises(PlanError, match="no entry has 'verbs' in its id"):
         expand(load(path, vocabulary(), {"only": ["verbs"]}), {})
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"launches": 0}, "launches"),
+        ({"until": "decided", "launches": 2}, "with 2 launches nothing can be decided: a verdict needs 3"),
+    ],
+)
+def test_what_would_decide_nothing_is_refused(values: dict[str, Any], said: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    with pytest.raises(PlanError, match=said):
+        expand(load(path, vocabulary(), values), {})

@@ -77,10 +77,12 @@ def _whose(ranked: Sequence[tuple[str, Centre]], text: Callable[[float], str], p
     """Return the best number's interval, where it is, and whose; where others' intervals overlap, nobody's alone."""
     name, best = ranked[0]
     if best.low is None:
-        return f"{place}, {name}, from one launch" + ("" if len(ranked) == 1 else ", so the order may be chance")
+        return f"{place}, {name}, without an interval" + ("" if len(ranked) == 1 else ": the order may be chance")
     interval = f" ({interval_text(best.low, best.high, text)}){place}"
     close = [label for label, centre in ranked[1:] if best.overlaps(centre)]
-    return f"{interval}, {name}" if not close else f"{interval}, {name}; {_names(close)} cannot be told apart from it"
+    return (
+        f"{interval}, {name}" if not close else f"{interval}, {name}, whose interval overlaps that of {_names(close)}"
+    )
 
 
 def _names(names: list[str]) -> str:

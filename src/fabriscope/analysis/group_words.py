@@ -8,7 +8,7 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.words import size_text, time_text, value_text
-from fabriscope.model.benchmark_kind import PAIRS, SERVICE
+from fabriscope.model.benchmark_kind import BESIDE, PAIRS, SERVICE
 from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
 from fabriscope.model.ranks import CYCLIC, layout_from
@@ -20,6 +20,7 @@ PLAIN_METRICS = {kind.metrics[0] for kind in BENCHMARKS.values()} | {"overlap_pe
 def sentences(table: Sequence[Group]) -> Iterator[str]:
     """Yield a sentence for each benchmark and placement: the best curve with the most ranks, and what limits it."""
     # Where one benchmark is timed in several ways, the answer is that on the common clock.
+    table = [row for row in table if kind_of(row.benchmark).pattern != BESIDE]  # of a victim its slowdown is told
     plain = [row for row in table if row.metric_id in PLAIN_METRICS]
     timed = plain or [row for row in table if base_of(row.metric_id) in PLAIN_METRICS]
     all_parts = parts(timed, lambda row: (row.placement, row.benchmark, row.metric_id))

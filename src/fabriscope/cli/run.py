@@ -47,7 +47,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
     It also makes launches again in which something failed, once each, on the hosts that are there.
     Exit code 10 means that some measurements failed (the report lists them), 130 that you interrupted it.
     """
-    values = {name: list(value) if name == "only" else value for name, value in instead.items() if value}
+    values = {name: value for name, value in instead.items() if value not in (None, ())}
     _refuse_contradictions(
         plan, output, resume, values, **{"--keep-failed": keep_failed, "--redo-damaged": redo_damaged}
     )

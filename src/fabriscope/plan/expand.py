@@ -23,6 +23,8 @@ from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.streams import stream_layouts, streams_refuse, victim_layouts
 
 FLOOR_BUDGET_NS = 200_000_000
+LEAST_TO_DECIDE = 3
+"""Two blocks agree by chance too often (analysis/numbers/intervals.py)."""
 TYPICAL_BLOCKS = 10
 """The budget of a plan that goes on until it is decided is enough for these blocks of all entries; what is decided
 early leaves its share to the others."""
@@ -58,6 +60,9 @@ def expand(
     take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
     nothing to measure, or more than a run can be.
     """
+    if plan.section.until == "decided" and plan.section.launches < LEAST_TO_DECIDE:
+        what = f"with {plan.section.launches} launches nothing can be decided: a verdict needs {LEAST_TO_DECIDE}"
+        raise PlanError(what, where=plan.where("launches"), fix="allow more, or remove `until`")
     entries = _wanted(plan, _bounded(plan, _measured(plan, fabrics, cores, memory_bytes)))
     _refuse_unusable(plan, entries, cores)
     if not entries:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
 
+from fabriscope.model.errors import shown
 from fabriscope.plan.names import Label
 from fabriscope.plan.section import Section
 from fabriscope.plan.values import DurationNs, SizeBytes, as_list, one_setting
@@ -23,7 +24,13 @@ _VALUES_SCHEMA = {
 
 
 def _values(value: Any) -> list[object]:
-    return [one_setting(one) for one in as_list(value)]
+    values = [one_setting(one) for one in as_list(value)]
+    if len(values) > MOST_VALUES:
+        raise ValueError(f"{len(values)} values of one setting are more than the {MOST_VALUES} that a tuning tries")
+    twice = next((one for place, one in enumerate(values) if one in values[:place]), None)
+    if twice is not None:
+        raise ValueError(f"the value {shown(twice)} stands here twice")
+    return values
 
 
 class ObjectiveSection(Section):
