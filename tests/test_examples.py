@@ -14,7 +14,7 @@ from tests import needs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # The hosts of these are in tests/ssh, those of a batch job in tests/slurm; HDFS, HBase, applications and tunings are in
-# tests/test_hdfs_run.py, test_hbase_run.py, test_applications_run.py, profiles/test_run.py and test_tune_run.py.
+# test_hdfs_run.py, test_hbase_run.py, test_applications_run.py, profiles/test_profiles_run.py and test_tune_run.py.
 ELSEWHERE = ("ssh.yaml", "slurm.yaml", "bigdata.yaml", "applications.yaml", "explained.yaml", "tune.yaml")
 RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in ELSEWHERE]
 

@@ -271,7 +271,7 @@ def _every_format_has_the_section(environment: dict[str, str], run: Path, folder
     assert '<h2 id="counted">What was counted</h2>' in html
     assert "&lt;b&gt;=1+1&lt;/b&gt;<small>small print</small>" in html
     assert '<a href="#counted">What was counted</a>' in html
-    places = [html.index(f'<h2 id="{anchor}"') for anchor in ("setup", "counted", "floor")]
+    places = [html.index(f'<h2 id="{anchor}"') for anchor in ("counted", "floor", "setup")]
     assert places == sorted(places)
     assert "## What was counted\n\n4 launches stand in the journal.\n\n| launch | says |" in markdown
     assert "| 1 | &lt;b&gt;=1+1&lt;/b&gt; (small print) |" in markdown
