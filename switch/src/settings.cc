@@ -103,9 +103,10 @@ PortSettings read_port(const std::string& text) {
   refuse_rest(words);
   if (port.kind != "tap" && port.kind != "packet")
     throw std::invalid_argument("there is no kind of port '" + port.kind + "'");
-  if (port.switch_number < 1 || port.switch_number > kMostSwitches)
+  if (port.switch_number < 1 || port.switch_number > kMostSwitches) {
     throw std::invalid_argument("switch=" + std::to_string(port.switch_number) + " is not 1 to " +
                                 std::to_string(kMostSwitches));
+  }
   return port;
 }
 
@@ -139,19 +140,22 @@ Change read_change(const std::string& text) {
   refuse_rest(words);
   if (change.on_full && !change.host.empty())
     throw std::invalid_argument("on_full is of a whole fabric, not of one host");
-  if (!change.qos.empty() && !change.host.empty())
-    throw std::invalid_argument(change.qos.begin()->first +
+  if (!change.qos.empty() && !change.host.empty()) {
+    const std::string& key = change.qos.begin()->first;
+    throw std::invalid_argument((key == "turns" ? "scheduler" : key) +
                                 " is of a whole fabric, not of one host");
+  }
   return change;
 }
 
 Faults changed(Faults faults, const Change& change) { return with_faults(faults, change.faults); }
 
 FabricSettings changed(FabricSettings fabric, const Change& change) {
-  if (!change.qos.empty() && !fabric.qos)
+  if (!change.qos.empty() && !fabric.qos) {
     throw std::invalid_argument("fabric " + fabric.name +
                                 " has one queue for each port: it would have to be started with "
                                 "priorities, for example pfc=3");
+  }
   if (change.on_full) fabric.on_full = *change.on_full;
   if (fabric.qos) fabric.qos = with_qos(*fabric.qos, change.qos);
   refuse_contradictions(fabric);

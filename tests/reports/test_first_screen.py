@@ -35,7 +35,9 @@ def test_lines_stand_out_from_the_page(colour: str, page: str) -> None:
 
 def test_packed_data_is_the_rows() -> None:
     rows = [{"x": x, "curve": f"c{x // 8}", "same": "s", "none": None, "flag": x == 3, "y": x / 2} for x in range(16)]
-    spec = packed({"datasets": {"marks": rows}, "config": {"a": 1}, "layer": []}, "a title")
+    layer = [{"encode": {name: f"datum.{name}" for name in rows[0]}}]
+    unseen = [{**row, "unseen": 1} for row in rows]
+    spec = packed({"datasets": {"marks": unseen}, "config": {"a": 1}, "layer": layer}, "a title")
     assert (spec["description"], "config" in spec) == ("a title", False)
     table = json.loads(json.dumps(spec["datasets"]["marks"]))
     assert table["columns"]["same"] == "s"
@@ -57,7 +59,8 @@ def _cell(column: object, row: int) -> object:
 
 
 def test_one_and_true_are_not_one_value() -> None:
-    spec = packed({"datasets": {"marks": [{"a": 1}, {"a": True}, {"a": 1.0}]}}, "")
+    rows = [{"a": 1}, {"a": True}, {"a": 1.0}]
+    spec = packed({"datasets": {"marks": rows}, "layer": [{"field": "a"}]}, "")
     assert spec["datasets"]["marks"]["columns"]["a"] == [1, True, 1.0]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Container, Mapping, Sequence
 
 from fabriscope.reports._style import Spec
 
@@ -14,20 +16,22 @@ Row = Mapping[str, object]
 def packed(spec: Spec, title: str) -> Spec:
     """Return the specification without its configuration, which a page has once, its rows as columns.
 
-    A column is a plain value (the same in every row), a list of them, or `{"of": texts, "at": places in them}`; the
-    page's script makes rows of it again. `title` is what a screen reader says of the figure.
+    A column that no layer draws is left out. A column is a plain value (the same in every row), a list of them, or
+    `{"of": texts, "at": places in them}`; the page's script makes rows of it again. `title` is what a screen reader
+    says of the figure.
     """
     found: Spec = {"description": title}
+    drawn = set(re.findall(r"\w+", json.dumps({name: value for name, value in spec.items() if name != "datasets"})))
     for name, value in spec.items():
         if name == "datasets":
-            found[name] = {key: _columns(rows) for key, rows in value.items()}
+            found[name] = {key: _columns(rows, drawn) for key, rows in value.items()}
         elif name != "config":
             found[name] = value
     return found
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, object]:
-    names = rows[0] if rows else ()
+def _columns(rows: Sequence[Row], drawn: Container[str]) -> dict[str, object]:
+    names = [name for name in rows[0] if name in drawn] if rows else []
     return {"count": len(rows), "columns": {name: _column([row[name] for row in rows]) for name in names}}
 
 

@@ -157,8 +157,13 @@ def _curve_mark(row: GradedEstimate, figure: Figure, style: Style) -> CurveMark:
         spread="unknown" if spread is None else f"{spread:.1%}",
         bound=value_text(row.limit, metric_id),
         transport=BADGES.get(row.transport or "", NOT_WATCHED),
-        trust=f"{row.grade}: {row.reasons}" if row.grade else "",
+        trust=_trust(row),
     )
+
+
+def _trust(row: GradedEstimate) -> str:
+    """Return the grade with what speaks most against it; estimates.csv has all reasons."""
+    return f"{row.grade}: {(row.reasons or '').partition('; ')[0]}" if row.grade else ""
 
 
 def _ratio_mark(row: Compared, figure: Figure, style: Style) -> RatioMark:

@@ -10,7 +10,8 @@ from fabriscope.reports.section import Block, Figures, Paragraph, Section, Secti
 def _build(results: Results) -> list[Section]:
     delay = ", and for ping-pong the propagation delay" if results.run.manifest.fabrics else ""
     words = (
-        "Lines go through the centre of the launches; the band is the 95\N{NO-BREAK SPACE}% interval over launches. "
+        "Lines go through the centre of the launches; bands, and whiskers where they would lie over each other, are "
+        "95\N{NO-BREAK SPACE}% intervals over launches; what is undecided is hollow. "
         f"Both axes are logarithmic. Dotted lines show what the wire allows: line rate less headers{delay}."
     )
     on_screen = Styled(" Click a name in a legend to see it alone; point at a mark for its numbers.", "screen")
