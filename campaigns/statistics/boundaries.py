@@ -50,9 +50,9 @@ def main() -> None:
     lines = [["looks", *CHANCES]]
     for horizon in HORIZONS:
         runs = run_count if horizon <= LONG else run_count * LONG // horizon
+        least = least_weighted(noise, runs, horizon)
         # Of three values there is one look, whose p-value is the chance itself.
-        least = least_weighted(noise, runs, horizon) if horizon > LEAST_BLOCKS else None
-        quantiles = CHANCES if least is None else np.quantile(least, CHANCES)
+        quantiles = np.quantile(least, CHANCES) if horizon > LEAST_BLOCKS else CHANCES
         lines.append([horizon, *(f"{value:.4g}" for value in quantiles)])
         sys.stdout.write(f"{lines[-1]}\n")
         sys.stdout.flush()

@@ -127,15 +127,21 @@ def _ranges_text(rows: Sequence[Range]) -> str:
 def range_place(rows: Sequence[Range], index: int) -> str:
     """Return at which sizes a range of a pair lies: `at every size`, `up to 1 KiB`, `from 2 KiB on`, `at 1 MiB`."""
     row = rows[index]
-    first, last = size_text(row.first_size_bytes), size_text(row.last_size_bytes)
     if len(rows) == 1:
         is_application = kind_of(row.pair.left_curve.benchmark).pattern == APPLICATION
         return "on this problem" if is_application else "at every size"
-    if row.size_count == 1:
+    sizes = row.first_size_bytes, row.last_size_bytes
+    return run_place(*sizes, is_first=index == 0, is_last=index == len(rows) - 1)
+
+
+def run_place(first_bytes: int, last_bytes: int, *, is_first: bool, is_last: bool) -> str:
+    """Return where neighbouring sizes lie, which may be the first or the last of a curve: `up to 1 KiB`, `at 1 MiB`."""
+    first, last = size_text(first_bytes), size_text(last_bytes)
+    if first_bytes == last_bytes:
         return f"at {first}"
-    if index == 0:
+    if is_first:
         return f"up to {last}"
-    return f"from {first} on" if index == len(rows) - 1 else f"from {first} to {last}"
+    return f"from {first} on" if is_last else f"from {first} to {last}"
 
 
 def _counted_text(rows: Sequence[Range]) -> str:

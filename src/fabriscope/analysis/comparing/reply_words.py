@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED
-from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES, run_place
 from fabriscope.analysis.comparing.questions import Question, Reply
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.trust import MEANINGS
@@ -54,11 +54,10 @@ def place_text(question: Question, reply: Reply) -> str:
 
 def circumstances_text(question: Question, reply: Reply) -> str:
     """Return in which circumstances a verdict holds, the first few by name."""
-    wheres = reply.wheres
-    every = f"all {len(wheres)}" if len(wheres) == question.curve_count else f"{len(wheres)} of {question.curve_count}"
+    wheres, total = reply.wheres, question.curve_count
     if len(wheres) <= MOST_WHERES:
         return "; ".join(wheres)
-    return f"{every} circumstances"
+    return f"{f'all {total}' if len(wheres) == total else f'{len(wheres)} of {total}'} circumstances"
 
 
 def amount_text(reply: Reply) -> str:
@@ -137,12 +136,7 @@ def _everywhere(question: Question) -> str:
 def _run_of_sizes(question: Question, sizes: Sequence[int]) -> str:
     """Return where neighbouring sizes lie among those of one curve; nothing where others lie between them."""
     every = sorted(point.message_size_bytes for reply in question.replies for point in reply.points)
-    first, last = size_text(sizes[0]), size_text(sizes[-1])
     at = every.index(sizes[0])
     if every[at : at + len(sizes)] != list(sizes):
         return ""
-    if len(sizes) == 1:
-        return f"at {first}"
-    if at == 0:
-        return f"up to {last}"
-    return f"from {first} on" if sizes[-1] == every[-1] else f"from {first} to {last}"
+    return run_place(sizes[0], sizes[-1], is_first=at == 0, is_last=sizes[-1] == every[-1])
