@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fabriscope.analysis.numbers.boundaries import HORIZONS, LEAST_COUNT, p_needed, p_of_look
+from fabriscope.analysis.numbers.boundaries import HORIZONS, p_needed, p_of_look
 from fabriscope.analysis.numbers.evidence import SEQUENTIAL, Mean, student_tail
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, LogRatio, blocks_to_decide, judge
 from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
@@ -55,7 +55,7 @@ def test_what_a_look_needs_is_what_gives_that_chance(horizon: int, count: int) -
 
 
 def test_the_last_look_may_err_most_and_the_first_least() -> None:
-    needs = [p_needed(0.025, count, 50) for count in range(LEAST_COUNT, 51)]
+    needs = [p_needed(0.025, count, 50) for count in range(LEAST_BLOCKS, 51)]
     assert needs == sorted(needs)
     assert 0.005 < needs[-1] < 0.025, "less than a single look's, and not much"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from fabriscope.model.applications import INSTRUMENTS
 from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, PAIRS, STREAMS
+from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
@@ -23,13 +24,9 @@ from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.streams import stream_layouts, streams_refuse, victim_layouts
 
 FLOOR_BUDGET_NS = 200_000_000
-LEAST_TO_DECIDE = 3
-"""Two blocks agree by chance too often (analysis/numbers/intervals.py)."""
 TYPICAL_BLOCKS = 10
 """The budget of a plan that goes on until it is decided is enough for these blocks of all entries; what is decided
 early leaves its share to the others."""
-
-
 _OF_STREAMS = {STREAMS: stream_layouts, BESIDE: victim_layouts}
 MAX_ENTRIES = 2000
 MAX_LAUNCHES = 100_000
@@ -60,8 +57,8 @@ def expand(
     take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
     nothing to measure, or more than a run can be.
     """
-    if plan.section.until == "decided" and plan.section.launches < LEAST_TO_DECIDE:
-        what = f"with {plan.section.launches} launches nothing can be decided: a verdict needs {LEAST_TO_DECIDE}"
+    if plan.section.until == "decided" and plan.section.launches < LEAST_BLOCKS:
+        what = f"with {plan.section.launches} launches nothing can be decided: a verdict needs {LEAST_BLOCKS}"
         raise PlanError(what, where=plan.where("launches"), fix="allow more, or remove `until`")
     entries = _wanted(plan, _bounded(plan, _measured(plan, fabrics, cores, memory_bytes)))
     _refuse_unusable(plan, entries, cores)

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
+from fabriscope.model.blocks import LEAST_BLOCKS
+
 _HEAD, *_ROWS = csv.reader(Path(__file__).with_suffix(".csv").read_text().splitlines())
 CHANCES = tuple(map(float, _HEAD[1:]))
 """In how many runs without a difference any look, divided by its weight, lies below what stands in a column."""
 QUANTILES = {int(looks): tuple(map(float, values)) for looks, *values in _ROWS}
 """Number of values of a run to these."""
 HORIZONS = sorted(QUANTILES)
-LEAST_COUNT = 3
-"""Nobody looks before."""
 
 
 def p_of_look(p_value: float, count: int, horizon: int) -> float:
@@ -31,7 +31,7 @@ def p_of_look(p_value: float, count: int, horizon: int) -> float:
 
     `horizon` is the most values that the run may have; more than `count` below it stand for it. NaN stays NaN.
     """
-    if math.isnan(p_value) or count < LEAST_COUNT:
+    if math.isnan(p_value) or count < LEAST_BLOCKS:
         return math.nan
     looks = _horizon(count, horizon)
     scaled = p_value * looks / count
@@ -61,4 +61,4 @@ def _horizon(count: int, horizon: int) -> int:
 
 
 def _weights(looks: int) -> float:
-    return sum(range(LEAST_COUNT, looks + 1)) / looks
+    return sum(range(LEAST_BLOCKS, looks + 1)) / looks

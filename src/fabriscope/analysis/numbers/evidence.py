@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from fabriscope.analysis.numbers.boundaries import LEAST_COUNT, p_needed, p_of_look
+from fabriscope.analysis.numbers.boundaries import p_needed, p_of_look
+from fabriscope.model.blocks import LEAST_BLOCKS
 
 FIXED, SEQUENTIAL, ANYTIME = "fixed", "sequential", "anytime"
 CONFIDENCE = 0.95
@@ -211,7 +212,7 @@ def half_width(
 
     For ANYTIME: E(m) >= 1/a, solved for d.
     """
-    if count < 2 or (method == SEQUENTIAL and count < LEAST_COUNT):
+    if count < 2 or (method == SEQUENTIAL and count < LEAST_BLOCKS):
         return math.nan
     if method == FIXED:
         return t_quantile(count, confidence) * spread / math.sqrt(count)

@@ -11,14 +11,13 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean, half_width
+from fabriscope.model.blocks import LEAST_BLOCKS
 
-__all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "MARGIN", "LogRatio", "log_ratio"]
+__all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "LEAST_BLOCKS", "MARGIN", "LogRatio", "log_ratio"]
 
 MARGIN = 0.03
 """Two things that differ by less than this share are called equivalent, unless the plan says otherwise."""
 MOST_BLOCKS_ADVISED = 1000
-LEAST_BLOCKS = 3
-"""Two blocks may agree by chance: fewer than three decide nothing."""
 
 
 @dataclass(frozen=True)

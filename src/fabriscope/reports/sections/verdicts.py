@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.comparing.questions import Question, Reply
@@ -56,13 +57,21 @@ def _row(question: Question, reply: Reply) -> Row:
     answer = f"{reply.leader} leads" if reply.leader else reply.verdict
     transport = transport_text(reply.transport)
     return [
-        Cell(f"{question.first} / {question.second}", _placement(question)),
+        Cell(_names(question), _placement(question)),
         Cell(answer, style=reply.verdict),
         Cell(_amount(reply), ends_text(reply)),
         Cell(place_text(question, reply), circumstances_text(question, reply)),
         grades_text(reply.grades) or UNKNOWN,
         Cell(BADGES.get(transport, transport or _WATCHED), style=transport if transport in BADGES else ""),
     ]
+
+
+def _names(question: Question) -> str:
+    return f"{question.first} / {question.second}"
+
+
+def _where(question: Question, reply: Reply) -> str:
+    return ", ".join(part for part in (_placement(question), place_text(question, reply)) if part)
 
 
 def _placement(question: Question) -> str:
@@ -76,11 +85,9 @@ def _amount(reply: Reply) -> str:
 def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
     """Yield the picture's lines, each as how many times as fast the question's first name is."""
     for question, reply in replies:
-        least, most, ends = reply.least_ratio, reply.most_ratio, reply.ends
-        if reply.leader == question.second:
-            least, most, ends = 1 / most, 1 / least, (1 / ends[1], 1 / ends[0]) if ends else None
-        small = ", ".join(part for part in (_placement(question), place_text(question, reply)) if part)
-        yield ForestLine(f"{question.first} / {question.second}", small, reply.verdict, least, most, ends)
+        seen = replace(reply, is_inverse=not reply.is_inverse) if reply.leader == question.second else reply
+        ratios = seen.least_ratio, seen.most_ratio
+        yield ForestLine(_names(question), _where(question, reply), reply.verdict, *ratios, seen.ends)
 
 
 def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
@@ -88,11 +95,10 @@ def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
     columns = [Column("answer"), Column("by how much"), Column("where"), Column("trust"), Column("transport")]
     rows: list[Row] = []
     for question, reply in replies[:MOST_BRIEF_ROWS]:
-        said = f"{question.first} / {question.second}: {reply.verdict}"
-        said = f"{reply.leader} leads {reply.follower}" if reply.leader else said
+        open_words = f"{_names(question)}: {reply.verdict}"
+        said = f"{reply.leader} leads {reply.follower}" if reply.leader else open_words
         transport = transport_text(reply.transport) or _WATCHED
-        place = ", ".join(part for part in (_placement(question), place_text(question, reply)) if part)
-        rows.append([said, _amount(reply), place, grades_text(reply.grades), transport])
+        rows.append([said, _amount(reply), _where(question, reply), grades_text(reply.grades), transport])
     blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows)]
     left = len(replies) - MOST_BRIEF_ROWS
     return [*blocks, Paragraph(f"{left} more in the report.", is_note=True)] if left > 0 else blocks
