@@ -112,21 +112,17 @@ class Outlet {
     return leaving_;
   }
 
-  // Obeys; returns whether anything was stopped that was not.
-  bool obey(const PauseOrder& order, std::int64_t now_ns) {
-    bool stops = false;
+  void obey(const PauseOrder& order, std::int64_t now_ns) {
     std::int64_t latest_ns = now_ns;
     for (std::size_t priority = 0; priority < kPriorities; ++priority) {
       PauseTimer& pause = pauses_[priority];
       if (order.concerns(priority)) {
         const std::int64_t ns = quanta_ns(order.quanta_of(priority), rate_bits_per_s_);
-        stops = stops || (ns > 0 && !pause.is_paused(now_ns));
         pause.set(now_ns, now_ns + ns);
       }
       latest_ns = std::max(latest_ns, pause.until_ns());
     }
     any_pause_.set(now_ns, latest_ns);
-    return stops;
   }
   // When the first of its pauses is over by itself; kNever without one.
   std::int64_t next_end_ns(std::int64_t now_ns) const {
