@@ -24,6 +24,7 @@
   X(MPI_Ireduce_scatter_block) X(MPI_Iscan) X(MPI_Iexscan) X(MPI_Neighbor_allgather) \
   X(MPI_Neighbor_allgatherv) X(MPI_Neighbor_alltoall) X(MPI_Neighbor_alltoallv) X(MPI_Put) \
   X(MPI_Get) X(MPI_Accumulate) X(MPI_Get_accumulate) X(MPI_Fetch_and_op) X(MPI_Compare_and_swap) \
+  X(MPI_Rput) X(MPI_Rget) X(MPI_Raccumulate) X(MPI_Rget_accumulate) \
   X(MPI_Win_fence) X(MPI_Win_lock) X(MPI_Win_unlock) X(MPI_Win_lock_all) X(MPI_Win_unlock_all) \
   X(MPI_Win_flush) X(MPI_Win_flush_all) X(MPI_Win_flush_local) X(MPI_Win_post) X(MPI_Win_start) \
   X(MPI_Win_complete) X(MPI_Win_wait) X(MPI_Comm_dup) X(MPI_Comm_split) X(MPI_Comm_create) \

@@ -18,27 +18,27 @@ void ordered(Call call, const Span& span) { count(call, 0, 0, kAnybody, span.tic
 using namespace fabriscope::profile;  // NOLINT(google-build-using-namespace): what follows is MPI's
                                       // own names
 
-FABRISCOPE_MPI(MPI_Put,
-               (const void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
-                MPI_Datatype its, MPI_Win window),
-               (data, n, type, target, at, m, its, window),
-               moved(call, span, bytes_of(n, type), target))
-FABRISCOPE_MPI(MPI_Get,
-               (void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
-                MPI_Datatype its, MPI_Win window),
-               (data, n, type, target, at, m, its, window),
-               moved(call, span, bytes_of(n, type), target))
-FABRISCOPE_MPI(MPI_Accumulate,
-               (const void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
-                MPI_Datatype its, MPI_Op op, MPI_Win window),
-               (data, n, type, target, at, m, its, op, window),
-               moved(call, span, bytes_of(n, type), target))
-FABRISCOPE_MPI(MPI_Get_accumulate,
-               (const void* data, int n, MPI_Datatype type, void* result, int k,
-                MPI_Datatype result_type, int target, MPI_Aint at, int m, MPI_Datatype its,
-                MPI_Op op, MPI_Win window),
-               (data, n, type, result, k, result_type, target, at, m, its, op, window),
-               moved(call, span, bytes_of(k, result_type), target))
+FABRISCOPE_MPI_TWICE(MPI_Put, MPI_Rput,
+                     (const void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
+                      MPI_Datatype its, MPI_Win window),
+                     (data, n, type, target, at, m, its, window),
+                     moved(call, span, bytes_of(n, type), target))
+FABRISCOPE_MPI_TWICE(MPI_Get, MPI_Rget,
+                     (void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
+                      MPI_Datatype its, MPI_Win window),
+                     (data, n, type, target, at, m, its, window),
+                     moved(call, span, bytes_of(n, type), target))
+FABRISCOPE_MPI_TWICE(MPI_Accumulate, MPI_Raccumulate,
+                     (const void* data, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
+                      MPI_Datatype its, MPI_Op op, MPI_Win window),
+                     (data, n, type, target, at, m, its, op, window),
+                     moved(call, span, bytes_of(n, type), target))
+FABRISCOPE_MPI_TWICE(MPI_Get_accumulate, MPI_Rget_accumulate,
+                     (const void* data, int n, MPI_Datatype type, void* result, int k,
+                      MPI_Datatype result_type, int target, MPI_Aint at, int m, MPI_Datatype its,
+                      MPI_Op op, MPI_Win window),
+                     (data, n, type, result, k, result_type, target, at, m, its, op, window),
+                     moved(call, span, bytes_of(k, result_type), target))
 FABRISCOPE_MPI(MPI_Fetch_and_op,
                (const void* data, void* result, MPI_Datatype type, int target, MPI_Aint at,
                 MPI_Op op, MPI_Win window),

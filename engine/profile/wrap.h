@@ -25,3 +25,11 @@
     return code;                                                                     \
   }                                                                                  \
   extern "C" __attribute__((alias(#name))) decltype(name) P##name;
+
+// A call and the form of it that gives a request, which comes last.
+#define FABRISCOPE_WITH_REQUEST(...) (__VA_ARGS__, MPI_Request * request)
+#define FABRISCOPE_AND_REQUEST(...) (__VA_ARGS__, request)
+#define FABRISCOPE_MPI_TWICE(name, requesting, parameters, arguments, note)                        \
+  FABRISCOPE_MPI(name, parameters, arguments, note)                                                \
+  FABRISCOPE_MPI(requesting, FABRISCOPE_WITH_REQUEST parameters, FABRISCOPE_AND_REQUEST arguments, \
+                 note)

@@ -134,6 +134,32 @@ void requests() {
   while (done == 0) MPI_Test(&one, &done, MPI_STATUS_IGNORE);
 }
 
+// Each way into the next rank's memory, and its form that gives a request.
+void windows() {
+  std::vector<int> memory(100);
+  std::vector<int> out(100);
+  std::vector<int> in(100);
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(memory.data(), 400, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_lock_all(0, window);
+  MPI_Request all[4];
+  const int to = next();
+  MPI_Put(out.data(), 10, MPI_INT, to, 0, 10, MPI_INT, window);
+  MPI_Get(in.data(), 20, MPI_INT, to, 0, 20, MPI_INT, window);
+  MPI_Accumulate(out.data(), 30, MPI_INT, to, 0, 30, MPI_INT, MPI_SUM, window);
+  MPI_Win_flush(to, window);
+  MPI_Get_accumulate(out.data(), 40, MPI_INT, in.data(), 40, MPI_INT, to, 0, 40, MPI_INT, MPI_SUM, window);
+  MPI_Win_flush(to, window);
+  MPI_Rput(out.data(), 50, MPI_INT, to, 0, 50, MPI_INT, window, &all[0]);
+  MPI_Rget(in.data(), 60, MPI_INT, to, 0, 60, MPI_INT, window, &all[1]);
+  MPI_Raccumulate(out.data(), 70, MPI_INT, to, 0, 70, MPI_INT, MPI_SUM, window, &all[2]);
+  MPI_Waitall(3, all, MPI_STATUSES_IGNORE);
+  MPI_Rget_accumulate(out.data(), 80, MPI_INT, in.data(), 80, MPI_INT, to, 0, 80, MPI_INT, MPI_SUM, window, &all[3]);
+  MPI_Wait(&all[3], MPI_STATUS_IGNORE);
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
 // Rank 1 comes late: rank 0 waits for it.
 void late() {
   char byte = 0;
@@ -219,6 +245,7 @@ int main(int count, char** words) {
   if (way == "edges") edges();
   if (way == "backwards") backwards();
   if (way == "requests") requests();
+  if (way == "windows") windows();
   if (way == "late") late();
   if (way == "threads" && given == MPI_THREAD_MULTIPLE) threads();
   if (way == "forks") forks();

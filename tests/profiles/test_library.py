@@ -88,6 +88,18 @@ def test_what_is_not_blocking_counts_where_it_begins_and_its_wait_where_it_waits
         assert total(rank, "MPI_Iallreduce") == (1, 4)
 
 
+def test_access_to_the_memory_of_others_counts_with_and_without_a_request(
+    stack: MpiStack, program: str, tmp_path: Path
+) -> None:
+    job, _ = profiled(stack, [program, "windows"], tmp_path, ranks=3)
+    for rank in job.ranks:
+        calls = ("Put", "Get", "Accumulate", "Get_accumulate", "Rput", "Rget", "Raccumulate", "Rget_accumulate")
+        assert [total(rank, f"MPI_{call}") for call in calls] == [(1, 4 * 10 * number) for number in range(1, 9)]
+        assert {only(rank, f"MPI_{call}").peer for call in calls} == {None}
+        assert [total(rank, f"MPI_Win_{call}")[0] for call in ("lock_all", "flush", "unlock_all")] == [1, 2, 1]
+        assert [total(rank, call)[0] for call in ("MPI_Waitall", "MPI_Wait")] == [1, 1]
+
+
 def test_who_waits_is_told(stack: MpiStack, program: str, tmp_path: Path) -> None:
     job, done = profiled(stack, [program, "late"], tmp_path)
     received = only(job.ranks[0], "MPI_Recv")  # from MPI_ANY_SOURCE

@@ -16,7 +16,9 @@ _STARTED_RECEIVES = frozenset(("MPI_Irecv", "MPI_Imrecv"))
 _RECEIVES = frozenset(("MPI_Recv", "MPI_Mrecv"))
 _SENDS = frozenset(f"MPI_{name}" for name in ("Send", "Bsend", "Ssend", "Rsend"))
 _EXCHANGES = frozenset(("MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Sendrecv_shift"))
-_ONE_SIDED = frozenset(("MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate"))
+_ONE_SIDED = frozenset(
+    f"MPI_{form}" for name in ("put", "get", "accumulate", "get_accumulate") for form in (name.capitalize(), f"R{name}")
+)
 _EVEN = {
     "gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall",
     "alltoallw": "alltoall",
