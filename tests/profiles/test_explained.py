@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.small_run import HOSTS, run_of
 
 from fabriscope.analysis.profiles.costs import Shape, costs
-from fabriscope.analysis.profiles.explained import Explained, explained
+from fabriscope.analysis.profiles.explained import Explained, _differences, explained
 from fabriscope.analysis.profiles.measured import Measured, TimeCurve
 from fabriscope.analysis.profiles.sums import bounds, by_size, changeable_share, losses, sent, waited
 from fabriscope.analysis.results import results_of
@@ -166,6 +166,14 @@ def test_what_is_sent_while_something_is_received_counts_once() -> None:
     assert sum(cost(sends, receives, ranks=2).values()) == pytest.approx(1000)
     both = part("MPI_Send", 10, 100), part("MPI_Recv", 10, 100)
     assert sum(cost(*both, ranks=2).values()) == pytest.approx(2000)
+
+
+def test_what_counts_over_one_fabric_may_be_hidden_over_the_other() -> None:
+    flat = TimeCurve((1, 1 << 30), (100.0, 100.0))
+    calls = rank(0, (part("MPI_Isend", 9, 100), part("MPI_Irecv", 1, 2000)))
+    told = _differences(*(costs(calls, Shape(2, 2), Measured(curve, {})) for curve in (flat, LINE)))
+    assert [told[call][0] for call in ("MPI_Isend", "MPI_Irecv")] == [9, 1]
+    assert [told[call][1] for call in ("MPI_Isend", "MPI_Irecv")] == pytest.approx([-900, 2000])
 
 
 def test_sums_of_a_profile() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -12,7 +12,7 @@ import polars as pl
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.frames import planned_cases
 from fabriscope.analysis.numbers.medians import median_with_interval
-from fabriscope.analysis.profiles.costs import Shape, costs
+from fabriscope.analysis.profiles.costs import Cost, Shape, costs
 from fabriscope.analysis.profiles.measured import Curves, apart_from_fabric, curves_for
 from fabriscope.analysis.rows import parts
 from fabriscope.model.profile import HOSTS, WAITS, Profile, RankProfile
@@ -155,16 +155,24 @@ class _Block:
         measured = [one.in_block(left.block) for one in curves]
         sums: list[tuple[float, dict[str, tuple[int, float, str]]]] = []
         for rank in profile.ranks:
-            on_left, on_right = (costs(rank, job, one) for one in measured)
-            both = on_left.keys() & on_right.keys()
-            calls = {
-                call: (on_left[call].count, on_right[call].ns - on_left[call].ns, on_right[call].basis)
-                for call in sorted(both)
-            }
+            calls = _differences(*(costs(rank, job, one) for one in measured))
             sums.append((sum(one[1] for one in calls.values()), calls))
         self.predicted_ns, self.calls = max(sums, key=lambda one: abs(one[0]))
         self.difference_ns = float(_run_ns(right.profile) - _run_ns(left.profile))
         self.outside_ns = _median_outside(right.profile) - _median_outside(left.profile)
+
+
+def _differences(on_left: Mapping[str, Cost], on_right: Mapping[str, Cost]) -> dict[str, tuple[int, float, str]]:
+    """Return how often each call was made, how much longer it takes on the right, and by which measurement.
+
+    What is hidden over one fabric may be what counts over the other: it takes nothing where it is hidden.
+    """
+    found = {}
+    for call in sorted(on_left.keys() | on_right.keys()):
+        told = on_right.get(call) or on_left[call]
+        left_ns, right_ns = (side[call].ns if call in side else 0.0 for side in (on_left, on_right))
+        found[call] = told.count, right_ns - left_ns, told.basis
+    return found
 
 
 def _run_ns(profile: Profile) -> int:
