@@ -56,7 +56,8 @@ def written(text: str, tmp_path: Path) -> Path:
     [
         ("mtu: [300", "mtuu: [300", "there is no setting 'mtuu'"),
         ("[300, 1500]", "[60]", "mtu: '60' is no whole number from 68 to 65535"),
-        ("[300, 1500]", "[]", "mtu"),
+        ("[300, 1500]", "[]", "mtu: nothing stands in it"),
+        ("[300, 1500]", str(list(range(300, 310))), "mtu: 10 values of one setting are more than the 9"),
         ("[300, 1500]", "[1.5]", "a setting has one value: a number, a word, or true or false"),
         ("[300, 1500]", "[300, 9000]", "an MTU of 9000 on a switch of the lab that carries 1500"),
         ("[300, 1500]", "1500..300", "mtu: 1500..300 is no range of numbers"),
@@ -66,12 +67,23 @@ def written(text: str, tmp_path: Path) -> Path:
         ("benchmark: bandwidth}", "benchmark: bandwidth, size: 8}", "no measurement over slow is that objective"),
         ("benchmark: bandwidth}", "benchmark: bandwidth, layer: mpi}", "no measurement over slow is that objective"),
         ("sizes: [64KiB]", "sizes: [64KiB, 1KiB]", "2 measurements over slow are that objective"),
-        ("budget: 3min", "budget: 5s", "a tuning of 2 settings takes about"),
+        ("budget: 3min", "budget: 5s", "and what follows), and its budget is 5s -- write budget: "),
         ("budget: 3min", "budget: 3min\n  fabric: fast", "there is no fabric 'fast' to tune"),
         ("  slow:", "  other: {lab: gige}\n  slow:", "it does not say which fabric is tuned"),
         ("floor: false", "sharpen: 1", "a run adds sizes (sharpen) or tries settings (tune), not both"),
         ("floor: false", "placements: [intra]", "settings are tried on a fabric between hosts"),
-        ("  knobs: {mtu: [300, 1500], tcp_sack: [0, 1]}", "  knobs: {}", "knobs"),
+        ("  knobs: {mtu: [300, 1500], tcp_sack: [0, 1]}", "  knobs: {}", "knobs: nothing stands in it"),
+        (
+            "{mtu: [300",
+            f"{{{', '.join(f'k{number}: [1]' for number in range(15))}, mtu: [300",
+            "knobs: more than 16 stand",
+        ),
+        ("  knobs:", "  knbs:", "no key 'knbs' here -- did you mean 'knobs'? known: budget, fabric, knobs, objective"),
+        (
+            "{benchmark:",
+            "{bench:",
+            "no key 'bench' here -- did you mean 'benchmark'? known: benchmark, layer, mpi, size",
+        ),
     ],
 )
 def test_what_cannot_be_tuned_is_answered_with_its_line(old: str, new: str, why: str, tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.benchmarks import choices_of
 from fabriscope.model.errors import PlanError, shown
-from fabriscope.plan import application_schema, benchmark_sections, lab_schema, place_schema, schema, values
+from fabriscope.plan import (
+    application_schema,
+    benchmark_sections,
+    lab_schema,
+    place_schema,
+    schema,
+    tune_schema,
+    values,
+)
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 _WANTED = {
@@ -57,6 +65,8 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
         return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
     if kind == "too_short":
         return f"{key}: nothing stands in it", "name at least one"
+    if kind == "too_long":
+        return f"{key}: more than {context['max_length']} stand in it", "leave some out"
     if kind in ("dict_type", "model_type"):
         return (
             f"{key}: a mapping is expected, not {_written(item['input'])}",
@@ -100,6 +110,8 @@ def _known_keys(place: Place) -> frozenset[str]:
         "applications": application_schema.ApplicationsSection,
         "npb": application_schema.NpbSection,
         "hpl": application_schema.HplSection,
+        "tune": tune_schema.TuneSection,
+        "objective": tune_schema.ObjectiveSection,
     }
     named: dict[Any, type[BaseModel]] = {
         "benchmarks": benchmark_sections.BenchmarkSection,

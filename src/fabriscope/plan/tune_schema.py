@@ -51,7 +51,7 @@ class TuneSection(Section):
         Annotated[
             tuple[StrictBool | int | str, ...],
             BeforeValidator(_values),
-            Field(min_length=1, max_length=MOST_VALUES),
+            Field(min_length=1),
             WithJsonSchema(_VALUES_SCHEMA),
         ],
     ] = Field(

@@ -11,6 +11,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
+from fabriscope.model.units import duration_words
 from fabriscope.plan import Plan
 from fabriscope.plan.tune_schema import ObjectiveSection, TuneSection
 from fabriscope.running import settings
@@ -101,7 +102,7 @@ def check(plan: Plan, schedule: plans.Schedule, fabrics: Fabrics) -> TuningTime 
         least = f"{math.ceil(time.total_ns / 6e9) / 10:.1f}min"
         raise PlanError(
             f"a tuning of {len(values)} settings takes about {least} at least ({len(time.design.runs)} configurations,"
-            f" {time.screening_blocks} times each, and what follows), and its budget is {tune.budget / 60e9:.1f}min",
+            f" {time.screening_blocks} times each, and what follows), and its budget is {duration_words(tune.budget)}",
             where=plan.where("tune", "budget"),
             fix=f"write budget: {least}, tune fewer settings, or shorten the plan's own budget",
         )
