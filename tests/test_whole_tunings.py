@@ -76,6 +76,7 @@ def test_the_best_is_found_and_told_with_its_costs(plan: Plan, tmp_path: Path) -
     assert told.more_launches == len(folder.manifest.schedule) - 2
     text = "\n".join(words(folder))
     assert "mtu 1500 against 600: 20." in text or "mtu 1500 against 600: 19." in text
+    assert "What is to become faster: bandwidth" in text and "at 1 MiB." in text
     assert "Of tcp_sack, tx_queue none had an effect above" in text
     assert "Recommended: settings: {mtu: 1000, tcp_timestamps: 0}, with 31." in text
     assert "It costs: 11." in text and "longer latency" in text

@@ -21,7 +21,7 @@ from fabriscope.analysis.tuning.tuned import (
     Tuning,
     tuning_of,
 )
-from fabriscope.analysis.words import bytes_text, value_text
+from fabriscope.analysis.words import size_text, value_text
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.tuning import Configuration, Factor
 from fabriscope.reports.section import (
@@ -165,7 +165,7 @@ def _of(point: Point) -> str:
 
 
 def _point(point: Point) -> str:
-    size = f" at {bytes_text(point.size_bytes)}" if point.size_bytes else ""
+    size = f" at {size_text(point.size_bytes)}" if point.size_bytes else ""
     return f"{_of(point)}, {point.curve.label(fabric=False)}{size}"
 
 
