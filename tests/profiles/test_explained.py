@@ -186,6 +186,8 @@ def test_sums_of_a_profile() -> None:
     assert [(pair.source, pair.target, pair.bytes) for pair in sent(one)] == [("1", "0", 8)]
     assert [(pair.source, pair.target, pair.ns) for pair in waited(one)] == [("0", "1", 300), ("0", "2", 100)]
     assert [(size.least_bytes, size.most_bytes, size.count) for size in by_size(one)] == [(5, 8, 1)]
+    one_sided = part("MPI_Get_accumulate", 2, 64), part("MPI_Rput", 1, 64)
+    assert [size.bytes for size in by_size(job(rank(0, one_sided)))] == [192]
     assert bounds(0) == (0, 0) and bounds(1) == (1, 1) and bounds(11) == (513, 1024)
     words = " ".join(losses(one))
     assert "1 of 3 ranks left no profile" in words and "1 of 3 ranks were killed" in words

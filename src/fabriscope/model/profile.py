@@ -20,6 +20,12 @@ BLOCKWISE = frozenset(
 )
 """Calls whose bytes are blocks for all ranks."""
 WAITS = frozenset(f"MPI_{name}" for name in ("Wait", "Waitall", "Waitany", "Waitsome"))
+SENDS = frozenset(f"MPI_{name}" for name in ("Send", "Bsend", "Ssend", "Rsend"))
+STARTED_SENDS = frozenset(f"MPI_{name}" for name in ("Isend", "Ibsend", "Issend", "Irsend", "Start", "Startall"))
+EXCHANGES = frozenset(("MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Sendrecv_shift"))
+ONE_SIDED = frozenset(
+    f"MPI_{form}" for name in ("put", "get", "accumulate", "get_accumulate") for form in (name.capitalize(), f"R{name}")
+)
 MOST_RANKS_KEPT = 256
 """Of a launch's profile in its run; of larger jobs this many ranks, evenly spread."""
 

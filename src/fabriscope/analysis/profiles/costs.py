@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from math import ceil, log2
 
 from fabriscope.analysis.profiles.measured import Measured, TimeCurve
-from fabriscope.model.profile import HOST, HOSTS, SELF, Part, RankProfile
+from fabriscope.model.profile import (
+    EXCHANGES,
+    HOST,
+    HOSTS,
+    ONE_SIDED,
+    SELF,
+    SENDS,
+    STARTED_SENDS,
+    Part,
+    RankProfile,
+)
 
 _SMALL = 8.0
 """Bytes of a message that says no more than that it has come."""
-_STARTED_SENDS = frozenset(f"MPI_{name}" for name in ("Isend", "Ibsend", "Issend", "Irsend", "Start", "Startall"))
-_STARTED_RECEIVES = frozenset(("MPI_Irecv", "MPI_Imrecv"))
-_RECEIVES = frozenset(("MPI_Recv", "MPI_Mrecv"))
-_SENDS = frozenset(f"MPI_{name}" for name in ("Send", "Bsend", "Ssend", "Rsend"))
-_EXCHANGES = frozenset(("MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Sendrecv_shift"))
-_ONE_SIDED = frozenset(
-    f"MPI_{form}" for name in ("put", "get", "accumulate", "get_accumulate") for form in (name.capitalize(), f"R{name}")
-)
+_RECEIVES = frozenset(("MPI_Recv", "MPI_Mrecv", "MPI_Irecv", "MPI_Imrecv"))
+_MESSAGES_OF_TWO = SENDS | _RECEIVES | EXCHANGES | STARTED_SENDS | ONE_SIDED
 _EVEN = {
     "gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall",
     "alltoallw": "alltoall",
@@ -71,11 +75,11 @@ def costs(rank: RankProfile, job: Shape, measured: Measured) -> dict[str, Cost]:
 def _overlapped(found: Mapping[str, Cost]) -> dict[str, Cost]:
     """Return the costs of a rank that sends while it receives: of what it started to send and of its receives those
     count that take longer in sum."""
-    sends = sum(cost.ns for call, cost in found.items() if call in _STARTED_SENDS)
-    receives = sum(cost.ns for call, cost in found.items() if call in _STARTED_RECEIVES | _RECEIVES)
+    sends = sum(cost.ns for call, cost in found.items() if call in STARTED_SENDS)
+    receives = sum(cost.ns for call, cost in found.items() if call in _RECEIVES)
     if not sends or not receives:
         return dict(found)
-    hidden = _STARTED_SENDS if sends <= receives else _STARTED_RECEIVES | _RECEIVES
+    hidden = STARTED_SENDS if sends <= receives else _RECEIVES
     return {call: cost for call, cost in found.items() if call not in hidden}
 
 
@@ -83,10 +87,9 @@ def _one(part: Part, job: Shape, measured: Measured) -> tuple[float, str] | None
     """Return what one of the part's calls takes, and by which measurement; None for calls that move nothing."""
     size = part.message_bytes
     if part.ranks is None:
-        moves = _SENDS | _RECEIVES | _EXCHANGES | _STARTED_SENDS | _STARTED_RECEIVES | _ONE_SIDED
-        if part.call not in moves or (part.call in ("MPI_Start", "MPI_Startall") and not part.bytes):
+        if part.call not in _MESSAGES_OF_TWO or (part.call in ("MPI_Start", "MPI_Startall") and not part.bytes):
             return None
-        exchanged = _curve_of("sendrecv", measured.together) if part.call in _EXCHANGES else None
+        exchanged = _curve_of("sendrecv", measured.together) if part.call in EXCHANGES else None
         if exchanged is not None:
             return exchanged[0].at(size), exchanged[1]
         return measured.one_way.at(size * job.per_host), "ping-pong"

@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from statistics import median
 
 from fabriscope.analysis.rows import parts
-from fabriscope.model.profile import ABORTED, CUT, EXITED, HOST, HOSTS, SELF, UNKNOWN, WAITS, Part, Profile, RankProfile
-
-SENDS = frozenset(
-    f"MPI_{name}"
-    for name in (
-        *("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Start", "Startall"),
-        *("Sendrecv", "Sendrecv_replace", "Sendrecv_shift"),
-    )
+from fabriscope.model.profile import (
+    ABORTED,
+    CUT,
+    EXCHANGES,
+    EXITED,
+    HOST,
+    HOSTS,
+    ONE_SIDED,
+    SELF,
+    SENDS,
+    STARTED_SENDS,
+    UNKNOWN,
+    WAITS,
+    Part,
+    Profile,
+    RankProfile,
 )
+
+_TO_PEER = SENDS | STARTED_SENDS | EXCHANGES
 """Calls whose bytes go from the rank to its peer."""
-RECEIVES = frozenset(("MPI_Recv", "MPI_Mrecv", "MPI_Irecv", "MPI_Imrecv"))
-"""Calls whose messages count at their senders."""
 WAITS_FOR_PEER = frozenset(("MPI_Recv", "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Sendrecv_replace", *WAITS))
 """Calls that end once something of the peer has come."""
 _LOCAL = frozenset(("MPI_Comm_free", *(f"MPI_{name}_init" for name in ("Send", "Bsend", "Ssend", "Rsend", "Recv"))))
@@ -103,13 +111,13 @@ def bounds(size_class: int) -> tuple[int, int]:
 
 
 def _is_message(part: Part) -> bool:
-    is_moved = part.call in SENDS or part.ranks is not None or part.call in ("MPI_Put", "MPI_Get", "MPI_Accumulate")
+    is_moved = part.call in _TO_PEER | ONE_SIDED or part.ranks is not None
     return is_moved and not part.call.startswith("MPI_Comm_")
 
 
 def sent(profile: Profile) -> list[Pair]:
     """Return who sent what to whom from point to point, by rank or, of many ranks, by host; most bytes first."""
-    return _pairs(profile, lambda part: part.call in SENDS, lambda pair: pair.bytes)
+    return _pairs(profile, lambda part: part.call in _TO_PEER, lambda pair: pair.bytes)
 
 
 def waited(profile: Profile) -> list[Pair]:
@@ -189,7 +197,7 @@ def losses(profile: Profile) -> Iterator[str]:
     if failed:
         yield f"{failed} calls returned an error, and are not counted"
     every = (part for rank in profile.ranks for part in rank.parts)
-    if any(part.where == UNKNOWN and part.peer is None and part.call in SENDS for part in every):
+    if any(part.where == UNKNOWN and part.peer is None and part.call in _TO_PEER for part in every):
         yield "ranks have more peers than their files have room for: some of what they sent is told without its target"
     untracked = sum(rank.untracked_requests for rank in profile.ranks)
     if untracked:
