@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fabriscope.analysis.profiles import sums
 from fabriscope.analysis.profiles.sums import Pair, Spread
@@ -17,6 +17,8 @@ _CALLS = (
     Column("most", "number", "time by rank"),
 )  # fmt: skip
 _SIZES = (Column("message", "head"), Column("count", "number"), Column("bytes", "number"), Column("time", "number"))
+_SENT = (Column("from"), Column("to"), Column("messages", "number"), Column("bytes", "number"))
+_WAITED = (Column("who"), Column("for whom"), Column("calls", "number"), Column("time", "number"))
 
 
 def blocks(profile: Profile) -> list[Block]:
@@ -30,12 +32,13 @@ def blocks(profile: Profile) -> list[Block]:
         Heading("Messages by size"),
         sizes(profile),
     ]
-    sent, waited = sums.sent(profile), [pair for pair in sums.waited(profile) if pair.source != pair.target]
+    sent = sums.sent(profile)
+    waited = [pair for pair in sums.waited(profile) if pair.source != pair.target and pair.ns]
     of = "ranks" if profile.rank_count <= sums.MATRIX_RANKS else "hosts"
     if sent:
-        found += [Heading(f"Who sends to whom, point to point ({of})"), _sent(sent)]
-    if any(pair.ns for pair in waited):
-        found += [Heading(f"Who waits for whom ({of})"), _waited(waited)]
+        found += [Heading(f"Who sends to whom, point to point ({of})"), _pairs(_SENT, sent, _bytes)]
+    if waited:
+        found += [Heading(f"Who waits for whom ({of})"), _pairs(_WAITED, waited, _time)]
     return found
 
 
@@ -99,26 +102,21 @@ def _bounds(least: int, most: int) -> str:
     return size_text(most) if least == most else f"{size_text(least)} to {size_text(most)}"
 
 
-def _sent(pairs: Sequence[Pair]) -> Table:
-    columns = (Column("from"), Column("to"), Column("messages", "number"), Column("bytes", "number"))
-    rows: list[Row] = [[one.source, one.target, str(one.count), bytes_text(one.bytes)] for one in pairs[:MOST_PAIRS]]
+def _pairs(columns: Sequence[Column], pairs: Sequence[Pair], amount: Callable[[Sequence[Pair]], str]) -> Table:
+    """Return a row for each of the first pairs, and one for all others."""
+    rows: list[Row] = [[one.source, one.target, str(one.count), amount([one])] for one in pairs[:MOST_PAIRS]]
     others = pairs[MOST_PAIRS:]
     if others:
-        counts = str(sum(one.count for one in others)), bytes_text(sum(one.bytes for one in others))
-        rows.append([f"{len(others)} others", "", *counts])
+        rows.append([f"{len(others)} others", "", str(sum(one.count for one in others)), amount(others)])
     return Table(columns, rows)
 
 
-def _waited(pairs: Sequence[Pair]) -> Table:
-    columns = (Column("who"), Column("for whom"), Column("calls", "number"), Column("time", "number"))
-    rows: list[Row] = [
-        [one.source, one.target, str(one.count), time_text(one.ns)] for one in pairs[:MOST_PAIRS] if one.ns
-    ]
-    others = pairs[MOST_PAIRS:]
-    if others:
-        counts = str(sum(one.count for one in others)), time_text(sum(one.ns for one in others))
-        rows.append([f"{len(others)} others", "", *counts])
-    return Table(columns, rows)
+def _bytes(pairs: Sequence[Pair]) -> str:
+    return bytes_text(sum(one.bytes for one in pairs))
+
+
+def _time(pairs: Sequence[Pair]) -> str:
+    return time_text(sum(one.ns for one in pairs))
 
 
 def nothing(library: str) -> list[Block]:
