@@ -32,7 +32,7 @@ struct QosSettings {
   // For what is on its way meanwhile, beyond the buffer. Unset: what a full frame's cable needs.
   std::int64_t headroom_bytes = kUnset;
   std::int64_t shared_bytes = 0;         // of all queues of a switch; 0: each queue has its own
-  std::int64_t alpha_ppm = kMillion;     // a queue may hold so many times what is free
+  std::int64_t alpha_ppm = kMillion;     // a queue may hold this times what is free
   std::int64_t ecn_min_bytes = kUnset;   // frames are marked above; unset: never
   std::int64_t ecn_max_bytes = kUnset;   // and each of them above this
   std::int64_t ecn_ppb = 1'000'000'000;  // chance of a mark just below it

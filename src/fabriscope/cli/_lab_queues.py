@@ -15,7 +15,7 @@ _OPTIONS = (
     ("--xon", "SIZE", "At which it goes on; none: at half of that."),
     ("--headroom", "SIZE", "For what is still on its way; none: what full frames need."),
     ("--shared-buffer", "SIZE", "Of all queues together; 0: each has its own."),
-    ("--alpha", "NUMBER", "A queue may hold so many times what is free of it."),
+    ("--alpha", "NUMBER", "A queue may hold this times what is free of it."),
     ("--ecn-min", "SIZE", "Frames that find more are marked by chance; none: never."),
     ("--ecn-max", "SIZE", "Frames that find more are always marked."),
     ("--ecn-probability", "SHARE", "The chance just below --ecn-max."),

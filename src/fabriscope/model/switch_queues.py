@@ -29,7 +29,7 @@ class SwitchQueues:
     shared_buffer_bytes: SizeBytes = 0
     """Of all queues together; 0: each queue has the port's buffer to itself."""
     alpha: Annotated[float, Within(0, MOST_ALPHA)] = 1.0
-    """A queue may hold so many times what is free of the shared buffer (Choudhury and Hahne)."""
+    """A queue may hold alpha times what is free of the shared buffer (Choudhury and Hahne)."""
     ecn_min_bytes: SizeBytes | None = None
     """Frames that find more than this in their queue may be marked (RFC 3168); None: none is."""
     ecn_max_bytes: SizeBytes | None = None

@@ -89,7 +89,7 @@ class LabFabricSection(Section):
         None, description="of all queues of the switch together; absent: each has the port's buffer"
     )
     alpha: Annotated[float, Field(gt=0, le=MOST_ALPHA)] | None = Field(
-        None, description="a queue may hold so many times what is free of the shared buffer; 1"
+        None, description="a queue may hold alpha times what is free of the shared buffer; 1"
     )
     ecn_min: SizeBytes | None = Field(None, description="frames that find more in their queue may be marked (RFC 3168)")
     ecn_max: SizeBytes | None = Field(None, description="those that find more than this always are")

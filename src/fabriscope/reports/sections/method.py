@@ -52,7 +52,7 @@ def _values(results: Results) -> Iterator[Term]:
     yield Term(
         "Value of a launch",
         "times (and the ping-pong bandwidth, which follows from one): the median over the medians of the bursts; "
-        "other bandwidths: all bytes over all time",
+        "other bandwidths: all bytes over all time; the latency of a victim: the mean of all operations",
     )
     yield Term(
         "Value and interval",

@@ -10,9 +10,11 @@ from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Pa
 
 _NOTE = (
     "Each launch measures the flow in turns with and without the incast; the slowdown is the ratio of its two values, "
-    "and the interval goes over launches. The incast is under way before the first operation of a burst and ends after "
-    "the last. The 99th percentile is told where a launch timed a thousand operations. Drops and pauses are of whole "
-    "launches: on the switch's port to the incast's receiver, of its senders, and of the flow's own hosts."
+    "and the interval goes over launches. A launch's latency is the mean of all its operations, because a pause holds "
+    "up few of them for long; latencies of other benchmarks are medians. The incast is under way before the "
+    "first operation of a burst and ends after the last. The 99th percentile is told where a launch timed a thousand "
+    "operations. Drops and pauses are of whole launches: on the switch's port to the incast's receiver, of its "
+    "senders, and of the flow's own hosts."
 )
 _STYLES = {SLOWED: "slower", UNDECIDED: "undecided"}
 
