@@ -143,8 +143,7 @@ FABRISCOPE_MPI_TWICE(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
                      (from, to, n, type, op, comm),
                      vector(call, span, bytes_of(n, type) * communicator(comm).size, comm))
 
-// With neighbours alone: a block of one of them; how many there are is the communicator's own
-// affair.
+// With neighbours alone: the blocks for those that the rank sends to.
 FABRISCOPE_MPI(MPI_Neighbor_allgather,
                (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its,
                 MPI_Comm comm),
@@ -157,7 +156,9 @@ FABRISCOPE_MPI(MPI_Neighbor_allgatherv,
 FABRISCOPE_MPI(MPI_Neighbor_alltoall,
                (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its,
                 MPI_Comm comm),
-               (from, n, type, to, m, its, comm), vector(call, span, bytes_of(n, type), comm))
+               (from, n, type, to, m, its, comm),
+               together(call, span, bytes_of(n, type),
+                        bytes_of(n, type) * communicator(comm).neighbours, comm))
 FABRISCOPE_MPI(MPI_Neighbor_alltoallv,
                (const void* from, const int counts[], const int places[], MPI_Datatype type,
                 void* to, const int its_counts[], const int its_places[], MPI_Datatype its,

@@ -96,6 +96,52 @@ std::uint32_t* in_world(MPI_Group group, int& size) {
   return members;
 }
 
+// A rank at the edge of a grid has fewer than two in that dimension.
+int grid_neighbours(MPI_Comm handle) {
+  static const auto dimensions_of = found<decltype(&PMPI_Cartdim_get)>("PMPI_Cartdim_get");
+  static const auto shift = found<decltype(&PMPI_Cart_shift)>("PMPI_Cart_shift");
+  int dimensions = 0;
+  dimensions_of(handle, &dimensions);
+  int count = 0;
+  for (int i = 0; i < dimensions; ++i) {
+    int before = MPI_PROC_NULL;
+    int after = MPI_PROC_NULL;
+    shift(handle, i, 1, &before, &after);
+    count += (before == MPI_PROC_NULL ? 0 : 1) + (after == MPI_PROC_NULL ? 0 : 1);
+  }
+  return count;
+}
+
+int graph_neighbours(MPI_Comm handle) {
+  static const auto rank_of = found<decltype(&PMPI_Comm_rank)>("PMPI_Comm_rank");
+  static const auto count_of =
+      found<decltype(&PMPI_Graph_neighbors_count)>("PMPI_Graph_neighbors_count");
+  int rank = 0;
+  int count = 0;
+  rank_of(handle, &rank);
+  count_of(handle, rank, &count);
+  return count;
+}
+
+int distributed_neighbours(MPI_Comm handle) {
+  static const auto count_of =
+      found<decltype(&PMPI_Dist_graph_neighbors_count)>("PMPI_Dist_graph_neighbors_count");
+  int sources = 0;
+  int targets = 0;
+  int is_weighted = 0;
+  count_of(handle, &sources, &targets, &is_weighted);
+  return targets;
+}
+
+int neighbours_of(MPI_Comm handle) {
+  static const auto topology_of = found<decltype(&PMPI_Topo_test)>("PMPI_Topo_test");
+  int topology = MPI_UNDEFINED;
+  topology_of(handle, &topology);
+  if (topology == MPI_CART) return grid_neighbours(handle);
+  if (topology == MPI_GRAPH) return graph_neighbours(handle);
+  return topology == MPI_DIST_GRAPH ? distributed_neighbours(handle) : 0;
+}
+
 Communicator ask(MPI_Comm handle) {
   static const auto is_two_sided = found<decltype(&PMPI_Comm_test_inter)>("PMPI_Comm_test_inter");
   static const auto near = found<decltype(&PMPI_Comm_group)>("PMPI_Comm_group");
@@ -116,6 +162,7 @@ Communicator ask(MPI_Comm handle) {
   about.size = static_cast<std::uint32_t>(size);
   about.group = about.world == nullptr ? kMostGroups - 1 : add_group(about.size, about.world);
   about.is_world = number_of(handle) == number_of(world_handle());
+  if (has_far_side == 0) about.neighbours = static_cast<std::uint32_t>(neighbours_of(handle));
   return about;
 }
 

@@ -13,6 +13,8 @@ struct Communicator {
   // Ranks of MPI_COMM_WORLD by rank of the peers: of the other side, where there are two.
   std::uint32_t* world = nullptr;
   bool is_world = false;
+  // Of a topology: how many ranks this one sends to.
+  std::uint32_t neighbours = 0;
 
   // Returns the rank in MPI_COMM_WORLD of a rank as calls name it.
   [[nodiscard]] std::uint32_t peer(int rank) const;

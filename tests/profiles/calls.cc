@@ -160,6 +160,31 @@ void windows() {
   MPI_Win_free(&window);
 }
 
+// A line whose ends are not joined, a graph in which each sends to the next rank, and one in which each sends both ways.
+void neighbours() {
+  const std::vector<int> out(100);
+  std::vector<int> in(100);
+  const int none = 0;
+  MPI_Comm line = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &none, 0, &line);
+  MPI_Neighbor_alltoall(out.data(), 10, MPI_INT, in.data(), 10, MPI_INT, line);
+  const int from = before();
+  const int to = next();
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  MPI_Neighbor_alltoall(out.data(), 20, MPI_INT, in.data(), 20, MPI_INT, ring);
+  std::vector<int> ends;
+  std::vector<int> targets;
+  for (int i = 0; i < size; ++i) {
+    for (const int other : {(i + size - 1) % size, (i + 1) % size}) targets.push_back(other);
+    ends.push_back(static_cast<int>(targets.size()));
+  }
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Graph_create(MPI_COMM_WORLD, size, ends.data(), targets.data(), 0, &both);
+  MPI_Neighbor_alltoall(out.data(), 40, MPI_INT, in.data(), 40, MPI_INT, both);
+  for (MPI_Comm* one : {&line, &ring, &both}) MPI_Comm_free(one);
+}
+
 // Rank 1 comes late: rank 0 waits for it.
 void late() {
   char byte = 0;
@@ -246,6 +271,7 @@ int main(int count, char** words) {
   if (way == "backwards") backwards();
   if (way == "requests") requests();
   if (way == "windows") windows();
+  if (way == "neighbours") neighbours();
   if (way == "late") late();
   if (way == "threads" && given == MPI_THREAD_MULTIPLE) threads();
   if (way == "forks") forks();

@@ -100,6 +100,13 @@ def test_access_to_the_memory_of_others_counts_with_and_without_a_request(
         assert [total(rank, call)[0] for call in ("MPI_Waitall", "MPI_Wait")] == [1, 1]
 
 
+def test_an_all_to_all_of_neighbours_counts_a_block_for_each(stack: MpiStack, program: str, tmp_path: Path) -> None:
+    job, _ = profiled(stack, [program, "neighbours"], tmp_path, ranks=3)
+    for rank, of_line in zip(job.ranks, (1, 2, 1), strict=True):
+        found = {part.size_class: part.bytes for part in rank.parts if part.call == "MPI_Neighbor_alltoall"}
+        assert found == {7: of_line * 40, 8: 80, 9: 2 * 160}
+
+
 def test_who_waits_is_told(stack: MpiStack, program: str, tmp_path: Path) -> None:
     job, done = profiled(stack, [program, "late"], tmp_path)
     received = only(job.ranks[0], "MPI_Recv")  # from MPI_ANY_SOURCE
