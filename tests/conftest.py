@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests import needs
 
@@ -12,3 +14,12 @@ pytest_plugins = ["tests.skips"]
 def labs() -> None:
     """Need labs: for tests that build them only by what they run."""
     needs.lab()
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep what a test changes in a journal of its own; return the folder of its entries."""
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder / "fabriscope" / "changes"

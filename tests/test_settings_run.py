@@ -43,10 +43,7 @@ floor: false
 """
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "state").mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("state")
 
 
 def written(text: str, tmp_path: Path) -> Path:

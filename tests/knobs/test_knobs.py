@@ -18,10 +18,7 @@ from fabriscope.model.host import HERE
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "state").mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("state")
 
 
 @pytest.mark.parametrize(
