@@ -83,7 +83,7 @@ def test_a_list_is_for_the_ranks_of_each_machine() -> None:
     assert (dealt.rule, dealt.processors) == ("list", ("4-5", "4-5", "0"))
     with pytest.raises(ValueError, match="names processor 4-5, and this machine lets this run use 0-1"):
         deal(("0", "4-5"), ("", ""), KNOWN)
-    with pytest.raises(ValueError, match="for 1 ranks, and more of them run on big"):
+    with pytest.raises(ValueError, match="for one rank, and more of them run on big"):
         deal(("0",), ("big", "big"), KNOWN)
 
 

@@ -144,7 +144,8 @@ def _order_on_machine(machines: Sequence[str]) -> list[tuple[str, int]]:
 def _listed(wish: tuple[str, ...], machine: str, place: int, known: Mapping[str, Processors]) -> str:
     where = machine or "this machine"
     if place >= len(wish):
-        raise ValueError(f"bind names processors for {len(wish)} ranks, and more of them run on {where}")
+        named = "one rank" if len(wish) == 1 else f"{len(wish)} ranks"
+        raise ValueError(f"bind names processors for {named}, and more of them run on {where}")
     absent = sorted(set(numbers(wish[place])) - set(known[machine].all))
     if absent:
         there = listed(sorted(known[machine].all))
