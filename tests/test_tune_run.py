@@ -91,6 +91,15 @@ def test_what_cannot_be_tuned_is_answered_with_its_line(old: str, new: str, why:
     assert re.search(r"plan\.yaml:\d+", str(result.exception))
 
 
+def test_what_a_library_sets_is_not_tried_over_its_fabrics(tmp_path: Path) -> None:
+    library = "floor: false\nmpi: [{name: mpich, fabrics: [FABRIC], settings: {tcp_sack: 0}}]"
+    text = TEXT.replace("  slow:", "  other: {lab: gige}\n  slow:").replace("tune:\n", "tune:\n  fabric: slow\n")
+    text = text.replace("floor: false", f"{library}\nlayers: [tcp, mpi]")
+    with pytest.raises(PlanError, match=r"plan\.yaml:\d+: tcp_sack is set for every launch of mpich, whatever"):
+        load(written(text.replace("FABRIC", "slow"), tmp_path), run.vocabulary())
+    load(written(text.replace("FABRIC", "other"), tmp_path), run.vocabulary())
+
+
 @pytest.mark.parametrize("more", ["", ", tx_queue: [100, 1000]", ", tx_queue: [100, 200, 500, 1000]"])
 def test_what_would_be_enough_is_enough(more: str, tmp_path: Path) -> None:
     small = TEXT.replace("budget: 3min", "budget: 5s").replace("tcp_sack: [0, 1]", f"tcp_sack: [0, 1]{more}")

@@ -64,7 +64,8 @@ def _of_whole(plan: PlanSection, tune: TuneSection) -> Iterator[Contradiction]:
             "settings are tried on a fabric between hosts, and the plan measures none",
             "add inter to placements",
         )
-    for stack in plan.mpi:
+    fabric = tune.fabric or next(iter(plan.fabrics), "")
+    for stack in (one for one in plan.mpi if one.fabrics is None or fabric in one.fabrics):
         for knob in stack.settings.keys() & tune.knobs.keys():
             what = f"{knob} is set for every launch of {stack.name}, whatever is tried"
             yield ("tune", "knobs", knob), what, f"take it from the settings of {stack.name}, or from the knobs"
