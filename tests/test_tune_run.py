@@ -73,7 +73,7 @@ def written(text: str, tmp_path: Path) -> Path:
         (
             "{mtu: [300",
             f"{{{', '.join(f'k{number}: [1]' for number in range(15))}, mtu: [300",
-            "knobs: more than 16 stand",
+            "knobs: at most 16 may stand",
         ),
         ("  knobs:", "  knbs:", "no key 'knbs' here -- did you mean 'knobs'? known: budget, fabric, knobs, objective"),
         (

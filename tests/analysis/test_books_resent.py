@@ -8,7 +8,7 @@ from tests.analysis.hand_watches import HEADERS, SEGMENT
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.segments import headers_and_dropped
-from fabriscope.model.counters import PROVED
+from fabriscope.model.counters import PROVED, UNDECIDED
 
 
 def test_what_never_reached_the_wire_is_no_closure_error() -> None:
@@ -35,3 +35,14 @@ def test_what_never_reached_the_wire_is_no_closure_error() -> None:
 def test_headers_are_those_that_leave_least(left: int, again: int, found: tuple[int, int]) -> None:
     """Ten packets with time stamps have 660 bytes of headers, without 540; of two that explain all, the former."""
     assert headers_and_dropped(left, (660, 540), again) == found
+
+
+def test_what_was_sent_again_may_have_been_datagrams() -> None:
+    """2 MB of TCP beside 1.4 MB of datagrams: what TCP sent again and the host dropped looks like the datagrams."""
+    made = scene(lambda one: one.tcp("a", "b", 2 * MB, again=14 * MB // 10), lambda one: one.has_udp())
+    packets = 14 * MB // 10 // SEGMENT
+    made["a"].count("eth0", "tx", -(14 * MB // 10) - packets * HEADERS, -packets)
+    made.udp("a", "b", 14 * MB // 10)
+    judged = balance(made.watches(), TCP)
+    assert judged.verdict == UNDECIDED
+    assert "had a UDP socket" in judged.because

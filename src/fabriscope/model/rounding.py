@@ -47,7 +47,13 @@ def exactly(value: float) -> Span:
 
 
 def span(word: str) -> Span:
-    """Return the span of a printed number that is not negative: the last digit may be one more, or one less."""
+    """Return the span of a printed number that is not negative: the last digit may be one more, or one less.
+
+    Programs print a large exponent behind a point and several digits (`1.000e+03`). `1e3` and `0.5e3` are somebody's
+    own writing of a number: 1000, not anything up to 2000.
+    """
     digits, _, exponent = word.lower().partition("e")
-    step = float(f"1e{int(exponent or 0) - len(digits.partition('.')[2])}")
+    decimals = digits.partition(".")[2]
+    power = int(exponent or 0) if len(decimals) > 1 else min(int(exponent or 0), 0)
+    step = float(f"1e{power - len(decimals)}")
     return exactly(float(word)).widened(step)

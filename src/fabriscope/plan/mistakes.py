@@ -66,7 +66,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if kind == "too_short":
         return f"{key}: nothing stands in it", "name at least one"
     if kind == "too_long":
-        return f"{key}: more than {context['max_length']} stand in it", "leave some out"
+        return f"{key}: at most {context['max_length']} may stand in it", "leave some out"
     if kind in ("dict_type", "model_type"):
         return (
             f"{key}: a mapping is expected, not {_written(item['input'])}",

@@ -217,7 +217,7 @@ class PlanSection(Section):
         description="the kinds of comparison that are to be decided; all of them unless some are named",
         min_length=1,
     )
-    only: tuple[str, ...] = Field(
+    only: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         (), description="words: entries are measured whose id (`gige.tcp.inter`) holds one of them; all without any"
     )
     sharpen: int = Field(

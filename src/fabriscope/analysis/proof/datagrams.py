@@ -80,7 +80,7 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     for line in lines:
         # The account of the wire took TCP's headers off datagrams too, which have shorter ones.
         packets = line.packet_count if count is None else min(count, line.packet_count)
-        rest += max(0, line.rest_bytes + SHORTER_BYTES * max(0, packets - line.datagram_count))
+        rest += max(0, line.rest_bytes + SHORTER_BYTES * max(0, packets - line.datagram_count)) + line.again_bytes
     return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
 
 

@@ -117,7 +117,8 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * every
     if payload:
         least = ELSEWHERE_SHARE * sum(payload.values())
-    if not hidden or hidden < least or (judged.verdict == REFUTED and passed_by(evidence)):
+    aside = hidden + (found.elsewhere_bytes if judged.verdict == PROVED else 0)  # both are not what was asked for
+    if not hidden or aside < least or (judged.verdict == REFUTED and passed_by(evidence)):
         return ""
     may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
     if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:

@@ -40,7 +40,8 @@ class Line:
     other_packets: int | None = None
     """Of the packets, those that are certainly none of TCP's; None where TCP's segments are not counted."""
     unsure_bytes: int = 0
-    """What else of the job's may be hidden: readings are not of one moment, and idle hosts not always as idle."""
+    """What else of the job's may be hidden: readings are not of one moment, idle hosts not always as idle, and what TCP
+    sent again may have been dropped before it was counted, so that something else was counted in its place."""
 
     @property
     def error(self) -> float | None:

@@ -377,5 +377,5 @@ def _line(
     background = min(max(0, rest), meter.idle_rest_bytes(name, way.direction))
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
-        rest - background, again, 0, udp_count, way.others, max(0, most - rdma - max(0, rest - background)),
+        rest - background, again, 0, udp_count, way.others, max(0, most - rdma - max(0, rest - background)) + again,
     )  # fmt: skip
