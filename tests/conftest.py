@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests import needs
+
+settings.register_profile("fabriscope", deadline=None)  # a busy machine is no failure
+settings.load_profile("fabriscope")
 
 pytest_plugins = ["tests.skips"]
 

@@ -8,7 +8,7 @@ from tests.analysis.hand_watches import HEADERS, SEGMENT
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.segments import headers_and_dropped
-from fabriscope.model.counters import PROVED, UNDECIDED
+from fabriscope.model.counters import OTHER, PROVED, UNDECIDED
 
 
 def test_what_never_reached_the_wire_is_no_closure_error() -> None:
@@ -46,3 +46,16 @@ def test_what_was_sent_again_may_have_been_datagrams() -> None:
     judged = balance(made.watches(), TCP)
     assert judged.verdict == UNDECIDED
     assert "had a UDP socket" in judged.because
+
+
+@pytest.mark.parametrize(("others", "verdict"), [(60 * MB, UNDECIDED), (0, PROVED)])
+def test_what_an_interface_did_not_count_may_have_gone_elsewhere_beside_others(others: int, verdict: str) -> None:
+    """A rule of the routes sends 1.5 MB by eth1: eth0 lacks them as if the host had dropped what was sent again."""
+    made = scene(lambda one: one.tcp("a", "b", 4 * MB, again=2 * MB))
+    lost = 15 * MB // 10
+    made["a"].count("eth0", "tx", -lost - lost // SEGMENT * HEADERS, -(lost // SEGMENT))
+    if others:
+        made.tcp("a", "b", others, over="eth1", role=OTHER, again=3 * MB)
+    judged = balance(made.watches(), TCP)
+    assert judged.verdict == verdict, judged.because
+    assert verdict == PROVED or "sent 1.50 MB more than it counted, and beside others' bytes on eth1" in judged.because

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fabriscope.knobs import knobs
@@ -232,7 +232,6 @@ def test_sweeps(text: Any, sizes: tuple[int, ...]) -> None:
     assert parse_sizes(text) == sizes
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(0, 1 << 20), st.integers(0, 1 << 20), st.integers(0, 64))
 def test_a_sweep_ascends_and_keeps_its_ends(one: int, other: int, perturbation: int) -> None:
     first, last = sorted((one, other))

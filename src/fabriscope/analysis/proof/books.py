@@ -18,6 +18,7 @@ from fabriscope.analysis.proof.doubts import (
     doubt_about,
     spoilt_because,
     unfit_because,
+    wire_up_bytes,
 )
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, LEAST_PORT_BYTES, MEMORY, Evidence
 from fabriscope.analysis.proof.room import passed_by
@@ -233,7 +234,7 @@ def _shares(evidence: Evidence) -> Books:
             text += f"; of {bytes_text(unclear)} more by {_listed(found.unclear)} no holder was seen"
         return Books(PROVED, text, name)
     carried = _listed(found.elsewhere)
-    is_wire_up = other < WIRE_UP_BYTES and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
+    is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
     share = asked / (asked + other)

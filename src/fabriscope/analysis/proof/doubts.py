@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
+from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, RANKS, UNCLEAR
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.words import bytes_text
-from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
+from fabriscope.model.counters import BESIDE, PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
 ELSEWHERE_SHARE = 1 - FOUND_SHARE
@@ -25,6 +26,12 @@ LATE_NS = 100_000_000
 """A look that is this late was missed: a pipe or a Unix socket may have lived and gone."""
 
 _CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
+
+
+def wire_up_bytes(evidence: Evidence) -> int:
+    """Return how much of a job may be addresses alone: without a parallel library nobody has any to tell."""
+    has_library = evidence.ranks.is_parallel or evidence.expected.transport in RDMA_TRANSPORTS
+    return WIRE_UP_BYTES if has_library else LEAST_COUNTED_BYTES
 
 
 def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
@@ -100,7 +107,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and unplaced and unplaced >= ELSEWHERE_SHARE * (unplaced + evidence.found.asked_bytes):
         names = " and ".join(evidence.found.unplaced)
         return f"{bytes_text(unplaced)} went by {names}, which may be {evidence.asked_name} or not"
-    return _lacking(evidence) if judged.verdict == PROVED else ""
+    return _lacking(evidence) or _astray(evidence) if judged.verdict == PROVED else ""
 
 
 def datagrams_because(judged: Books, evidence: Evidence) -> str:
@@ -243,5 +250,26 @@ def _lacking(evidence: Evidence) -> str:
             return (
                 f"{line.interface} of {line.host} counted {bytes_text(lacks)} less than its connections carried "
                 f"({bytes_text(carried)})"
+            )
+    return ""
+
+
+def _astray(evidence: Evidence) -> str:
+    """Return what an interface did not count of the job's connections, which sent some bytes twice, where others' bytes
+    elsewhere could hide it: the host dropped it, or a rule of the routes sent it there.
+    """
+    of_job = (RANKS, OUTWARD, UNCLEAR, BESIDE)
+    used = {(one.source, one.out_interface) for one in evidence.transfers if one.size_bytes and one.kind in of_job}
+    out = [one for one in evidence.lines if one.direction == "out" and one.interface != LOOPBACK]
+    for line in out:
+        elsewhere = [one for one in out if one.host == line.host and one.interface != line.interface]
+        hides = {one.interface: max(0, one.rest_bytes) + one.unsure_bytes for one in elsewhere}
+        size = min(line.lost_bytes, sum(hides.values()))
+        carried = line.tcp_bytes - line.again_bytes
+        if (line.host, line.interface) in used and size > max(ELSEWHERE_SHARE * carried, LEAST_COUNTED_BYTES):
+            return (
+                f"connections over {line.interface} of {line.host} sent {bytes_text(line.lost_bytes)} more than it "
+                f"counted, and beside others' bytes on {max(hides, key=lambda name: hides[name])} as much as "
+                f"{bytes_text(size)} of it may have gone unseen"
             )
     return ""

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fabriscope.analysis.proof.flows import Flow
+
 LARGEST_PACKET_BYTES = 65_536
 """The most payload that an interface counts as one packet: the card cuts it into segments later, or has joined them."""
+
+SACK_BYTES = 28
+"""The most that a packet's option on missing segments adds beside time stamps: TCP's options end at 40 bytes."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,19 @@ def headers_and_dropped(left_bytes: int, choices: Sequence[int], again_bytes: in
 
     headers = min(choices, key=error)
     return headers, min(again_bytes, max(0, headers - left_bytes))
+
+
+def sack_bytes(flows: Sequence[Flow], packet_count: int, *, is_out: bool) -> int:
+    """Return the most that options on missing segments (RFC 2018) take of an interface's packets in one direction.
+
+    Each such packet answers data that went the other way: a connection that receives next to nothing sends none.
+    """
+    answers = 0
+    for one in flows:
+        packets = one.sent_segments if is_out else one.received_segments
+        answered = one.received_bytes if is_out else one.sent_bytes + one.retransmitted_bytes
+        answers += answered if packets is None else min(packets, answered)
+    return SACK_BYTES * min(packet_count, answers)
 
 
 def datagram_counts(ways: Sequence[Way], counts: Mapping[str, int]) -> dict[tuple[str, str], int]:

@@ -9,12 +9,10 @@ from functools import cached_property
 
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
 from fabriscope.analysis.proof.line import Line, told_apart
-from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped
+from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped, sack_bytes
 from fabriscope.model.counters import Reading, Watch
 
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
-SACK_BYTES = 28
-"""The most that a packet's option on missing segments adds beside time stamps: TCP's options end at 40 bytes."""
 ROCE_BYTES = 8 + 12 + 4
 """UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
 WORD_BYTES = 4
@@ -347,11 +345,10 @@ def _line(
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     payload = way.payload_bytes
     version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
-    # Loopback counts packets without their link header.
-    link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
     ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
     rdma_packets, tcp_packets = packets - way.packet_count, way.packet_count - udp_count
-    per_packet = link_bytes + ip_bytes
+    # Loopback counts packets without their link header.
+    per_packet = ip_bytes + (0 if name == LOOPBACK else meter.link_bytes(way.direction))
     shorter = rdma_packets * (per_packet + ROCE_BYTES) + udp_count * (per_packet + UDP_BYTES)
     # Time stamps are on or off for a whole host: of the two the one that explains more.
     choices = [shorter + tcp_packets * (per_packet + TCP_BYTES + option) for option in (TIME_STAMP_BYTES, 0)]
@@ -371,11 +368,12 @@ def _line(
         rdma = min(max(0, rest), rdma_packets * largest)
         rest -= rdma
     if rest > 0 and (peers_retransmitted or any(one.retransmitted_bytes for one in mine)):
-        sack = min(rest, tcp_packets * SACK_BYTES)
+        sack = min(rest, sack_bytes(mine, tcp_packets, is_out=is_out))
         headers, rest = headers + sack, rest - sack
     # The background explains what is left, and no more: packets of others may be connections that were listed.
     background = min(max(0, rest), meter.idle_rest_bytes(name, way.direction))
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
-        rest - background, again, 0, udp_count, way.others, max(0, most - rdma - max(0, rest - background)) + again,
+        rest - background, again, 0, udp_count, way.others,
+        max(0, most - rdma - max(0, rest - background)) + again, dropped,
     )  # fmt: skip
