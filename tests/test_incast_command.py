@@ -77,3 +77,32 @@ def test_a_lab_is_measured_and_told(over: str, layer: str, tmp_path: Path) -> No
         assert point.share_of_limit is None or point.share_of_limit <= 1.01
         assert point.evidence.dropped_frames is not None
     assert set(run.streams()["rank"].unique()) == {1, 2}
+
+
+@pytest.mark.parametrize("over", ["tcp", "mpi"])
+def test_several_hosts_that_receive_are_told_each_and_together(over: str, tmp_path: Path) -> None:
+    needs.lab()
+    words = ("--over", over, *(("--mpi", needs.mpi_library().name) if over == "mpi" else ()))
+    slow = "ethernet-100,rate=20Mb/s,buffer=64KiB,on_full=pause"
+    sizes = ("--size", "8KiB", "--streams", "1", "--duration", "100ms", "--launches", "2")
+    ends = ("--to", "node[1-2]", "--from", "node[3-4]")
+    done = command(*ends, *words, *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
+    run = api.load(tmp_path / "run")
+    (curve,) = results_of(store.open_run(tmp_path / "run").read()).incast_curves
+    assert done.exit_code == incast._status([curve]), done.output
+    assert curve.sentence() in " ".join(done.output.split())
+    assert "to 2 hosts" in curve.name
+    (point,) = curve.points
+    assert (point.stream_count, [one.host for one in point.destinations]) == (2, ["node1", "node2"])
+    assert point.launch_count + point.refused_window_count >= 2
+    if point.aggregate.value is not None:
+        parts = [one.aggregate.value or 0.0 for one in point.destinations]
+        assert max(parts) <= point.aggregate.value <= 2 * max(parts) * 1.01
+        assert run.destinations()["host"].to_list() == ["node1", "node2"]
+    assert set(run.streams().select("rank", "to_rank").rows()) == {(2, 0), (3, 1)}
+
+
+def test_a_victim_is_beside_one_host_that_receives(tmp_path: Path) -> None:
+    ends = ("--to", "node[1-2]", "--from", "node[3-4]", "--victim", "node5,node6")
+    done = command(*ends, "--lab", "gige", "-o", tmp_path / "run")
+    assert "--victim is beside many to one" in " ".join(done.output.split())

@@ -46,9 +46,10 @@ class Session {
     OptionSet options;
     Timing timing = Timing::kOrigin;
     BufferUse buffer_use = BufferUse::kSeparate;
-    std::vector<Peers> links;          // that it needs
-    OptionSet first_options;           // of the first of them, beside `options`
-    std::vector<Endpoint*> endpoints;  // this rank's ends of them
+    std::vector<Peers> links;               // that it needs
+    OptionSet first_options;                // of the first of them, beside `options`
+    std::map<std::size_t, Endpoint*> ends;  // this rank's, by the number of their link
+    std::vector<Endpoint*> endpoints;       // the same in the order of the links
     bool failed = false;
   };
 
@@ -91,6 +92,7 @@ class Session {
   void open_endpoints();
   std::vector<Link> needed_links() const;
   void open_link(const Link& link);
+  static void add_end(CaseState& state, const Link& link, Endpoint* endpoint);
   void fail_too_long_cases(const Endpoint* endpoint, const Peers& peers,
                            const std::vector<std::size_t>& case_indexes);
   void report_endpoint(const Link& link, const Fields& effective);

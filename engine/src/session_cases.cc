@@ -13,6 +13,8 @@ namespace {
 
 // Of the pair alone, where the others beside it have another one.
 constexpr char kVictimClass[] = "victim_traffic_class";
+// Of stars, for benchmarks that have the parameter.
+constexpr char kReceivers[] = "receivers";
 
 // Each rank's partner; -1: it has none.
 std::vector<int> pair_of_two(int rank_count) {
@@ -41,14 +43,29 @@ std::vector<int> pairs_of_all(int rank_count, const std::string& pairing) {
   return peers;
 }
 
-// Rank 0 with each other rank: as many links, for a rank has one peer in each.
-std::vector<std::vector<int>> star_of_all(int rank_count) {
-  if (rank_count < 2) throw CaseError("it takes 2 ranks or more, and this run has 1");
+int receivers_of(const Parameters& parameters, int rank_count) {
+  const std::string text = parameter_or(parameters, kReceivers, "1");
+  const bool is_number =
+      !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
+  const int receiver_count = is_number ? std::stoi(text) : 0;
+  if (receiver_count < 1) throw CaseError("receivers is '" + text + "', not 1 or more");
+  const int sender_count = rank_count - receiver_count;
+  if (sender_count >= receiver_count && sender_count % receiver_count == 0) return receiver_count;
+  if (receiver_count == 1) throw CaseError("it takes 2 ranks or more, and this run has 1");
+  throw CaseError("receivers is " + text + ", and of " + std::to_string(rank_count) +
+                  " ranks each of them cannot have as many senders as the others");
+}
+
+// Each receiver with its senders, those of rank 0 first: as many links, for a rank has one peer in
+// each.
+std::vector<std::vector<int>> stars_of_all(int rank_count, int receiver_count) {
+  const int of_each = (rank_count - receiver_count) / receiver_count;
   std::vector<std::vector<int>> links;
-  for (int rank = 1; rank < rank_count; ++rank) {
+  for (int rank = receiver_count; rank < rank_count; ++rank) {
+    const int receiver = (rank - receiver_count) / of_each;
     std::vector<int> peers(static_cast<std::size_t>(rank_count), -1);
-    peers[0] = rank;
-    peers[static_cast<std::size_t>(rank)] = 0;
+    peers[static_cast<std::size_t>(receiver)] = rank;
+    peers[static_cast<std::size_t>(rank)] = receiver;
     links.push_back(std::move(peers));
   }
   return links;
@@ -135,7 +152,8 @@ void Session::resolve_case(std::size_t case_index) {
                                   parameter_or(state.parameters, "pairing", "half"))};
       break;
     case Pattern::kStar:
-      state.links = star_of_all(rendezvous_.rank_count());
+      state.links = stars_of_all(rendezvous_.rank_count(),
+                                 receivers_of(state.parameters, rendezvous_.rank_count()));
       break;
     case Pattern::kBeside:
       state.links = pair_beside_star(rendezvous_.rank_count());

@@ -38,7 +38,8 @@ std::size_t Session::send_place_bytes(std::size_t case_index) const {
 
 std::size_t Session::receive_place_bytes(std::size_t case_index) const {
   return cases_[case_index].benchmark->receive_buffer_bytes(
-      spec_.cases[case_index].message_size_bytes, rendezvous_.rank_count(), rank());
+      spec_.cases[case_index].message_size_bytes, rendezvous_.rank_count(),
+      std::max<std::size_t>(peers_of(cases_[case_index]).size(), 1));
 }
 
 bool Session::rotates(std::size_t case_index) const {

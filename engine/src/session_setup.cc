@@ -150,6 +150,10 @@ void Session::open_endpoints() {
   make_buffers();
   make_pools();
   for (const Link& link : needed_links()) open_link(link);
+  // Links that an earlier case needed were opened in its order.
+  for (CaseState& state : cases_) {
+    for (const auto& [number, endpoint] : state.ends) state.endpoints.push_back(endpoint);
+  }
   report_rejected_connections();
 }
 
@@ -205,7 +209,7 @@ void Session::open_link(const Link& link) {
   Endpoint* endpoint = peer >= 0 ? endpoints_.back().get() : nullptr;
   std::size_t request_count = 0;
   for (const std::size_t index : case_indexes) {
-    if (endpoint != nullptr) cases_[index].endpoints.push_back(endpoint);
+    if (endpoint != nullptr) add_end(cases_[index], link, endpoint);
     request_count = std::max(
         request_count, cases_[index].benchmark->request_count(spec_.cases[index].window_size));
   }
@@ -213,6 +217,14 @@ void Session::open_link(const Link& link) {
   fail_too_long_cases(endpoint, link.peers, case_indexes);
   use_buffers(endpoint, case_indexes);
   report_endpoint(link, endpoint != nullptr ? endpoint->effective_options() : Fields());
+}
+
+void Session::add_end(CaseState& state, const Link& link, Endpoint* endpoint) {
+  for (std::size_t at = 0; at < state.links.size(); ++at) {
+    if (state.links[at] == link.peers && options_of(state, at) == link.options) {
+      state.ends[at] = endpoint;
+    }
+  }
 }
 
 // By the word of the first rank that has a peer: one without has no endpoint to ask.

@@ -50,9 +50,9 @@ TEST(every_answer_is_checked) {
 
 TEST(only_rank_0_has_a_place_for_every_sender) {
   const auto incast = benchmark_registry().create("incast");
-  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 0), 4000U);
-  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 2, 0), 1000U);
-  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 4), 1000U);
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 4), 4000U);
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 2, 1), 1000U);
+  CHECK_EQUAL(incast->receive_buffer_bytes(1000, 5, 1), 1000U);
   CHECK_EQUAL(incast->buffer_bytes(1000, 5), 1000U);
 }
 

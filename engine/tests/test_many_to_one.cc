@@ -92,3 +92,44 @@ TEST(what_it_cannot_be_told_fails_the_case_alone) {
   CHECK_EQUAL(count_of(bad.output, R"("type":"failure")"), 2U);
   CHECK_CONTAINS(bad.output, "mode is 'often', not streams or rounds");
 }
+
+TEST(many_to_many_is_told_by_rank_0_of_all_receivers) {
+  constexpr char kToTwo[] =
+      "case id=s benchmark=many_to_many receivers=2 message_size_bytes=3000 duration_ms=20\n"
+      "case id=r benchmark=many_to_many receivers=2 message_size_bytes=500 duration_ms=20 "
+      "mode=rounds\n"
+      "case id=o benchmark=many_to_one message_size_bytes=3000 duration_ms=10\n"
+      "case id=p benchmark=ping_pong message_size_bytes=8\n";
+  for (const char* transport : {"shm", "tcp"}) {
+    const Ran ran = run_in_threads(transport, spec_with(kToTwo), 6);
+    CHECK_EQUAL(ran.exit_code, kExitOk);
+    CHECK_CONTAINS(last_line(ran.output), R"("status":"ok")");
+    CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
+    for (const char* mine : {R"("stream_block","case":"s")", R"("stream_block","case":"r")"}) {
+      const auto streams = arrays_of(ran.output, mine, "arrived_bytes");
+      CHECK(!streams.empty());
+      CHECK_EQUAL(streams.size() % 4, 0U);
+      for (const auto& bytes : streams) CHECK(bytes[0] + bytes[1] + bytes[2] > 0);
+    }
+    for (const char* pair : {R"("2>0":)", R"("3>0":)", R"("4>1":)", R"("5>1":)"}) {
+      CHECK_CONTAINS(ran.output, pair);
+    }
+    CHECK_EQUAL(count_of(ran.output, R"("2>1":)"), 0U);
+    CHECK(count_of(ran.output, R"("measured","rank":5,"arrived_bytes")") > 0);
+  }
+}
+
+TEST(receivers_that_cannot_be_fail_the_case_alone) {
+  const Ran ran =
+      run_in_threads("tcp",
+                     spec_with("case id=a benchmark=many_to_many receivers=2 message_size_bytes=8\n"
+                               "case id=b benchmark=many_to_many receivers=0 message_size_bytes=8\n"
+                               "case id=c benchmark=many_to_many receivers=4 message_size_bytes=8\n"
+                               "case id=d benchmark=incast receivers=2 message_size_bytes=8\n"
+                               "case id=p benchmark=ping_pong message_size_bytes=8\n"),
+                     5);
+  CHECK_EQUAL(ran.exit_code, kExitOk);
+  CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 4U);
+  CHECK_CONTAINS(ran.output, "receivers is 2, and of 5 ranks each of them cannot have as many");
+  CHECK_CONTAINS(ran.output, "receivers is '0', not 1 or more");
+}

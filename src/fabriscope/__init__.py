@@ -113,8 +113,12 @@ class Run:
         return self._results.groups
 
     def incast(self) -> pl.DataFrame:
-        """Return one row for each number of streams and message size of many to one: aggregate, fairness, evidence."""
+        """Return one row for each number of streams and size of many to one, or to many: aggregate, evidence."""
         return self._results.incast
+
+    def destinations(self) -> pl.DataFrame:
+        """Return one row for each host that receives in many to many: aggregate, slowest stream, fairness."""
+        return self._results.destinations
 
     def streams(self) -> pl.DataFrame:
         """Return the bytes of each stream of many to one in each interval of 10 ms or more."""

@@ -21,7 +21,7 @@ from fabriscope.analysis.values.launch_values import limits_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.manifest import Manifest
-from fabriscope.model.ranks import Layout
+from fabriscope.model.ranks import Layout, to_one
 
 
 def test_wire_bytes_by_hand() -> None:
@@ -148,3 +148,12 @@ def test_one_percent_is_tolerated() -> None:
     assert is_impossible(101.1, 100, larger_is_better=True)
     assert is_impossible(98.9, 100, larger_is_better=False)
     assert not is_impossible(1e9, None, larger_is_better=True)
+
+
+def test_many_to_many_has_the_ports_of_those_that_receive_or_send_whichever_are_fewer() -> None:
+    one = metric_limit("aggregate_bytes_per_s", 10**9, 1500, 65536, None, "tcp", ranks=to_one(4, 5))
+    assert one is not None
+    for receivers, hosts, ports in ((2, 6, 2), (3, 9, 3), (3, 5, 2)):
+        layout = to_one(12, hosts, receivers)
+        limit = metric_limit("aggregate_bytes_per_s", 10**9, 1500, 65536, None, "tcp", ranks=layout)
+        assert limit == pytest.approx(ports * one)

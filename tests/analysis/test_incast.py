@@ -23,10 +23,12 @@ MS = 1_000_000
 QUIET = Evidence(0, 0, 0, 0)
 
 
-def window(series: dict[int, tuple[int, ...]], *, skew_ns: int = 0, receiver_late_ns: int = 0) -> StreamWindow:
+def window(
+    series: dict[int, tuple[int, ...]], *, skew_ns: int = 0, receiver_late_ns: int = 0, receivers: int = 1
+) -> StreamWindow:
     return StreamWindow(
         launch_id=1, block=1, case_id="c", burst=1, duration_ns=40 * MS, interval_ns=10 * MS, first_start_ns=1000,
-        receiver_start_ns=1000 + receiver_late_ns, skew_ns=skew_ns, series=series,
+        receiver_starts_ns=(1000 + receiver_late_ns,) * receivers, skew_ns=skew_ns, series=series,
         after_bytes=dict.fromkeys(series, 7),
     )  # fmt: skip
 
@@ -57,6 +59,17 @@ def test_a_receiver_that_began_late_counts_no_byte_beyond_the_window() -> None:
     late = window({1: (100, 100, 100, 100)}, receiver_late_ns=5 * MS)
     assert late.stream_bytes == {1: 350}
     assert window({1: (100, 100, 100, 100)}, receiver_late_ns=-5 * MS).stream_bytes == {1: 400}
+
+
+def test_of_many_to_many_each_host_that_receives_has_its_streams_and_the_sum_has_all() -> None:
+    rates: dict[int, tuple[int, ...]] = {2: (100,) * 4, 3: (50,) * 4, 4: (200,) * 4, 5: (50,) * 4}
+    many = window(rates, receivers=2)
+    assert [many.receiver_of(rank) for rank in rates] == [0, 0, 1, 1]
+    assert [many.metric(AGGREGATE, host) for host in (None, 0, 1)] == pytest.approx([40_000, 15_000, 25_000])
+    assert [many.metric(SLOWEST, host) for host in (None, 0, 1)] == pytest.approx([5_000, 5_000, 5_000])
+    assert many.metric(FAIRNESS, 0) == pytest.approx(150**2 / (2 * (100**2 + 50**2)))
+    assert many.metric(FAIRNESS, 1) == pytest.approx(250**2 / (2 * (200**2 + 50**2)))
+    assert series_frame([many])["to_rank"].unique().sort().to_list() == [0, 1]
 
 
 @pytest.mark.parametrize(("skew_ms", "is_comparable"), [(0, True), (4, True), (5, False), (60, False)])

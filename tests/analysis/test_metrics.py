@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from fabriscope.analysis.comparing.comparisons import sign_of
-from fabriscope.model.benchmark_kind import APPLICATION, SERVICE, STREAMS
+from fabriscope.model.benchmark_kind import APPLICATION, OF_STREAMS, SERVICE
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import METRICS, metric_of, metric_value
 from fabriscope.model.quantity import Operations, Quantity, Ranks, Timing, quantity_of
 
-LATER = (STREAMS, SERVICE, APPLICATION)
+LATER = (*OF_STREAMS, SERVICE, APPLICATION)
 """Patterns of what no operation of our engine times."""
 IDS = (Path(__file__).parent / "data" / "metric_ids.txt").read_text().split()
 """What run folders, tables and documents of any version may hold: none is ever renamed."""

@@ -15,6 +15,7 @@ from fabriscope.running.site import planned_fabrics
 WORDS = Vocabulary(frozenset(BENCHMARKS), frozenset({"engine"}), frozenset({"tcp", "mpi"}), frozenset({"gige"}))
 HEAD = "name: x\nhosts: node[1-4]\nfabrics: {gige: {lab: gige}}\nfloor: false\nlaunches: 1\n"
 SENT = "benchmarks: {many_to_one: {sizes: [64KiB]}}\n"
+MANY = "benchmarks: {many_to_many: {sizes: [64KiB]}}\n"
 
 
 def placed(tmp_path: Path, text: str) -> dict[str, tuple[str, ...]]:
@@ -41,6 +42,31 @@ def test_streams_go_round_the_hosts_that_send(tmp_path: Path) -> None:
     }
 
 
+def test_the_streams_to_each_host_that_receives_follow_one_another_round_the_hosts_that_send(tmp_path: Path) -> None:
+    text = "many_to_many: {to: 'node[1-2]', from: 'node[3-4]', streams: 1..3}\n" + MANY
+    three, four = "node3", "node4"
+    assert placed(tmp_path, text) == {
+        "gige.tcp.inter.2to2x2": ("node1", "node2", three, four),
+        "gige.tcp.inter.4to2x2": ("node1", "node2", three, four, three, four),
+        "gige.tcp.inter.6to2x2": ("node1", "node2", *(three, four) * 3),
+    }
+
+
+def test_many_to_one_and_many_to_many_of_the_same_ranks_are_launches_of_their_own(tmp_path: Path) -> None:
+    one = "many_to_one: {to: node1, from: 'node[2-4]', streams: 3}\n"
+    both = one + "many_to_many: {to: 'node[1-2]', streams: 1}\nbenchmarks: {many_to_one: {}, many_to_many: {}}\n"
+    hosts = ("node1", "node2", "node3", "node4")
+    assert placed(tmp_path, both) == {"gige.tcp.inter.4x1": hosts, "gige.tcp.inter.2to2x2": hosts}
+
+
+def test_several_that_receive_are_read_back_from_a_label() -> None:
+    for receivers in range(2, 5):
+        for of_each in range(1, 5):
+            layout = to_one(of_each * receivers, receivers + 3, receivers)
+            assert layout_from(layout.label()) == layout
+            assert len(set(layout.hosts([f"n{number}" for number in range(9)]))) == layout.host_count
+
+
 def test_a_layout_is_read_back_from_its_label() -> None:
     for streams in range(3, 12):
         for hosts in range(2, 6):
@@ -64,6 +90,20 @@ def test_time_is_what_the_streams_take(tmp_path: Path) -> None:
     [
         ("many_to_one: {to: node1, from: 'node[1-3]'}\n" + SENT, "node1 both sends and receives"),
         ("many_to_one: {to: 'node[1-2]'}\n" + SENT, "one host that receives, not 2"),
+        (MANY, "needs several hosts that receive, and none is named"),
+        ("many_to_many: {to: node1}\n" + MANY, "needs several hosts that receive, and 1 is named"),
+        (
+            "many_to_many: {to: 'node[1-2]', from: 'node[2-3]'}\n" + MANY,
+            "node2 both sends and receives in many_to_many",
+        ),
+        ("many_to_many: {to: 'node[1-4]'}\n" + MANY, "many_to_many needs a host that sends"),
+        ("many_to_many: {to: 'node[1-3]', streams: 512}\n" + MANY, "512 streams to each of 3 hosts are more than 1024"),
+        ("many_to_many: {to: 'node[1-2]', victim: {from: node3, to: node4}}\n" + MANY, "victim"),
+        ("many_to_many: {to: 'node[1-2]'}\n" + SENT, "the plan measures no such benchmark"),
+        (
+            "layers: [mpi]\nmpi: [mpich]\nmany_to_many: {to: 'node[1-2]', streams: 2}\n" + MANY,
+            "each host that sends has one stream, and there are 2",
+        ),
         ("many_to_one: {from: node9}\n" + SENT, "node9 of many_to_one is not among the plan's hosts"),
         ("many_to_one: {streams: 0}\n" + SENT, "0 is neither a count from 1 to 1024"),
         ("many_to_one: {streams: 4..2}\n" + SENT, "nor a range such as 1..10"),

@@ -20,9 +20,10 @@
 namespace fabriscope {
 
 enum class Pattern {
-  kPair,    // ranks 0 and 1 over an endpoint; ranks beyond them wait
-  kPairs,   // every rank and its partner over an endpoint, all pairs at once
-  kStar,    // rank 0 and every other rank, over an endpoint each
+  kPair,   // ranks 0 and 1 over an endpoint; ranks beyond them wait
+  kPairs,  // every rank and its partner over an endpoint, all pairs at once
+  kStar,   // rank 0 and every other rank, over an endpoint each; with `receivers=n` ranks 0 to n -
+          // 1, each with an equal share of the others
   kBeside,  // ranks 0 and 1, and beside them rank 2 with each of those above it, and with rank 0
   kGroup,   // all ranks at once, through the library's own operations and without an endpoint
 };
@@ -32,7 +33,8 @@ using Parameters = std::map<std::string, std::string>;
 
 struct BenchmarkContext {
   Endpoint* endpoint;  // to `peer`; null for kGroup
-  // Of kStar, at rank 0: to ranks 1, 2 ...; of kBeside, there: to 1 and 2, at rank 2: to 0, 3, 4
+  // Of kStar, at rank 0: to ranks 1, 2 ... (at each receiver: to its senders); of kBeside, there:
+  // to 1 and 2, at rank 2: to 0, 3, 4
   // ...
   const std::vector<Endpoint*>& endpoints;
   int rank;
@@ -111,9 +113,10 @@ class Benchmark {
   virtual std::size_t buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/) const {
     return message_size_bytes;
   }
-  // What this rank's buffer for receiving has to hold, where that is not what the other one does.
+  // What this rank's buffer for receiving has to hold, where that is not what the other one does:
+  // `peer_count` is how many ranks it has endpoints to.
   virtual std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int rank_count,
-                                           int /*rank*/) const {
+                                           std::size_t /*peer_count*/) const {
     return buffer_bytes(message_size_bytes, rank_count);
   }
 

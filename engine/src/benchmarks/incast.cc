@@ -13,10 +13,9 @@ class Incast : public Benchmark {
   std::size_t request_count(std::size_t window_size) const override { return window_size; }
   // Every sender's messages have a place of their own at rank 0, and nowhere else: the memory of
   // all ranks together grows with their number and not with its square.
-  std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int rank_count,
-                                   int rank) const override {
-    const int place_count = rank == 0 && rank_count > 1 ? rank_count - 1 : 1;
-    return message_size_bytes * static_cast<std::size_t>(place_count);
+  std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/,
+                                   std::size_t peer_count) const override {
+    return message_size_bytes * peer_count;
   }
 
   std::optional<PairTraffic> operation_traffic(std::size_t message_size_bytes,

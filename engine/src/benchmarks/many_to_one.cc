@@ -1,5 +1,7 @@
 // Many to one for a fixed time: every other rank sends to rank 0, all from one instant of the
 // common clock on, and rank 0 writes down how many bytes of each stream had arrived at which time.
+// Many to many is the same to several ranks at once: with `receivers=n` the ranks 0 to n - 1
+// receive, each from an equal share of the others.
 //
 // `mode=streams`: each sender sends as fast as it can. `mode=rounds`: rank 0 asks all of them at
 // once, each answers by a window of messages, and the next round begins when all have arrived.
@@ -13,12 +15,14 @@
 #include "fabriscope/benchmark.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/error.h"
+#include "stream_accounts.h"
 
 namespace fabriscope {
 namespace {
 
 constexpr char kMode[] = "mode";
 constexpr char kDuration[] = "duration_ms";
+constexpr char kReceivers[] = "receivers";  // src/session_cases.cc: who sends to whom
 constexpr std::int64_t kUsualDurationMs = 300;
 constexpr std::int64_t kLongestMs = 600'000;
 constexpr std::size_t kQuestionBytes = 4;
@@ -42,17 +46,18 @@ class ManyToOne : public Benchmark {
  public:
   Pattern pattern() const override { return Pattern::kStar; }
   std::vector<Timing> timing_kinds() const override { return {Timing::kCommonClock}; }
-  std::vector<std::string> parameter_names() const override { return {kMode, kDuration}; }
+  std::vector<std::string> parameter_names() const override {
+    return {kMode, kDuration, kReceivers};
+  }
   bool reads_payload() const override { return true; }
   bool fills_a_burst() const override { return true; }
   bool counts_its_traffic() const override { return true; }
   std::size_t request_count(std::size_t window_size) const override { return window_size + 1; }
-  // At rank 0 each message that a sender may have under way has a place of its own: its first byte
-  // says whether it is the last.
-  std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int rank_count,
-                                   int rank) const override {
-    const int stream_count = rank == 0 && rank_count > 1 ? rank_count - 1 : 1;
-    return message_size_bytes * kPlaces * static_cast<std::size_t>(stream_count);
+  // At a receiver each message that a sender may have under way has a place of its own: its first
+  // byte says whether it is the last.
+  std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/,
+                                   std::size_t peer_count) const override {
+    return message_size_bytes * kPlaces * peer_count;
   }
 
   void prepare(const BenchmarkContext& context) override {
@@ -68,11 +73,14 @@ class ManyToOne : public Benchmark {
     const auto operation_count = static_cast<std::size_t>(timer.operation_count());
     if (context.rank > context.peer) {
       in_rounds_ ? answer(context, timer) : stream(context, timer);
+      context.rendezvous.gather({});
       return;
     }
     arrivals_ = Arrivals(context.endpoints, operation_count, duration_ns_);
     traffic_.assign(context.endpoints.size(), PairTraffic{});
     in_rounds_ ? ask(context, timer) : gather(context, timer);
+    accounts_ = StreamAccounts(arrivals_, traffic_, operation_count);
+    accounts_.collect(context.rendezvous);
   }
 
   void verify(const BenchmarkContext& context, PayloadCheck& check) override {
@@ -84,14 +92,14 @@ class ManyToOne : public Benchmark {
   Fields details() const override {
     return {{"duration_ns", duration_ns_}, {"interval_ns", arrivals_.interval_ns()}};
   }
-  std::vector<PairTraffic> counted_traffic() const override { return traffic_; }
+  std::vector<PairTraffic> counted_traffic() const override { return accounts_.traffic(); }
   std::vector<std::vector<std::int64_t>> arrived_bytes(std::size_t operation) const override {
-    return arrivals_.of_operation(operation);
+    return accounts_.of_operation(operation);
   }
 
  private:
-  // What rank 0 is ready for ahead of the message that it waits for. Two places are enough: while
-  // one is read the next one fills.
+  // What a receiver is ready for ahead of the message that it waits for. Two places are enough:
+  // while one is read the next one fills.
   static constexpr std::size_t kPlaces = 2;
 
   struct Stream {
@@ -118,7 +126,7 @@ class ManyToOne : public Benchmark {
 
   // ---- free streams
 
-  // Rank 0. A stream's operation ends with kPlaces messages that say so: as many as it had been
+  // A receiver. A stream's operation ends with kPlaces messages that say so: as many as it had been
   // made ready for, so that nothing of this case is expected when another one has its turn.
   void gather(const BenchmarkContext& context, BurstTimer& timer) {
     const std::size_t size_bytes = context.message_size_bytes;
@@ -265,10 +273,13 @@ class ManyToOne : public Benchmark {
   std::int64_t duration_ns_ = kUsualDurationMs * 1'000'000;
   Arrivals arrivals_;
   std::vector<PairTraffic> traffic_;
+  StreamAccounts accounts_;
 };
 
 }  // namespace
 }  // namespace fabriscope
 
 FABRISCOPE_REGISTER(benchmark_registry, "many_to_one",
+                    [] { return std::make_unique<fabriscope::ManyToOne>(); })
+FABRISCOPE_REGISTER(benchmark_registry, "many_to_many",
                     [] { return std::make_unique<fabriscope::ManyToOne>(); })

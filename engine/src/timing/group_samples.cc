@@ -145,10 +145,11 @@ JsonObject rank_line(const std::string& case_id, const GroupBurst& group, std::s
 void append_streams(const std::string& case_id, const GroupBurst& group, std::size_t sample,
                     std::vector<JsonObject>& lines) {
   if (sample >= group.arrived_bytes.size()) return;
-  std::int64_t rank = 0;
+  // The ranks that send come after those that receive.
+  auto rank = static_cast<std::int64_t>(group.ranks.size() - group.arrived_bytes[sample].size());
   for (const std::vector<std::int64_t>& bytes : group.arrived_bytes[sample]) {
     JsonObject line = block_head("stream_block", case_id, group, "measured");
-    line.add("rank", ++rank);
+    line.add("rank", rank++);
     lines.push_back(line.add("arrived_bytes", bytes));
   }
 }

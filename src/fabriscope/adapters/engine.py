@@ -188,6 +188,8 @@ def _series_lines(cases: Sequence[Case], fabric: Fabric | None) -> Iterator[str]
 def _alike(case: Case, fabric: Fabric | None) -> dict[str, object]:
     """Return what the engine is told of a case beside its size and its window."""
     words: dict[str, object] = {"benchmark": case.benchmark, **case.parameter_map}
+    if case.entry.receivers > 1:
+        words["receivers"] = case.entry.receivers
     layer = layer_of(case.entry.layer)
     if layer.provider:
         words["provider"] = layer.provider

@@ -27,6 +27,7 @@ from fabriscope.analysis.frames import (
     planned_cases,
 )
 from fabriscope.analysis.incast.curves import incast_curves, incast_frame
+from fabriscope.analysis.incast.destinations import destinations_frame
 from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.papers.selections import State
@@ -188,8 +189,8 @@ class Results:
 
     @cached_property
     def incast_curves(self) -> list[IncastCurve]:
-        """Return many to one over the number of senders: aggregate, fairness, knee, state with its evidence."""
-        return incast_curves(self.run, self.graded)
+        """Return many to one and to many over the number of senders: aggregate, fairness, knee, state, evidence."""
+        return incast_curves(self.run, self.graded, self.rules.method)
 
     @cached_property
     def incast(self) -> pl.DataFrame:
@@ -197,8 +198,13 @@ class Results:
         return incast_frame(self.incast_curves)
 
     @cached_property
+    def destinations(self) -> pl.DataFrame:
+        """Return one row for each host that receives and each point of many to many, DESTINATION_SCHEMA."""
+        return destinations_frame(self.incast_curves)
+
+    @cached_property
     def streams(self) -> pl.DataFrame:
-        """Return the bytes of each stream of many to one in each interval, SERIES_SCHEMA."""
+        """Return the bytes of each stream of many to one and many to many in each interval, SERIES_SCHEMA."""
         return series_frame(window for windows in windows_by_launch(self.run).values() for window in windows)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""`fabriscope incast`: many senders to one receiver, as a table and a verdict."""
+"""`fabriscope incast`: many senders to one receiver, or to several, as a table and a verdict."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _LAYERS = {
 
 
 @click.command(name="incast")
-@click.option("--to", "receiver", required=True, metavar="HOST", help="The host that receives.")
+@click.option("--to", "receiver", required=True, metavar="HOSTS", help="The host that receives, or several.")
 @click.option("--from", "senders", required=True, metavar="HOSTS", help="The hosts that send, as in node[2-5].")
-@click.option("--streams", default="", metavar="COUNTS", help="1..10, or 1,4,8  [default: 1 to the senders' number].")
+@click.option(
+    "--streams", default="", metavar="COUNTS", help="To each host: 1..10, or 1,4,8  [default: 1 to the senders]."
+)
 @click.option(
     "--size", "sizes", multiple=True, default=("64KiB",), metavar="SIZE", help="Of a message; may be repeated."
 )
@@ -47,11 +49,12 @@ _LAYERS = {
 @click.option("-o", "--output", type=_usage.PATH, help="Run folder [default: runs/incast-TIME].")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but table and verdict.")
 def incast(**options: Any) -> None:
-    """Send from many hosts to one, for each number of streams, and tell whether the fabric holds its aggregate.
+    """Send from many hosts to one, or to several, for each number of streams: does the fabric hold its aggregate?
 
     \b
     fabriscope incast --to node1 --from 'node[2-5]' --streams 1..10 --size 1MB --interface eth1
     fabriscope incast --to node1 --from 'node[2-5]' --lab gige,buffer=64KiB
+    fabriscope incast --to 'node[1-2]' --from 'node[3-6]' --streams 1..4 --interface eth1
     fabriscope incast --to g1 --from 'g[2-4]' --over rdma --lab ethernet-100,on_full=pause
     fabriscope incast --to node1 --from 'node[2-4]' --victim node5,node6 --lab gige,on_full=pause
     fabriscope incast --to node1 --from 'node[2-5]' --over mpi --mpi openmpi --interface ib0 --rdma ib
@@ -101,18 +104,16 @@ def _plan_text(options: dict[str, Any]) -> str:
         benchmark["mode"] = "rounds"
     if layer == "verbs" and is_lab:
         benchmark["verbs"] = {"completion": "event"}
-    many_to_one: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
-    if options["streams"]:
-        many_to_one["streams"] = [int(one) if one.isdigit() else one for one in options["streams"].split(",")]
-    if pair := _victim(options["victim"]):
-        many_to_one["victim"] = dict(zip(("from", "to"), pair, strict=True))
+    name, pair = "many_to_many" if _is_many(options["receiver"]) else "many_to_one", _victim(options["victim"])
+    if pair and name == "many_to_many":
+        raise click.UsageError("--victim is beside many to one: name one host with --to")
     plan = {
         "name": "incast",
         "hosts": [*hosts, *_more_hosts(pair, hosts)],
         "fabrics": {"fabric": fabric},
         "layers": [layer],
-        "many_to_one": many_to_one,
-        "benchmarks": {"many_to_one": benchmark, **_benchmarks_of_victim(pair, options["sizes"], benchmark)},
+        name: _streams(options, pair),
+        "benchmarks": {name: benchmark, **_benchmarks_of_victim(pair, options["sizes"], benchmark)},
         "launches": options["launches"],
         "budget": "1s",
         "floor": False,
@@ -120,6 +121,23 @@ def _plan_text(options: dict[str, Any]) -> str:
         **({"guests": "all"} if is_rdma and is_lab else {}),
     }
     return yaml.safe_dump(plan, sort_keys=False)
+
+
+def _streams(options: dict[str, Any], pair: list[str]) -> dict[str, Any]:
+    """Return who receives and who sends, how many streams, and the two hosts of a victim."""
+    streams: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
+    if options["streams"]:
+        streams["streams"] = [int(one) if one.isdigit() else one for one in options["streams"].split(",")]
+    if pair:
+        streams["victim"] = dict(zip(("from", "to"), pair, strict=True))
+    return streams
+
+
+def _is_many(hosts: str) -> bool:
+    """Return whether a list names several hosts; what is wrong with one the plan's check says with its place."""
+    with contextlib.suppress(HostError):
+        return len(unfolded(hosts)) > 1
+    return False
 
 
 def _victim(text: str | None) -> list[str]:

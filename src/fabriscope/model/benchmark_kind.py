@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 PAIR, PAIRS, GROUP, STREAMS, SERVICE, APPLICATION = "pair", "pairs", "group", "streams", "service", "application"
-BESIDE = "beside"
+BESIDE, TO_MANY = "beside", "to_many"
 """Patterns: two ranks; every rank with a partner, all pairs at once; all ranks at once; all others to rank 0, which is
 alone on its host; a client, and a service on all other hosts; a program that solves a problem; two ranks, and beside
-them rank 2 with all others."""
+them rank 2 with all others; several ranks, each with an equal share of the others."""
+OF_STREAMS = (STREAMS, TO_MANY)
+"""Those whose numbers are of what arrived when."""
 DATATYPE_BYTES = {"byte": 1, "int32": 4, "int64": 8, "float": 4, "double": 8}
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabriscope.model.application_benchmarks import APPLICATIONS
-from fabriscope.model.benchmark_kind import DATATYPE_BYTES, GROUP, PAIRS, SERVICE, STREAMS, BenchmarkKind
+from fabriscope.model.benchmark_kind import DATATYPE_BYTES, GROUP, OF_STREAMS, PAIRS, SERVICE, BenchmarkKind
 from fabriscope.model.metric_services import latency_ids
 from fabriscope.model.quantity import SENDS_WHAT_CAME, Buffers, quantity_of
 from fabriscope.model.stream_benchmarks import CONGESTION, STREAM_BENCHMARKS, UNCONGESTED, UNDER_INCAST
@@ -216,7 +216,7 @@ def sends_what_came(benchmark: str) -> bool:
 
 def drains_windows(benchmark: str, parameters: Mapping[str, str]) -> bool:
     """Return whether a window has arrived before the next one is sent; free streams of many to one do not wait."""
-    return kind_of(benchmark).pattern != STREAMS or parameters.get("mode", DEFAULTS["mode"]) == "rounds"
+    return kind_of(benchmark).pattern not in OF_STREAMS or parameters.get("mode", DEFAULTS["mode"]) == "rounds"
 
 
 def buffers_of(program: str, benchmark: str) -> Buffers:
@@ -247,7 +247,7 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], str]] = {
     "pairing": (("half", "neighbour"), "rank i with i + n/2, or 2i with 2i + 1; so that partners are on two hosts"),
     "mode": (
         ("streams", "rounds"),
-        "many_to_one: each sender as fast as it can, or all wait for the slowest before the next round; streams",
+        "many_to_one, many_to_many: each sender as fast as it can, or all wait for the slowest in each round; streams",
     ),
     CONGESTION: ((UNCONGESTED, UNDER_INCAST), "a victim: while nobody else sends, or beside an incast; both"),
     "compute": (("0", "1"), "1: compute while a non-blocking collective is under way, for the overlap; 0"),

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from fabriscope.model.layers import layer_of
 from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
-from fabriscope.model.ranks import beside, layout_from, layout_of
+from fabriscope.model.ranks import beside, layout_from, layout_of, to_one
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,14 @@ class Entry:
     """Whether it is another entry once more: the A/A control."""
     victim: bool = False
     """Whether ranks 0 and 1 are a bystander of many to one among the others."""
+    receivers: Ordinal = 1
+    """Of many to many: how many ranks receive, the first ones; each from an equal share of the others."""
 
     @cached_property
     def ranks(self) -> str:
         """Return how many ranks there are and where, where that is not the usual two: `8x2`, `8x2.cyclic`."""
+        if self.receivers > 1:
+            return to_one(len(self.hosts) - self.receivers, len(set(self.hosts)), self.receivers).label()
         found = beside(self.hosts) if self.victim else None
         return found.label() if found else ranks_label(self.hosts)
 
@@ -122,6 +126,8 @@ class Case:
             del content["entry"]["twin"]
         if not self.entry.victim:
             del content["entry"]["victim"]
+        if self.entry.receivers == 1:
+            del content["entry"]["receivers"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -11,13 +11,13 @@ ARRANGEMENTS = (BLOCK, CYCLIC)
 """Neighbouring ranks share a host as long as it has room; or they go round the hosts in turn."""
 
 TO_ONE = "to_one"
-"""Rank 0 alone on the first host, the others round the remaining hosts in turn."""
+"""Rank 0 (or several that receive) on a host of its own, the others round the remaining hosts in turn."""
 
 BESIDE = "beside"
 """Ranks 0 and 1 are a pair, and the others many to one beside it; hosts may be of both."""
 
 _LABEL = re.compile(r"(?P<count>\d+)x(?P<per_host>\d+)(?P<cyclic>\.cyclic)?")
-_TO_ONE_LABEL = re.compile(r"(?P<streams>\d+)to1x(?P<sources>\d+)(?P<pair>\.victim[0-9x-]*)?")
+_TO_ONE_LABEL = re.compile(r"(?P<streams>\d+)to(?P<receivers>\d+)x(?P<sources>\d+)(?P<pair>\.victim[0-9x-]*)?")
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,17 @@ class Layout:
     """Hosts that send, of TO_ONE and BESIDE."""
     shared: str = ""
     """Of BESIDE: which of those hosts the pair's two are, as `-0-x`; nothing where both have hosts of their own."""
+    receiver_count: int = 1
+    """Ranks that receive, of TO_ONE: the first ones, each alone on its host, with equally many senders each."""
 
     @property
     def host_count(self) -> int:
         """Return over how many hosts the ranks are spread."""
         if self.arrangement == BESIDE:
             return self.source_count + 1 + (self.shared.count("x") if self.shared else 2)
-        return self.source_count + 1 if self.arrangement == TO_ONE else self.rank_count // self.ranks_per_host
+        if self.arrangement == TO_ONE:
+            return self.source_count + self.receiver_count
+        return self.rank_count // self.ranks_per_host
 
     @property
     def ranks_with_first(self) -> int:
@@ -49,8 +53,9 @@ class Layout:
         """Return the host of each rank, over as many of the named hosts as are needed."""
         used = tuple(names[: self.host_count])
         if self.arrangement == TO_ONE:
-            sources = used[1:] * self.ranks_per_host
-            return (*used[:1], *sources[: self.rank_count - 1])
+            count = self.receiver_count
+            sources = used[count:] * self.ranks_per_host
+            return (*used[:count], *sources[: self.rank_count - count])
         if self.arrangement == CYCLIC:
             return used * self.ranks_per_host
         return tuple(name for name in used for _ in range(self.ranks_per_host))
@@ -60,7 +65,7 @@ class Layout:
         if self.rank_count == 2:
             return ""
         if self.arrangement == TO_ONE:
-            return f"{self.rank_count - 1}to1x{self.source_count}"
+            return f"{self.rank_count - self.receiver_count}to{self.receiver_count}x{self.source_count}"
         if self.arrangement == BESIDE:
             return f"{self.rank_count - 3}to1x{self.source_count}.victim{self.shared}"
         return f"{self.rank_count}x{self.ranks_per_host}" + (".cyclic" if self.arrangement == CYCLIC else "")
@@ -68,7 +73,8 @@ class Layout:
     def spread_text(self) -> str:
         """Return how they are spread, in words: `2 on each host`, `2 on each host, cyclic`."""
         if self.arrangement == TO_ONE:
-            return f"one receives, the others on {self.source_count} host{'' if self.source_count == 1 else 's'}"
+            receive = "one receives" if self.receiver_count == 1 else f"{self.receiver_count} receive"
+            return f"{receive}, the others on {self.source_count} host{'' if self.source_count == 1 else 's'}"
         if self.arrangement == BESIDE:
             return f"two beside {self.rank_count - 3} to one{', which share a host with it' if self.shared else ''}"
         words = f"{self.ranks_per_host} on each host" if self.host_count > 1 else "all on one host"
@@ -80,10 +86,14 @@ class Layout:
         return f"{words}, {self.spread_text()}" if self.host_count > 1 else words
 
 
-def to_one(stream_count: int, host_count: int) -> Layout:
-    """Return the layout of so many streams to the first of some hosts, from as many of the others as it takes."""
-    sources = max(1, min(stream_count, host_count - 1))
-    return Layout(stream_count + 1, -(-stream_count // sources), TO_ONE, sources)
+def to_one(stream_count: int, host_count: int, receiver_count: int = 1) -> Layout:
+    """Return the layout of so many streams to the first of some hosts, from as many of the others as it takes.
+
+    With several that receive `stream_count` is of all of them together.
+    """
+    sources = max(1, min(stream_count, host_count - receiver_count))
+    ranks = stream_count + receiver_count
+    return Layout(ranks, -(-stream_count // sources), TO_ONE, sources, receiver_count=receiver_count)
 
 
 def layout_of(rank_hosts: Sequence[str]) -> Layout:
@@ -120,7 +130,8 @@ def beside(rank_hosts: Sequence[str]) -> Layout | None:
 def layout_from(label: str) -> Layout:
     """Return the layout that a label names, for the usual two ranks one with one rank on each host."""
     if many := _TO_ONE_LABEL.fullmatch(label):
-        plain = to_one(int(many["streams"]), int(many["sources"]) + 1)
+        receivers = int(many["receivers"])
+        plain = to_one(int(many["streams"]), int(many["sources"]) + receivers, receivers)
         if many["pair"] is None:
             return plain
         shared = many["pair"].removeprefix(".victim")

@@ -8,7 +8,7 @@ from fabriscope.model.quantity import UNITS, Direction, Operations, Quantity, Ra
 OF_STREAMS = (
     rate_metric(
         "aggregate", "Aggregate",
-        "all streams to rank 0 together: the bytes that had arrived within the time for which all senders sent, from "
+        "all streams together: the bytes that had arrived within the time for which all senders sent, from "
         "the first sender's start, over that time", TO_ONE, Moves(1, is_window=True, flows=SENDERS), ranks=Ranks.SPAN,
     ),
     rate_metric(

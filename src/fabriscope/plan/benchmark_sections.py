@@ -81,7 +81,7 @@ class BenchmarkSection(Section):
     pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
     mode: Annotated[Swept, Parameter("mode")] = parameter_field("mode")
     duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(
-        None, description="how long the streams of many_to_one are sent; 300ms"
+        None, description="how long the streams of many_to_one and many_to_many are sent; 300ms"
     )
     congestion: Annotated[Swept, Parameter("congestion")] = parameter_field("congestion")
     incast_size: Annotated[SizeBytes, Field(ge=1, le=16 << 20)] | None = Field(
@@ -114,16 +114,25 @@ class VictimSection(Section):
     to: HostList = Field(description="the host that answers")
 
 
-class ManyToOneSection(Section):
-    """Who receives and who sends."""
+class ManyToManySection(Section):
+    """Who receives and who sends, and how many streams each of those who receive has."""
 
-    to: HostList | None = Field(None, description="the host that receives; absent: the first of the plan's")
+    to: HostList | None = Field(
+        None, description="who receives; absent: the first of the plan's hosts (of many_to_many it must be told)"
+    )
     sources: HostList | None = Field(
         None, alias="from", description="the hosts that send; absent: all others of the plan"
     )
     streams: StreamCounts = Field(
-        (), description="streams, dealt out over the hosts that send: a count, a list, 1..10; absent: 1 to those hosts"
+        (),
+        description="streams to each host that receives, dealt out over the hosts that send: a count, a list, 1..10;"
+        " absent: 1 to those hosts",
     )
+
+
+class ManyToOneSection(ManyToManySection):
+    """One host receives; and a flow beside it."""
+
     victim: VictimSection | None = Field(
         None, description="two hosts whose flow victim_latency and victim_bandwidth measure with and without it"
     )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from fabriscope.model.applications import HPL, INSTRUMENTS, KERNELS, hpl_operations, nas_problem
-from fabriscope.model.benchmark_kind import BESIDE, STREAMS
+from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
-from fabriscope.model.ranks import layout_of
 
 START_NS = 300_000_000
 MPI_START_NS = 1_500_000_000
@@ -136,7 +136,7 @@ def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
 def _sending_ns(case: Case) -> int:
     """Return how long the streams of a case are sent in one round: once for warm-up, once measured."""
     pattern = kind_of(case.benchmark).pattern
-    if pattern != STREAMS:
+    if pattern not in OF_STREAMS:
         return BESIDE_NS if pattern == BESIDE else 0
     duration_ms = int(case.parameter_map.get("duration_ms", DEFAULTS["duration_ms"]))
     return _OPERATIONS_PER_ROUND * (duration_ms + STREAM_END_MS) * 1_000_000
@@ -170,4 +170,4 @@ def bytes_of_operation(case: Case) -> int:
 
 @lru_cache(maxsize=8)
 def _ranks_per_host(hosts: tuple[str, ...]) -> int:
-    return layout_of(hosts).ranks_per_host
+    return max(Counter(hosts).values())

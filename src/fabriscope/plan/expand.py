@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabriscope.model.applications import INSTRUMENTS
-from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, PAIRS, STREAMS
+from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, PAIRS, STREAMS, TO_MANY
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
@@ -21,13 +21,13 @@ from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts, patterns
 from fabriscope.plan.schema import PlanSection
-from fabriscope.plan.streams import stream_layouts, streams_refuse, victim_layouts
+from fabriscope.plan.streams import many_layouts, receiver_count, stream_layouts, streams_refuse, victim_layouts
 
 FLOOR_BUDGET_NS = 200_000_000
 TYPICAL_BLOCKS = 10
 """The budget of a plan that goes on until it is decided is enough for these blocks of all entries; what is decided
 early leaves its share to the others."""
-_OF_STREAMS = {STREAMS: stream_layouts, BESIDE: victim_layouts}
+_LAYOUTS = {STREAMS: stream_layouts, BESIDE: victim_layouts, TO_MANY: many_layouts}
 MAX_ENTRIES = 2000
 MAX_LAUNCHES = 100_000
 MAX_RANK_CASES = 4_000_000
@@ -165,11 +165,12 @@ def _measured(
         if placement not in layer_of(layer).placements or layer not in plan.instrument_layers.get(instrument, {layer}):
             continue
         hosts = plan.hosts if placement == "inter" else plan.hosts[:1]
-        for layout, of_layout in _layouts(plan, placement, len(hosts), cores).items():
+        for (layout, receivers), of_layout in _layouts(plan, placement, len(hosts), cores).items():
             if streams_refuse(of_layout, layout, layer):
                 continue
             for fabric, stack in carriers(section, placement, layer):
-                entry = Entry(layer, fabric, placement, layout, stack, instrument, victim=BESIDE in of_layout)
+                is_victim = BESIDE in of_layout
+                entry = Entry(layer, fabric, placement, layout, stack, instrument, False, is_victim, receivers)
                 if instrument not in INSTRUMENTS:
                     beside = [name for name in section.instruments if layer in plan.instrument_layers.get(name, ())]
                     told = cases(section.benchmarks, entry, of_layout, fabrics, section.services, beside)
@@ -204,13 +205,16 @@ def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
     return fits[0]
 
 
-def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> dict[tuple[str, ...], frozenset[str]]:
-    """Return the hosts of the ranks of every layout, and the patterns of the benchmarks that run there."""
-    found: dict[tuple[str, ...], set[str]] = {}
+def _layouts(
+    plan: Plan, placement: str, host_count: int, cores: int | None
+) -> dict[tuple[tuple[str, ...], int], frozenset[str]]:
+    """Return the hosts of the ranks of every layout and how many receive, and the patterns of what runs there."""
+    found: dict[tuple[tuple[str, ...], int], set[str]] = {}
     for pattern in patterns(plan.section):
-        if pattern in _OF_STREAMS:
-            for rank_hosts in _OF_STREAMS[pattern](plan.section, plan.hosts) if placement == "inter" else ():
-                found.setdefault(rank_hosts, set()).add(pattern)
+        if pattern in _LAYOUTS:
+            receivers = receiver_count(plan.section) if pattern == TO_MANY else 1
+            for rank_hosts in _LAYOUTS[pattern](plan.section, plan.hosts) if placement == "inter" else ():
+                found.setdefault((rank_hosts, receivers), set()).add(pattern)
             continue
         try:
             of_pattern = layouts(plan.section, pattern, placement, host_count, cores)
@@ -220,5 +224,5 @@ def _layouts(plan: Plan, placement: str, host_count: int, cores: int | None) -> 
         if sum(layout.rank_count for layout in of_pattern) > MAX_RANK_CASES:
             raise _too_large(plan, f"more than {MAX_RANK_CASES} ranks in all layouts together")
         for layout in of_pattern:
-            found.setdefault(layout.hosts(plan.hosts), set()).add(pattern)
-    return {hosts: frozenset(of_layout) for hosts, of_layout in found.items()}
+            found.setdefault((layout.hosts(plan.hosts), 1), set()).add(pattern)
+    return {ranks: frozenset(of_layout) for ranks, of_layout in found.items()}

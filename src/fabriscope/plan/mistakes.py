@@ -106,6 +106,7 @@ def _known_keys(place: Place) -> frozenset[str]:
         "verbs": benchmark_sections.VerbsSection,
         "lab": lab_schema.LabFabricSection,
         "many_to_one": benchmark_sections.ManyToOneSection,
+        "many_to_many": benchmark_sections.ManyToManySection,
         "victim": benchmark_sections.VictimSection,
         "applications": application_schema.ApplicationsSection,
         "npb": application_schema.NpbSection,

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection
-from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToOneSection
+from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToManySection, ManyToOneSection
 from fabriscope.plan.binding import RankBinding
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
 from fabriscope.plan.names import (
@@ -183,6 +183,9 @@ class PlanSection(Section):
     )
     many_to_one: ManyToOneSection = Field(
         ManyToOneSection(), description="who receives and who sends in many_to_one; docs/incast.md"
+    )
+    many_to_many: ManyToManySection = Field(
+        ManyToManySection(), description="who receives and who sends in many_to_many; docs/incast.md"
     )
     pairs: CoreCounts = Field(
         (1,), description="pairs of ranks of multi_pair_latency and message_rate; half and all count a host's cores"

@@ -1,18 +1,19 @@
-"""Who sends to whom in many_to_one: hosts of the streams, and what of it cannot be."""
+"""Who sends to whom in many_to_one and many_to_many: hosts of the streams, and what of it cannot be."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from fabriscope.model.benchmark_kind import BESIDE, STREAMS
+from fabriscope.model.benchmark_kind import BESIDE, STREAMS, TO_MANY
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import HostError
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import to_one
-from fabriscope.plan.benchmark_sections import VictimSection
+from fabriscope.plan.benchmark_sections import ManyToManySection, VictimSection
 from fabriscope.plan.ranks import MAX_LAYOUTS, Contradiction
 from fabriscope.plan.schema import PlanSection
+from fabriscope.plan.stream_counts import MAX_STREAMS
 
 
 def stream_layouts(section: PlanSection, hosts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -20,12 +21,29 @@ def stream_layouts(section: PlanSection, hosts: Sequence[str]) -> list[tuple[str
 
     `hosts` are the plan's. Nothing without a host that sends.
     """
-    receiver, sources = _ends(section, hosts)
+    return _layouts(section.many_to_one, hosts, _beside(section))
+
+
+def many_layouts(section: PlanSection, hosts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the host of each rank for each number of streams: first those that receive, then their senders in turn.
+
+    The senders of the first one that receives come first; all of them together go round the hosts that send.
+    """
+    return _layouts(section.many_to_many, hosts)
+
+
+def receiver_count(section: PlanSection) -> int:
+    """Return how many hosts receive in many_to_many."""
+    return len(unfolded(section.many_to_many.to)) if section.many_to_many.to is not None else 1
+
+
+def _layouts(given: ManyToManySection, hosts: Sequence[str], beside: Collection[str] = ()) -> list[tuple[str, ...]]:
+    receivers, sources = _ends(given, hosts, beside)
     if not sources:
         return []
-    names = (receiver, *sources)
-    counts = section.many_to_one.streams or tuple(range(1, len(sources) + 1))
-    return [to_one(count, len(names)).hosts(names) for count in counts]
+    names = (*receivers, *sources)
+    counts = given.streams or tuple(range(1, len(sources) + 1))
+    return [to_one(count * len(receivers), len(names), len(receivers)).hosts(names) for count in counts]
 
 
 def victim_layouts(section: PlanSection, hosts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -39,16 +57,23 @@ def victim_layouts(section: PlanSection, hosts: Sequence[str]) -> list[tuple[str
 
 def streams_refuse(patterns: frozenset[str], rank_hosts: Sequence[str], layer: str) -> bool:
     """Return whether a layer cannot start these ranks: MPI's launchers want equally many on each host."""
-    is_of_streams = patterns <= {STREAMS, BESIDE}
+    is_of_streams = patterns <= {STREAMS, BESIDE, TO_MANY}
     return is_of_streams and layer_of(layer).rendezvous == "mpi" and len(set(rank_hosts)) < len(rank_hosts)
 
 
-def _ends(section: PlanSection, hosts: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    given = section.many_to_one
-    receiver = unfolded(given.to)[0] if given.to is not None else hosts[0]
-    named = unfolded(given.sources) if given.sources is not None else hosts
-    beside = () if given.victim is None or given.sources is not None else _pair(given.victim)
-    return receiver, tuple(host for host in named if host != receiver and host not in beside)
+def _ends(
+    given: ManyToManySection, hosts: Sequence[str], beside: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return who receives and who sends; of those whom nobody named none that is `beside`."""
+    receivers = unfolded(given.to) if given.to is not None else tuple(hosts[:1])
+    if given.sources is not None:
+        return receivers, tuple(host for host in unfolded(given.sources) if host not in receivers)
+    return receivers, tuple(host for host in hosts if host not in receivers and host not in beside)
+
+
+def _beside(section: PlanSection) -> tuple[str, ...]:
+    victim = section.many_to_one.victim
+    return () if victim is None else _pair(victim)
 
 
 def _pair(victim: VictimSection) -> tuple[str, ...]:
@@ -58,19 +83,23 @@ def _pair(victim: VictimSection) -> tuple[str, ...]:
 def contradictions(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for streams that cannot be."""
     patterns = {kind_of(name).pattern for name in section.benchmarks}
-    wanted = bool(patterns & {STREAMS, BESIDE})
-    if "many_to_one" in section.model_fields_set and not wanted:
-        what = "many_to_one says who sends, and the plan measures no such benchmark"
-        yield ("many_to_one",), what, "add for example `benchmarks: {many_to_one: {sizes: [64KiB]}}`, or remove it"
-    if not wanted:
-        return
-    if "inter" not in section.placements:
-        yield ("placements",), "many_to_one works only between hosts", "add inter to placements"
-    yield from _of_need(section, patterns)
-    problems = [*_of_victim(section, hosts), *_of_hosts(section, hosts)]
-    yield from problems
-    if not problems:
-        yield from _of_counts(section, hosts)
+    for key, of_key in (("many_to_one", {STREAMS, BESIDE}), ("many_to_many", {TO_MANY})):
+        wanted = bool(patterns & of_key)
+        if key in section.model_fields_set and not wanted:
+            what = f"{key} says who sends, and the plan measures no such benchmark"
+            yield (key,), what, f"add for example `benchmarks: {{{key}: {{sizes: [64KiB]}}}}`, or remove it"
+        if not wanted:
+            continue
+        if "inter" not in section.placements:
+            yield ("placements",), f"{key} works only between hosts", "add inter to placements"
+        problems = [*_of_hosts(key, getattr(section, key), hosts)]
+        if key == "many_to_one":
+            yield from _of_need(section, patterns)
+            problems = [*_of_victim(section, hosts), *problems]
+        yield from problems
+        if not problems:
+            yield from _of_counts(key, section, hosts)
+    yield from _of_durations(section)
 
 
 def _of_need(section: PlanSection, patterns: Collection[str]) -> Iterator[Contradiction]:
@@ -109,8 +138,7 @@ def _of_victim(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradic
         yield ("many_to_one", "victim"), what, "name a host that does not receive"
 
 
-def _of_hosts(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradiction]:
-    given = section.many_to_one
+def _of_hosts(key_of: str, given: ManyToManySection, hosts: Sequence[str]) -> Iterator[Contradiction]:
     lists: dict[str, tuple[str, ...]] = {}
     for key, text in (("to", given.to), ("from", given.sources)):
         if text is None:
@@ -118,30 +146,47 @@ def _of_hosts(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradict
         try:
             lists[key] = unfolded(text)
         except HostError as error:
-            yield ("many_to_one", key), error.what, error.fix or "write it like node[2-5]"
+            yield (key_of, key), error.what, error.fix or "write it like node[2-5]"
             continue
         strangers = [host for host in lists[key] if host not in hosts]
         if strangers:
-            what = f"{', '.join(strangers[:5])} of many_to_one is not among the plan's hosts"
-            yield ("many_to_one", key), what, "add it to hosts"
-    if len(lists.get("to", ("",))) != 1:
+            what = f"{', '.join(strangers[:5])} of {key_of} is not among the plan's hosts"
+            yield (key_of, key), what, "add it to hosts"
+    if key_of == "many_to_many" and len(lists.get("to", ())) < 2:
+        what = f"many_to_many needs several hosts that receive, and {len(lists.get('to', ())) or 'none'} is named"
+        yield (key_of, "to"), what, "name them, as in `to: 'node[1-2]'`; with one host it is many_to_one"
+    elif key_of == "many_to_one" and len(lists.get("to", ("",))) != 1:
         what = f"many_to_one has one host that receives, not {len(lists['to'])}"
-        yield ("many_to_one", "to"), what, "name one host; a plan for each of the others"
+        yield ("many_to_one", "to"), what, "name one host, or measure many_to_many"
     both = [host for host in lists.get("from", ()) if host in lists.get("to", hosts[:1])]
     if both:
-        what = f"{', '.join(both)} both sends and receives in many_to_one"
-        yield ("many_to_one", "from"), what, "leave it out of one of the two lists"
+        what = f"{', '.join(both)} both sends and receives in {key_of}"
+        yield (key_of, "from"), what, "leave it out of one of the two lists"
 
 
-def _of_counts(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradiction]:
-    _, sources = _ends(section, hosts)
+def _of_counts(key: str, section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradiction]:
+    given: ManyToManySection = getattr(section, key)
+    receivers, sources = _ends(given, hosts, _beside(section) if key == "many_to_one" else ())
     if not sources:
-        yield ("many_to_one",), "many_to_one needs a host that sends beside the one that receives", "add a host"
+        yield (key,), f"{key} needs a host that sends beside the one that receives", "add a host"
         return
-    counts = section.many_to_one.streams
+    counts = given.streams
     if len(counts) > MAX_LAYOUTS:
         what = f"streams asks for {len(counts)} counts, and {MAX_LAYOUTS} are the most"
-        yield ("many_to_one", "streams"), what, "write fewer counts"
+        yield (key, "streams"), what, "write fewer counts"
+    if counts and max(counts) * len(receivers) > MAX_STREAMS:
+        what = f"{max(counts)} streams to each of {len(receivers)} hosts are more than {MAX_STREAMS} together"
+        yield (key, "streams"), what, "write smaller counts"
+    over_mpi = all(layer_of(layer).rendezvous == "mpi" for layer in section.layers)
+    if over_mpi and counts and min(counts) * len(receivers) > len(sources):
+        yield (
+            (key, "streams"),
+            f"over MPI each host that sends has one stream, and there are {len(sources)} such hosts",
+            "name more hosts, or fewer streams",
+        )
+
+
+def _of_durations(section: PlanSection) -> Iterator[Contradiction]:
     for name, benchmark in section.benchmarks.items():
         if benchmark.duration is not None and 2 * benchmark.duration >= section.case_timeout:
             what = f"streams of {benchmark.duration / 1e9:g} s take too long for a case_timeout of"
@@ -150,10 +195,3 @@ def _of_counts(section: PlanSection, hosts: Sequence[str]) -> Iterator[Contradic
                 f"{what} {section.case_timeout / 1e9:g} s",
                 "choose a shorter duration, or a longer case_timeout",
             )
-    over_mpi = all(layer_of(layer).rendezvous == "mpi" for layer in section.layers)
-    if over_mpi and counts and min(counts) > len(sources):
-        yield (
-            ("many_to_one", "streams"),
-            f"over MPI each host that sends has one stream, and there are {len(sources)} such hosts",
-            "name more hosts, or fewer streams",
-        )

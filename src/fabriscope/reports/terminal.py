@@ -49,6 +49,7 @@ def as_json(run: RunData) -> dict[str, object]:
         "summary": results.summary.to_dicts(),
         "groups": results.groups.to_dicts(),
         "incast": results.incast.to_dicts(),
+        "destinations": results.destinations.to_dicts(),
         "tails": results.tail_frame.to_dicts(),
         "findings": [finding.columns() for finding in results.findings],
         "transport": results.transport.to_dicts(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from fabriscope.model.benchmark_kind import GROUP, STREAMS
+from fabriscope.model.benchmark_kind import GROUP, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
@@ -74,7 +74,7 @@ def _needs_memory(launch: Launch) -> str | None:
     if any(case.parameter_map.get("buffers") == Buffers.ROTATING.value for case in launch.cases):
         return "its rotating buffers are larger than a host's cache, and a group's launches hold theirs all at once"
     ranks = len(launch.entry.hosts)
-    factors = (ranks if kind_of(case.benchmark).pattern in (GROUP, STREAMS) else 1 for case in launch.cases)
+    factors = (ranks if kind_of(case.benchmark).pattern in (GROUP, *OF_STREAMS) else 1 for case in launch.cases)
     sizes = (case.message_size_bytes * factor for case, factor in zip(launch.cases, factors, strict=True))
     if 2 * ranks * max(sizes, default=0) > MOST_HELD_BYTES:
         return f"its messages need more than {MOST_HELD_BYTES >> 20} MiB, which all launches of a group hold at once"

@@ -1,22 +1,24 @@
-"""From a run to its curves of many to one."""
+"""From a run to its curves of many to one and many to many."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from statistics import median
 
 import polars as pl
 
 from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.incast.destinations import destinations_of
 from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
 from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
 from fabriscope.analysis.values.estimates import Centre, Estimate
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
 INCAST_SCHEMA = {
@@ -26,6 +28,7 @@ INCAST_SCHEMA = {
     "series": pl.String,
     "message_size_bytes": pl.Int64,
     "streams": pl.Int32,
+    "receivers": pl.Int32,
     "aggregate_bytes_per_s": pl.Float64,
     "aggregate_low": pl.Float64,
     "aggregate_high": pl.Float64,
@@ -46,12 +49,15 @@ INCAST_SCHEMA = {
 }
 
 
-def incast_curves(run: RunData, estimates: Iterable[Estimate]) -> list[IncastCurve]:
-    """Return what came of many_to_one, one curve for each fabric, layer, series and message size."""
+def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> list[IncastCurve]:
+    """Return what came of many_to_one and many_to_many, one curve for each fabric, layer, series and message size.
+
+    `method` is how intervals are taken (Rules.method).
+    """
     of_cases: dict[str, dict[str, Estimate]] = defaultdict(dict)
     cases: dict[tuple[Curve, int], list[Estimate]] = defaultdict(list)
     for row in estimates:
-        if kind_of(row.benchmark).pattern != STREAMS:
+        if kind_of(row.benchmark).pattern not in OF_STREAMS:
             continue
         of_cases[row.case_id][row.metric_id] = row
         if row.metric_id == AGGREGATE:
@@ -63,12 +69,16 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate]) -> list[IncastCur
     curves = []
     for (curve, size), rows in cases.items():
         points = tuple(
-            _point(row, of_cases[row.case_id], windows[row.case_id], evidence.get(row.entry_id, Evidence()))
+            replace(
+                _point(row, of_cases[row.case_id], windows[row.case_id], evidence.get(row.entry_id, Evidence())),
+                destinations=destinations_of(run, run.manifest.cases[row.case_id].entry, windows[row.case_id], method),
+            )
             for row in sorted(rows, key=lambda row: row.rank_count)
         )
         knee = knee_of(points)
         state, because = state_of(points, knee)
-        curves.append(IncastCurve(curve, size, points, knee, state, because))
+        receivers = layout_from(rows[0].ranks).receiver_count
+        curves.append(IncastCurve(curve, size, points, knee, state, because, receivers))
     return curves
 
 
@@ -82,7 +92,7 @@ def _point(
     sound = not row.impossible
     return IncastPoint(
         case_id=row.case_id,
-        stream_count=row.rank_count - 1,
+        stream_count=row.rank_count - layout_from(row.ranks).receiver_count,
         aggregate=Centre(row.value, row.low, row.high) if sound else Centre(None, None, None),
         limit_bytes_per_s=row.limit,
         slowest_bytes_per_s=metrics[SLOWEST].value if SLOWEST in metrics and sound else None,
@@ -100,7 +110,7 @@ def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
     rows = [
         (
             curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
-            point.stream_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
+            point.stream_count, curve.receiver_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
             point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
             point.launch_count, point.refused_window_count, *astuple(point.evidence)[:-1],
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from fabriscope.model.benchmark_kind import BESIDE, STREAMS
+from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.case import Entry
 from fabriscope.model.counters import RANK, Watch
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
@@ -30,7 +31,7 @@ class Evidence:
     """What was counted while launches of one number of streams ran; None where nobody counted."""
 
     dropped_frames: int | None = None
-    """By the lab's switch, on its way to the host that receives."""
+    """By the lab's switch, on its way to the hosts that receive."""
     pauses: int | None = None
     """How often the lab's switch stopped a host that sends; elsewhere, pause frames that the senders' cards counted."""
     marked_frames: int | None = None
@@ -57,33 +58,57 @@ class Evidence:
         return bool(self.retransmitted_bytes or self.rdma_retries)
 
 
+_Ports = Mapping[tuple[str, str], Mapping[str, int]]
+"""Fabric and host to the counters of the switch's port."""
+
+
 def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
-    """Return what was counted during the launches of each entry of many_to_one, by its id."""
-    records = sorted((line for line in run.lines if isinstance(line, LaunchRecord)), key=_began)
-    before: Mapping[tuple[str, str], Mapping[str, int]] = {}
+    """Return what was counted during the launches of each entry of many_to_one and many_to_many, by its id."""
     found: dict[str, list[Evidence]] = defaultdict(list)
+    for record, entry, first, ports, before in _launches(run):
+        fabric = entry.fabric or ""
+        receivers = entry.hosts[first : first + entry.receivers]
+        senders = entry.hosts[first + entry.receivers :]
+        dropped = _grew(ports, before, fabric, receivers, "dropped_frames")
+        marked = _grew(ports, before, fabric, receivers, "marked_frames")
+        pauses = _grew(ports, before, fabric, senders, "pauses")
+        of_victim = _grew(ports, before, fabric, entry.hosts[:first], "pauses")
+        watches = run.watches(record)
+        if pauses is None:
+            pauses = pause_frames(watches, senders, run.manifest.fabrics.get(fabric))
+        retries, not_ready, told = (
+            ports_grew(watches, senders, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
+        )
+        again = None if layer_of(entry.layer).needs_rdma else _sent_again(watches)
+        found[entry.entry_id].append(Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim))
+    return {entry_id: _sum(parts) for entry_id, parts in found.items()}
+
+
+def drops_by_receiver(run: RunData) -> dict[tuple[str, str], int]:
+    """Return entry id and host to the frames that the lab's switch dropped on its way there; nothing where none counts.
+
+    Of those that receive in many_to_one and many_to_many.
+    """
+    found: dict[tuple[str, str], int] = defaultdict(int)
+    for _, entry, first, ports, before in _launches(run):
+        for host in entry.hosts[first : first + entry.receivers]:
+            grown = _grew(ports, before, entry.fabric or "", (host,), "dropped_frames")
+            if grown is not None:
+                found[entry.entry_id, host] += grown
+    return dict(found)
+
+
+def _launches(run: RunData) -> Iterator[tuple[LaunchRecord, Entry, int, _Ports, _Ports]]:
+    """Yield each launch of streams over a fabric, its first rank that receives, and the switch's ports, also before."""
+    records = sorted((line for line in run.lines if isinstance(line, LaunchRecord)), key=_began)
+    before: _Ports = {}
     for record in records:
         ports = _ports(record)
-        case_id = next(iter(record.results), "")
-        case = run.manifest.cases.get(case_id)
+        case = run.manifest.cases.get(next(iter(record.results), ""))
         pattern = kind_of(case.benchmark).pattern if case is not None else ""
-        if case is not None and pattern in (STREAMS, BESIDE) and case.entry.fabric is not None:
-            fabric, first = case.entry.fabric, 2 if pattern == BESIDE else 0
-            hosts = case.entry.hosts[first:]
-            dropped, pauses, marked = _of_switch(ports, before, fabric, hosts)
-            _, of_victim, _ = _of_switch(ports, before, fabric, ("", *case.entry.hosts[:first]))
-            watches = run.watches(record)
-            if pauses is None:
-                pauses = pause_frames(watches, hosts, run.manifest.fabrics.get(fabric))
-            retries, not_ready, told = (
-                ports_grew(watches, hosts, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
-            )
-            again = None if layer_of(case.entry.layer).needs_rdma else _sent_again(watches)
-            found[case.entry.entry_id].append(
-                Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim)
-            )
+        if case is not None and pattern in (*OF_STREAMS, BESIDE) and case.entry.fabric is not None:
+            yield record, case.entry, 2 if pattern == BESIDE else 0, ports, before
         before = ports or before
-    return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 
 
 def _began(record: LaunchRecord) -> int:
@@ -111,26 +136,18 @@ def _ports(record: LaunchRecord) -> dict[tuple[str, str], dict[str, int]]:
     return found
 
 
-def _of_switch(
-    ports: Mapping[tuple[str, str], Mapping[str, int]],
-    before: Mapping[tuple[str, str], Mapping[str, int]],
-    fabric: str,
-    hosts: Sequence[str],
-) -> tuple[int | None, int | None, int | None]:
-    """Return by how much drops to the receiver, pauses of the senders and marks to the receiver grew; None: unknown.
+def _grew(ports: _Ports, before: _Ports, fabric: str, hosts: Sequence[str], name: str) -> int | None:
+    """Return by how much a counter of the ports to these hosts grew together; None where no port has it.
 
-    The counters go on from launch to launch; where they are smaller than before, the switch was made anew.
+    The counters go on from launch to launch; where one is smaller than before, the switch was made anew.
     """
-
-    def grown(host: str, name: str) -> int | None:
+    growths = []
+    for host in dict.fromkeys(hosts):
         now = ports.get((fabric, host), {}).get(name)
-        if now is None:
-            return None
-        earlier = before.get((fabric, host), {}).get(name, 0)
-        return now - earlier if now >= earlier else now
-
-    pauses = [count for host in dict.fromkeys(hosts[1:]) if (count := grown(host, "pauses")) is not None]
-    return grown(hosts[0], "dropped_frames"), sum(pauses) if pauses else None, grown(hosts[0], "marked_frames")
+        if now is not None:
+            earlier = before.get((fabric, host), {}).get(name, 0)
+            growths.append(now - earlier if now >= earlier else now)
+    return sum(growths) if growths else None
 
 
 def _sent_again(watches: Mapping[str, Watch]) -> int | None:
@@ -145,14 +162,11 @@ def _sent_again(watches: Mapping[str, Watch]) -> int | None:
     return sum(numbers) if numbers else None
 
 
-def ports_grew(watches: Mapping[str, Watch], hosts: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return by how much these counters of the RDMA ports of all hosts but the first, which receives, grew.
-
-    None where no port has them.
-    """
+def ports_grew(watches: Mapping[str, Watch], senders: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return by how much these counters of the RDMA ports of the hosts that send grew; None where no port has them."""
     growths = [
         growth
-        for host in dict.fromkeys(hosts[1:])
+        for host in dict.fromkeys(senders)
         if (watch := watches.get(host)) is not None and len(watch.readings) > 1
         for port, last in watch.readings[-1].rdma.items()
         for name in names
@@ -161,10 +175,10 @@ def ports_grew(watches: Mapping[str, Watch], hosts: Sequence[str], names: Sequen
     return sum(growths) if growths else None
 
 
-def pause_frames(watches: Mapping[str, Watch], hosts: Sequence[str], fabric: Fabric | None) -> int | None:
+def pause_frames(watches: Mapping[str, Watch], senders: Sequence[str], fabric: Fabric | None) -> int | None:
     """Return the pause frames that the senders' cards counted on the fabric's interfaces, None where none counts."""
     growths = []
-    for host in dict.fromkeys(hosts[1:]):
+    for host in dict.fromkeys(senders):
         watch = watches.get(host)
         interface = fabric.interfaces.get(host, "") if fabric is not None else ""
         if watch is None or len(watch.readings) < 2:

@@ -13,6 +13,20 @@ HOLDS, COLLAPSES, UNFAIR, PAUSED, DROPPED, UNDECIDED = "holds", "collapses", "un
 
 
 @dataclass(frozen=True)
+class Destination:
+    """What came to one of several hosts that receive at once: medians over launches."""
+
+    host: str
+    stream_count: int
+    aggregate: Centre
+    slowest_bytes_per_s: float | None
+    fairness: float | None
+    """Of the streams to this host among each other."""
+    dropped_frames: int | None
+    """By the lab's switch on its way there, of all message sizes; None where no switch counts."""
+
+
+@dataclass(frozen=True)
 class IncastPoint:
     """One number of streams at one message size."""
 
@@ -29,6 +43,8 @@ class IncastPoint:
     refused_window_count: int
     """Whose streams overlapped too little: their sum is no aggregate."""
     evidence: Evidence
+    destinations: tuple[Destination, ...] = ()
+    """Of many to many; many to one has none beside the whole."""
 
     @property
     def share_of_limit(self) -> float | None:
@@ -61,11 +77,13 @@ class IncastCurve:
     """HOLDS, COLLAPSES, UNFAIR, UNDECIDED, or it holds with senders PAUSED or frames DROPPED."""
     because: str
     """The evidence, in a clause."""
+    receiver_count: int = 1
 
     @property
     def name(self) -> str:
         """Return how a sentence calls it."""
-        return f"{self.curve.label(ranks=False)}, {size_text(self.message_size_bytes)}"
+        to = f", to {self.receiver_count} hosts" if self.receiver_count > 1 else ""
+        return f"{self.curve.label(ranks=False)}{to}, {size_text(self.message_size_bytes)}"
 
     @property
     def verdict(self) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import polars as pl
 
 from fabriscope.analysis.numbers.evidence import FIXED
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
@@ -189,8 +189,8 @@ def attributes(case: Case) -> Attributes:
         del flat[name]
     flat |= case.parameter_map
     flat |= {"rank_count": len(hosts), "host_count": len(set(hosts)), "pair_count": len(hosts) // 2}
-    if kind_of(case.benchmark).pattern == STREAMS:
-        flat["stream_count"] = len(hosts) - 1
+    if kind_of(case.benchmark).pattern in OF_STREAMS:
+        flat["stream_count"] = len(hosts) - case.entry.receivers
     return Attributes(case.message_size_bytes, case.entry.fabric, flat)
 
 

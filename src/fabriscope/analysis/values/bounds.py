@@ -114,21 +114,27 @@ def metric_limit(
     flow_count = _flow_count(moves.flows, ranks)
     if flow_count == 0:
         return None
-    share_of_all = flow_count / (ranks.rank_count - 1) if moves.flows == SENDERS else 1.0
+    share_of_all = flow_count / (ranks.rank_count - ranks.receiver_count) if moves.flows == SENDERS else 1.0
+    port_count = _port_count(ranks)
     if carrier == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
     elif window_size is None:
         in_flight_bytes = (mtu_bytes or 0) - PACKET_OVERHEAD_BYTES
     else:
-        in_flight_bytes = message_size_bytes * window_size * flow_count
+        in_flight_bytes = message_size_bytes * window_size * flow_count // port_count
     rate = bound_bytes_per_s(line_rate_bits_per_s, mtu_bytes, in_flight_bytes, carrier)
-    return None if rate is None else quantity.directions * rate / share_of_all
+    return None if rate is None else quantity.directions * port_count * rate / share_of_all
+
+
+def _port_count(ranks: Layout) -> int:
+    """Return how many ports bound a rate: of many to many those that receive, or those that send if they are fewer."""
+    return min(ranks.receiver_count, ranks.source_count) if ranks.receiver_count > 1 else 1
 
 
 def _flow_count(flows: str, ranks: Layout) -> int:
     """Return how many flows cross the wire at once: of many to one those of other hosts than the receiver's."""
     if flows == SENDERS:
-        return ranks.rank_count - ranks.ranks_with_first
+        return ranks.rank_count - (ranks.ranks_with_first if ranks.receiver_count == 1 else ranks.receiver_count)
     return ranks.rank_count // 2 if flows == PAIRS else 1
 
 

@@ -23,7 +23,7 @@ from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import drains_windows, kind_of
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.measurement import OPERATION, PARTIAL
@@ -211,7 +211,7 @@ def _metrics(
         if math.isfinite(value):
             yield line.quantity, value
         return
-    if kind_of(case.benchmark).pattern == STREAMS:
+    if kind_of(case.benchmark).pattern in OF_STREAMS:
         return  # of what arrived when, and not of how long it took: analysis/values/streams.py
     for metric_id in metrics_of(case.benchmark, parameters):
         quantity = metric_of(metric_id).quantity

@@ -41,5 +41,5 @@ def copy_limit(
     if metric.unit.kind is Kind.TIME:
         return message_size_bytes * 1e9 / most
     flows = metric.moves.flows if metric.moves else ""
-    flow_count = {PAIRS: ranks.rank_count // 2, SENDERS: ranks.rank_count - 1}.get(flows, 1)
+    flow_count = {PAIRS: ranks.rank_count // 2, SENDERS: ranks.rank_count - ranks.receiver_count}.get(flows, 1)
     return most * metric.quantity.directions * flow_count

@@ -1,4 +1,4 @@
-"""Many-to-one streams: the window in which all of them were sent, and what each of them had of it.
+"""Streams of many to one and many to many: the window in which all of them were sent, and what each of them had of it.
 
 A window lasts as long as each sender sends, from the first sender's start on: no byte in it can have been on the wire
 before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
@@ -25,6 +25,7 @@ SERIES_SCHEMA = {
     "case_id": pl.String,
     "burst": pl.Int32,
     "rank": pl.Int32,
+    "to_rank": pl.Int32,
     "interval": pl.Int32,
     "start_ns": pl.Int64,
     "interval_ns": pl.Int64,
@@ -44,8 +45,8 @@ class StreamWindow:
     interval_ns: int
     first_start_ns: int
     """Of the first sender, on the launch's clock."""
-    receiver_start_ns: int
-    """What the intervals count from."""
+    receiver_starts_ns: tuple[int, ...]
+    """Of each rank that receives, which are the first ones: what the intervals of its streams count from."""
     skew_ns: int
     """From the first sender's start to the last one's."""
     series: Mapping[int, tuple[int, ...]]
@@ -66,17 +67,25 @@ class StreamWindow:
     @property
     def stream_bytes(self) -> dict[int, float]:
         """Return rank to the bytes that had arrived when the window ended; the interval of its end by its share."""
-        end_ns = self.first_start_ns + self.duration_ns - self.receiver_start_ns
-        return {rank: _until(counts, self.interval_ns, end_ns) for rank, counts in self.series.items()}
+        end_ns = self.first_start_ns + self.duration_ns
+        return {
+            rank: _until(counts, self.interval_ns, end_ns - self.receiver_starts_ns[self.receiver_of(rank)])
+            for rank, counts in self.series.items()
+        }
+
+    def receiver_of(self, rank: int) -> int:
+        """Return to which rank a rank sends: the senders of each that receives follow one another."""
+        receiver_count = len(self.receiver_starts_ns)
+        return (rank - receiver_count) // max(1, len(self.series) // receiver_count)
 
     @property
     def rates_bytes_per_s(self) -> dict[int, float]:
         """Return rank to the mean rate of its stream over the window."""
         return {rank: count * 1e9 / self.duration_ns for rank, count in self.stream_bytes.items()}
 
-    def metric(self, metric_id: str) -> float:
-        """Return one of STREAM_METRICS."""
-        rates = list(self.rates_bytes_per_s.values())
+    def metric(self, metric_id: str, receiver: int | None = None) -> float:
+        """Return one of STREAM_METRICS: of all streams, or of those to one rank that receives."""
+        rates = [rate for rank, rate in self.rates_bytes_per_s.items() if receiver in (None, self.receiver_of(rank))]
         if metric_id == FAIRNESS:
             return jain_index(rates)
         return min(rates) if metric_id == SLOWEST else sum(rates)
@@ -121,10 +130,11 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         .agg(pl.col("start_ns").first(), pl.col("value"))
         .collect()
     )
+    receivers = {case_id: run.manifest.cases[case_id].entry.receivers for case_id in case_ids}
     found: dict[tuple[int, int, str, int], _Parts] = defaultdict(_Parts)
     for launch_id, block, case_id, burst, rank, quantity, start_ns, values in frame.iter_rows():
         parts = found[launch_id, block, case_id, burst]
-        parts.start_ns = start_ns
+        parts.start_ns, parts.receiver_count = start_ns, receivers[case_id]
         if quantity == ARRIVED:
             parts.series[rank] = tuple(int(value) for value in values)
         else:
@@ -144,13 +154,16 @@ class _Parts:
 
     def __init__(self) -> None:
         self.start_ns = 0
+        self.receiver_count = 1
         self.series: dict[int, tuple[int, ...]] = {}
         self.starts_ns: dict[int, int] = {}
 
     @property
     def is_whole(self) -> bool:
-        """Return whether every stream has its start and its series, and rank 0 its start."""
-        return bool(self.series) and {0, *self.series} <= set(self.starts_ns)
+        """Return whether every stream has its start and its series, and so have those that receive their starts."""
+        ranks = {*range(self.receiver_count), *self.series}
+        are_even = len(self.series) % self.receiver_count == 0
+        return bool(self.series) and are_even and ranks <= set(self.starts_ns)
 
     def window(
         self, launch_id: int, block: int, case_id: str, burst: int, duration_ns: int, interval_ns: int
@@ -164,7 +177,7 @@ class _Parts:
             duration_ns,
             interval_ns,
             self.start_ns + min(senders),
-            self.start_ns + self.starts_ns[0],
+            tuple(self.start_ns + self.starts_ns[rank] for rank in range(self.receiver_count)),
             max(senders) - min(senders),
             {rank: counts[:-1] for rank, counts in sorted(self.series.items())},
             {rank: counts[-1] for rank, counts in sorted(self.series.items())},
@@ -179,8 +192,9 @@ def series_frame(windows: Iterable[StreamWindow]) -> pl.DataFrame:
             window.case_id,
             window.burst,
             rank,
+            window.receiver_of(rank),
             place,
-            window.receiver_start_ns + place * window.interval_ns,
+            window.receiver_starts_ns[window.receiver_of(rank)] + place * window.interval_ns,
             window.interval_ns,
             count,
         )

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fabriscope.analysis.numbers.neighbours import Series
-from fabriscope.model.benchmark_kind import STREAMS
+from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.measurement import OPERATION
 from fabriscope.model.record import LaunchRecord
@@ -34,7 +34,7 @@ def turn_series(run: RunData) -> SeriesOf:
     in_turns = {record.launch_id: told for record in run.journal if (told := _turns_of(record)) is not None}
     if not in_turns:
         return {}
-    streams = [case_id for case_id, case in run.manifest.cases.items() if kind_of(case.benchmark).pattern == STREAMS]
+    streams = [case_id for case_id, case in run.manifest.cases.items() if kind_of(case.benchmark).pattern in OF_STREAMS]
     launch_ids = sorted(in_turns)
     step = math.ceil(len(launch_ids) / BATCHES)
     found: dict[tuple[int, str], Series] = {}

@@ -1,10 +1,10 @@
-"""Many to one: the aggregate over the number of senders, each stream over time, and whether the fabric holds."""
+"""Many to one, or to many: the aggregate over the number of senders, each stream over time, the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, IncastCurve, IncastPoint
+from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, Destination, IncastCurve, IncastPoint
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.analysis.words import UNKNOWN, interval_text, time_text, value_text
@@ -45,11 +45,40 @@ def _build(results: Results) -> list[Section]:
     columns = [Column("what"), *(Column(name, "number") for name in (*numbers, "sent again", "launches"))]
     columns.append(Column("state"))
     table = Table(columns, rows, groups)
-    blocks: list[Block] = [Bullets(sentences), table, *_maps(results, curves), Paragraph(_NOTE, is_note=True)]
-    brief: list[Block] = [Heading("many to one")]
+    maps = _maps(results, curves)
+    blocks: list[Block] = [Bullets(sentences), table, *_destinations(curves), *maps, Paragraph(_NOTE, is_note=True)]
+    title = "Many to many" if all(curve.receiver_count > 1 for curve in curves) else "Many to one"
+    brief: list[Block] = [Heading(title.lower())]
     for curve in curves:
         brief += [Bullets([curve.sentence()]), Table(_brief_columns(), [_brief(point) for point in curve.points])]
-    return [Section("incast", "Many to one", blocks, "Many to one", brief=brief)]
+        brief += _destinations([curve])
+    return [Section("incast", title, blocks, title, brief=brief)]
+
+
+def _destinations(curves: Sequence[IncastCurve]) -> list[Block]:
+    """Return a table of what came to each host that receives, where there are several."""
+    found = [(curve, point, one) for curve in curves for point in curve.points for one in point.destinations]
+    if not found:
+        return []
+    numbers = ("streams", "to host", "its aggregate", "of the whole", "slowest stream", "fairness", "dropped")
+    rows = [_destination(curve, point, one) for curve, point, one in found]
+    columns = [Column("what"), *(Column(name, "number") for name in numbers)]
+    return [Table(columns, rows, [curve.name for curve, _, _ in found])]
+
+
+def _destination(curve: IncastCurve, point: IncastPoint, one: Destination) -> Row:
+    value, whole = one.aggregate.value, point.aggregate.value
+    interval = interval_text(one.aggregate.low, one.aggregate.high, lambda value: value_text(value, AGGREGATE))
+    return [
+        curve.name,
+        str(point.stream_count),
+        one.host,
+        Cell(_rate(value, AGGREGATE), interval),
+        UNKNOWN if value is None or not whole else f"{value / whole:.0%}",
+        _rate(one.slowest_bytes_per_s, SLOWEST),
+        UNKNOWN if one.fairness is None else f"{one.fairness:.2f}",
+        _count(one.dropped_frames),
+    ]
 
 
 def _row(curve: IncastCurve, point: IncastPoint) -> Row:
