@@ -20,10 +20,9 @@
 namespace fabriscope {
 
 enum class Pattern {
-  kPair,   // ranks 0 and 1 over an endpoint; ranks beyond them wait
-  kPairs,  // every rank and its partner over an endpoint, all pairs at once
-  kStar,   // rank 0 and every other rank, over an endpoint each; with `receivers=n` ranks 0 to n -
-          // 1, each with an equal share of the others
+  kPair,    // ranks 0 and 1 over an endpoint; ranks beyond them wait
+  kPairs,   // every rank and its partner over an endpoint, all pairs at once
+  kStar,    // rank 0 and every other rank, over an endpoint each; `receivers=n`: ranks 0 to n - 1
   kBeside,  // ranks 0 and 1, and beside them rank 2 with each of those above it, and with rank 0
   kGroup,   // all ranks at once, through the library's own operations and without an endpoint
 };
