@@ -9,7 +9,8 @@ import pytest
 
 from fabriscope.analysis.numbers.boundaries import HORIZONS, p_needed, p_of_look
 from fabriscope.analysis.numbers.evidence import SEQUENTIAL, Mean, student_tail
-from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, LogRatio, blocks_to_decide, judge
+from fabriscope.analysis.numbers.forecasts import blocks_to_decide
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, LogRatio, judge
 from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
 
 RUNS = 2000
@@ -80,7 +81,7 @@ def test_a_forecast_beyond_the_plan_is_of_a_plan_with_more_blocks() -> None:
     result: LogRatio = judge(Mean(0.04 + noise.normal(0, 0.1, 10), SEQUENTIAL, 0.0, 10))
     needed = blocks_to_decide(result)
     assert needed is not None
-    assert needed > 10
+    assert needed.least > 10
 
 
 def test_added_sizes_have_looks_of_their_own() -> None:

@@ -13,7 +13,8 @@ from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.judging import Family, Spot, judged, verdict
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.evidence import ANYTIME, PRIOR, Difference, Mean, half_width, t_quantile
-from fabriscope.analysis.numbers.intervals import blocks_to_decide, false_discovery, family_wise, log_ratio
+from fabriscope.analysis.numbers.forecasts import Forecast, blocks_to_decide
+from fabriscope.analysis.numbers.intervals import false_discovery, family_wise, log_ratio
 from fabriscope.analysis.values.stopping import Rules
 
 
@@ -85,7 +86,7 @@ def test_what_would_decide_the_last_open_size_does(kind: str) -> None:
     one, other = (Curve("inter", side, "tcp", None, "engine", "ping_pong", "", "", "") for side in ("a", "b"))
     pair = CurvePair(kind, "a", "b", one, other, "latency_ns")
 
-    def last(count: int) -> tuple[str, int | None]:
+    def last(count: int) -> tuple[str, Forecast | None]:
         equal = [Spot(size, spread_about(0.0, 0.001, count), 1.0, 1.0) for size in range(15)]
         *rest, row = judged([Family(pair, (*equal, Spot(15, spread_about(0.1, 0.1, count), 1.0, 1.0)))], Rules())
         assert {one.verdict for one in rest} == {"equivalent"}
@@ -94,15 +95,15 @@ def test_what_would_decide_the_last_open_size_does(kind: str) -> None:
     verdict_now, needed = last(5)
     assert verdict_now == "undecided"
     assert needed is not None
-    assert last(needed - 1)[0] == "undecided"
-    assert last(needed)[0] == "faster"
-    assert needed == 14
+    assert last(13)[0] == "undecided"
+    assert last(14)[0] == "faster"
+    assert needed.least < 14 < needed.most
 
 
 def test_more_blocks_decide() -> None:
     needed = blocks_to_decide(log_ratio([0.0, 0.1, 0.08, 0.02]))
     assert needed is not None
-    assert 4 < needed < 20
+    assert 4 < needed.least < needed.most
 
 
 def test_the_interval_covers_in_about_95_percent() -> None:
@@ -157,7 +158,7 @@ def test_two_blocks_rule_nothing_out_at_any_time() -> None:
     result = log_ratio([0.5, 0.51], method=ANYTIME)
     assert math.isnan(result.low)
     assert result.p_different > 0.05
-    assert blocks_to_decide(result) == 3
+    assert blocks_to_decide(result) == Forecast(3, 3)
 
 
 def test_looking_after_every_block_is_false_in_at_most_five_percent() -> None:

@@ -19,6 +19,7 @@ from fabriscope import store
 from fabriscope.analysis.comparing.compared import CurvePair
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.numbers.forecasts import Forecast
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.words import advantage_range_text
 from fabriscope.cli.report import COMMAND as REPORT_COMMAND
@@ -110,8 +111,8 @@ def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
         about = CurvePair("fabric", left, right, curve, curve, "latency_ns")
         return [
             Range(
-                about, verdict, first, last, 2, 9 if verdict == "undecided" else None, 4, len(ranges) == 1, ratio,
-                ratio * 1.1, None, None, ratio, ratio, None, None,
+                about, verdict, first, last, 2, Forecast(9, 20) if verdict == "undecided" else None, 4,
+                len(ranges) == 1, ratio, ratio * 1.1, None, None, ratio, ratio, None, None,
             )
             for verdict, first, last, ratio in ranges
         ]  # fmt: skip
@@ -134,7 +135,7 @@ def test_verdicts_that_change_are_told_first_and_in_their_places() -> None:
         (
             "ping-pong, between hosts, x",
             "any two of a, b and c",
-            ["equivalent in 4 of 8 comparisons", "undecided in 4 of 8 comparisons (about 9 blocks would decide)"],
+            ["equivalent in 4 of 8 comparisons", "undecided in 4 of 8 comparisons (9 to 20 blocks would decide)"],
         ),
     ]
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from fabriscope.analysis.comparing.compared import FASTER, LEADS, SLOWER, UNDECIDED, VERDICTS, by_pair
 from fabriscope.analysis.comparing.findings import MOST_RANGES, range_place, where_text
 from fabriscope.analysis.comparing.ranges import Range
+from fabriscope.analysis.numbers.forecasts import joined
 from fabriscope.analysis.words import advantage_range_text, size_text
 
 MOST_WHERES = 2
@@ -103,12 +104,11 @@ def _together(one: _Told, other: _Told) -> _Told:
 
 
 def _widest(one: Range, other: Range) -> Range:
-    needs = [row.blocks_to_decide for row in (one, other) if row.blocks_to_decide is not None]
     return replace(
         one,
         least_ratio=min(one.least_ratio, other.least_ratio),
         most_ratio=max(one.most_ratio, other.most_ratio),
-        blocks_to_decide=max(needs) if len(needs) == 2 else None,
+        blocks_to_decide=joined((one.blocks_to_decide, other.blocks_to_decide)),
     )
 
 
@@ -137,7 +137,7 @@ def _item(ranges: Sequence[Range], place: str) -> Item:
     if first.verdict == SLOWER:
         return Item(SLOWER, first.pair.right, f"{place}, {advantage_range_text(1 / most, 1 / least)}")
     needs = [one.blocks_to_decide for one in ranges if one.blocks_to_decide]
-    advice = f" (about {max(needs)} blocks would decide)" if needs and first.verdict == UNDECIDED else ""
+    advice = f" ({joined(needs)} blocks would decide)" if needs and first.verdict == UNDECIDED else ""
     return Item(first.verdict, first.verdict, f"{place}{advice}")
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import polars as pl
 
 from fabriscope.analysis.curve import IDENTITY, Curve
+from fabriscope.analysis.numbers.forecasts import Forecast
 from fabriscope.analysis.rows import parts
 
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
@@ -22,6 +23,7 @@ PAIR_SCHEMA = {
     "metric_id": pl.String,
 }
 """The columns that tell one pair of curves from another."""
+FORECAST_SCHEMA = {"least_blocks_to_decide": pl.Int64, "blocks_to_decide": pl.Int64}
 COMPARISON_SCHEMA = {
     **PAIR_SCHEMA,
     "message_size_bytes": pl.Int64,
@@ -34,7 +36,7 @@ COMPARISON_SCHEMA = {
     "p_different": pl.Float64,
     "p_equivalent": pl.Float64,
     "verdict": pl.String,
-    "blocks_to_decide": pl.Int64,
+    **FORECAST_SCHEMA,
     "method": pl.String,
 }
 
@@ -69,6 +71,13 @@ class OfPair:
 
     pair: CurvePair
 
+    def columns(self) -> dict[str, object]:
+        """Return what a frame has of it; the command `compare` prints the same as JSON."""
+        found = {**self.pair.columns(), **{name: value for name, value in vars(self).items() if name != "pair"}}
+        needed = getattr(self, "blocks_to_decide", None)
+        ends = needed if isinstance(needed, Forecast) else (None, None)
+        return {**found, **dict(zip(FORECAST_SCHEMA, ends, strict=True))}
+
 
 @dataclass(frozen=True)
 class Compared(OfPair):
@@ -87,12 +96,8 @@ class Compared(OfPair):
     p_equivalent: float | None
     verdict: str
     """On the left one: one of VERDICTS."""
-    blocks_to_decide: int | None
+    blocks_to_decide: Forecast | None
     method: str
-
-    def columns(self) -> dict[str, object]:
-        """Return what a frame has of it, COMPARISON_SCHEMA; the command `compare` prints the same as JSON."""
-        return {**self.pair.columns(), **{name: value for name, value in vars(self).items() if name != "pair"}}
 
 
 Said = TypeVar("Said", bound=OfPair)

@@ -11,7 +11,7 @@ from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
 from fabriscope.analysis.comparing.comparisons import KINDS, compared
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.curve import IDENTITY, Curve
-from fabriscope.analysis.numbers.intervals import MOST_BLOCKS_ADVISED
+from fabriscope.analysis.numbers.forecasts import MOST_BLOCKS_ADVISED, Forecast, joined
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, rules_of
 from fabriscope.analysis.values.turn_series import turn_series
@@ -28,8 +28,8 @@ class State:
     total: int
     open_entries: frozenset[str]
     """Ids of the entries that undecided comparisons are about."""
-    blocks_to_decide: int | None
-    """About how many blocks in all would decide what can be decided; None for nothing."""
+    blocks_to_decide: Forecast | None
+    """How many blocks in all would decide what can be decided; None for nothing."""
     decidable: int
     """How many of the undecided comparisons those blocks would decide; the others differ too little."""
     block_ns: int
@@ -50,9 +50,10 @@ class State:
         hopeless = self.total - self.decided - self.decidable
         if self.blocks_to_decide is None:
             return f"{head}; the others would take more than {MOST_BLOCKS_ADVISED} blocks"
-        more = max(1, self.blocks_to_decide - self.block_count)
+        more = self.blocks_to_decide.less(self.block_count)
+        minutes = " to ".join(dict.fromkeys(f"{count * self.block_ns / 60e9:.1f}" for count in more))
         what = f"{self.decidable} of the others" if hopeless else "the others"
-        return f"{head}; about {more} blocks more, {more * self.block_ns / 60e9:.1f} minutes, would decide {what}"
+        return f"{head}; {more} blocks more, {minutes} minutes, would decide {what}"
 
 
 def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None) -> State:
@@ -72,7 +73,7 @@ def state_of(run: RunData, kinds: Iterable[str] = (), blocks: int | None = None)
         len(rows) - len(undecided),
         len(rows),
         frozenset(open_entries),
-        max(known, default=None),
+        joined(known),
         len(known),
         _block_ns(run, open_entries),
     )

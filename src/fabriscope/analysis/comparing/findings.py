@@ -20,6 +20,7 @@ from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.crossovers import Crossover, crossover_text, crossovers
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.numbers.forecasts import joined
 from fabriscope.analysis.proof.transport import EntryVerdict, entry_verdicts
 from fabriscope.analysis.words import (
     TOO_WIDE,
@@ -166,7 +167,7 @@ def _counted_text(rows: Sequence[Range]) -> str:
             parts.append(f"{left} and {right} are equivalent {where}")
         else:
             needs = [row.blocks_to_decide for row in some if row.blocks_to_decide]
-            advice = f" (about {max(needs)} blocks would decide)" if needs else ""
+            advice = f" ({joined(needs)} blocks would decide)" if needs else ""
             parts.append(f"{left} against {right} is undecided {where}{advice}")
     return "; ".join(parts)
 
@@ -203,7 +204,7 @@ def _interval_text(low: float | None, high: float | None, block_count: int) -> s
 
 def _advice(row: Range) -> str:
     needed = row.blocks_to_decide
-    return f"; about {needed} blocks would decide" if needed else ""
+    return f"; {needed} blocks would decide" if needed else ""
 
 
 def refuted_findings(run: RunData) -> list[Finding]:

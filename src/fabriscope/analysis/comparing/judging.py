@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, LEADS, SLOWER, UNDECIDED, Compared, CurvePair
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.numbers.evidence import Evidence
+from fabriscope.analysis.numbers.forecasts import Forecast, blocks_to_decide
 from fabriscope.analysis.numbers.intervals import (
     LEAST_BLOCKS,
     LogRatio,
-    blocks_to_decide,
     false_discovery,
     family_wise,
     judge,
@@ -99,13 +99,13 @@ def _adjusted(groups: Sequence[Hashable], p_values: Sequence[float]) -> list[flo
 
 def _needs(
     groups: Sequence[Hashable], results: Sequence[LogRatio], answers: Sequence[str], rules: Rules
-) -> list[int | None]:
-    """Return about how many blocks would decide what is undecided.
+) -> list[Forecast | None]:
+    """Return how many blocks would decide what is undecided.
 
     Leads and equivalences are families of their own, in each of which every size is tested: those that are, or will be,
     decided the other way have the largest p-values. Of the open ones the one that needs most comes next.
     """
-    needs: list[int | None] = [None] * len(groups)
+    needs: list[Forecast | None] = [None] * len(groups)
     for places in parts(range(len(groups)), lambda place: groups[place]):
         for is_lead in (True, False):
             this_way = [place for place in places if _leads(results[place], answers[place], rules.margin) == is_lead]
@@ -114,7 +114,7 @@ def _needs(
                 for place in this_way
                 if answers[place] == UNDECIDED
             }
-            slowest_first = sorted(plain, key=lambda place: -(plain[place] or math.inf))
+            slowest_first = sorted(plain, key=lambda place: -(one.most if (one := plain[place]) else math.inf))
             for larger, place in enumerate(slowest_first, start=len(places) - len(this_way)):
                 share = 1 - larger / len(places) if groups[place] == CONTROL else 1 / (larger + 1)
                 needs[place] = blocks_to_decide(results[place], rules.margin, rules.error_rate * share)

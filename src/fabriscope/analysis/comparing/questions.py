@@ -15,6 +15,7 @@ from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, LEADS, SL
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.findings import where_text
 from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.numbers.forecasts import Forecast, joined
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.trust import GradedEstimate
 
@@ -65,10 +66,9 @@ class Reply:
         return (1 / high, 1 / low) if self.is_inverse else (low, high)
 
     @property
-    def blocks_to_decide(self) -> int | None:
+    def blocks_to_decide(self) -> Forecast | None:
         """Return how many blocks would decide every point of it; None where that is not known of all."""
-        needs = [point.blocks_to_decide for point in self.points if point.blocks_to_decide]
-        return max(needs) if len(needs) == len(self.points) else None
+        return joined(point.blocks_to_decide for point in self.points)
 
     def _ratios(self) -> list[float]:
         return [1 / point.ratio if self.is_inverse else point.ratio for point in self.points]

@@ -8,12 +8,15 @@ from itertools import groupby
 
 import polars as pl
 
-from fabriscope.analysis.comparing.compared import PAIR_SCHEMA, Compared, OfPair, by_pair
+from fabriscope.analysis.comparing.compared import FORECAST_SCHEMA, PAIR_SCHEMA, Compared, OfPair, by_pair
+from fabriscope.analysis.numbers.forecasts import Forecast, joined
 
 RANGE_SCHEMA = {
     **PAIR_SCHEMA,
     "verdict": pl.String,
-    **dict.fromkeys(("first_size_bytes", "last_size_bytes", "size_count", "blocks_to_decide", "block_count"), pl.Int64),
+    **dict.fromkeys(("first_size_bytes", "last_size_bytes", "size_count"), pl.Int64),
+    **FORECAST_SCHEMA,
+    "block_count": pl.Int64,
     "covers_all": pl.Boolean,
     **dict.fromkeys(
         ("least_ratio", "most_ratio", "low", "high", "ratio_at_first", "ratio_at_last", "low_at_last", "high_at_last"),
@@ -30,7 +33,7 @@ class Range(OfPair):
     first_size_bytes: int
     last_size_bytes: int
     size_count: int
-    blocks_to_decide: int | None
+    blocks_to_decide: Forecast | None
     """The most that a size of the range needs."""
     block_count: int
     """The fewest that one has."""
@@ -55,7 +58,7 @@ def ranges(comparisons: Iterable[Compared]) -> list[Range]:
 
 def ranges_frame(rows: Iterable[Range]) -> pl.DataFrame:
     """Return one row for each range, RANGE_SCHEMA."""
-    return pl.DataFrame([{**row.pair.columns(), **vars(row)} for row in rows], schema=RANGE_SCHEMA)
+    return pl.DataFrame([row.columns() for row in rows], schema=RANGE_SCHEMA)
 
 
 def _ranges(of_pair: list[Compared]) -> Iterator[Range]:
@@ -65,14 +68,13 @@ def _ranges(of_pair: list[Compared]) -> Iterator[Range]:
         first, last = run[0], run[-1]
         lows = [row.low for row in run if row.low is not None]
         highs = [row.high for row in run if row.high is not None]
-        needs = [row.blocks_to_decide for row in run if row.blocks_to_decide is not None]
         yield Range(
             pair=first.pair,
             verdict=first.verdict,
             first_size_bytes=first.message_size_bytes,
             last_size_bytes=last.message_size_bytes,
             size_count=len(run),
-            blocks_to_decide=max(needs) if len(needs) == len(run) else None,
+            blocks_to_decide=joined(row.blocks_to_decide for row in run),
             block_count=min(row.block_count for row in run),
             covers_all=len(runs) == 1,
             least_ratio=min(row.ratio for row in run),

@@ -121,7 +121,7 @@ def advice(reply: Reply) -> str:
     if reply.verdict == UNDECIDED and most < LEAST_BLOCKS:
         return f" (too few complete blocks: {most}, and a verdict needs {LEAST_BLOCKS})"
     needed = reply.blocks_to_decide
-    return f" (about {needed} blocks would decide)" if needed and reply.verdict == UNDECIDED else ""
+    return f" ({needed} blocks would decide)" if needed and reply.verdict == UNDECIDED else ""
 
 
 def _everywhere(question: Question) -> str:

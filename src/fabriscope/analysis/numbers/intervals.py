@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean, half_width
+from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED, Evidence, Floats, Mean
 from fabriscope.model.blocks import LEAST_BLOCKS
 
 __all__ = ["ANYTIME", "CONFIDENCE", "FIXED", "LEAST_BLOCKS", "MARGIN", "LogRatio", "log_ratio"]
 
 MARGIN = 0.03
 """Two things that differ by less than this share are called equivalent, unless the plan says otherwise."""
-MOST_BLOCKS_ADVISED = 1000
 
 
 @dataclass(frozen=True)
@@ -98,22 +96,3 @@ def family_wise(p_values: Sequence[float] | Floats) -> Floats:
     falling = tested[np.argsort(-given[tested], kind="stable")]
     adjusted[falling] = np.minimum.accumulate(np.minimum(given[falling] * np.arange(1, len(falling) + 1), 1.0))
     return adjusted
-
-
-def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float = 1 - CONFIDENCE) -> int | None:
-    """Return about how many blocks in all would give a verdict, were centre and spread to stay as they are.
-
-    `error_rate` is that of the one test, with what the rest of its family costs. None if unknown, or more than 1000.
-    """
-    if not math.isfinite(result.spread):
-        return None
-    distance = max(abs(result.centre), math.log1p(margin) - abs(result.centre)) - result.blur
-    confidence = 1 - min(error_rate, 1 - CONFIDENCE)
-    counts = range(result.block_count + 1, MOST_BLOCKS_ADVISED + 1)
-
-    def half(count: int) -> float:
-        horizon = max(result.horizon, count)  # a later run may have more
-        return half_width(count, result.spread, result.method, confidence, horizon)
-
-    place = bisect_left(counts, True, key=lambda count: half(count) < distance)
-    return counts[place] if place < len(counts) else None

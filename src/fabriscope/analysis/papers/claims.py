@@ -78,7 +78,7 @@ def judge(claim: Claim, pool: Pool) -> Finding:
             texts.append(f"{pair}{text}")
     evidence = "; ".join(texts)
     if whole.verdict == OPEN and whole.needed:
-        evidence += f"; about {whole.needed} blocks would decide"
+        evidence += f"; {whole.needed} blocks would decide"
     return Finding(claim, whole.verdict, evidence, tuple(point for _, _, part in parts for point in part.points))
 
 

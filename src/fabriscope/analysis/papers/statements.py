@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, FIXED, Mean, half_width
-from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN, MOST_BLOCKS_ADVISED
+from fabriscope.analysis.numbers.forecasts import Forecast, forecast, joined
+from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN
 
 TAIL = (1 - CONFIDENCE) / 2
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
@@ -33,8 +34,8 @@ class Statement:
     high: float = math.nan
     """95 % interval of the number, over blocks; NaN below two blocks, and for several statements together."""
     block_count: int = 0
-    needed: int | None = None
-    """About how many blocks would decide, were centre and spread to stay as they are."""
+    needed: Forecast | None = None
+    """How many blocks would decide."""
 
     @property
     def verdict(self) -> str:
@@ -108,9 +109,7 @@ def any_of(statements: Sequence[Statement]) -> Statement:
 def _joined(statements: Sequence[Statement], p_holds: float, p_fails: float) -> Statement:
     if len(statements) == 1:
         return statements[0]
-    needs = [one.needed for one in statements if one.verdict == OPEN]
-    known = [need for need in needs if need is not None]
-    needed = max(known) if known and len(known) == len(needs) else None
+    needed = joined(one.needed for one in statements if one.verdict == OPEN)
     counts = [one.block_count for one in statements]
     return Statement(p_holds, p_fails, block_count=min(counts, default=0), needed=needed)
 
@@ -138,6 +137,5 @@ def _statement(spot: Mean, p_holds: float, p_fails: float, distance: float) -> S
         p_holds = p_fails = math.nan
     is_open = spot.count > 1 and not min(p_holds, p_fails) < TAIL
     if is_open:
-        counts = range(max(spot.count + 1, LEAST_BLOCKS), MOST_BLOCKS_ADVISED + 1)
-        needed = next((n for n in counts if half_width(n, spot.spread, spot.method) < distance), None)
+        needed = forecast(distance, spot.spread, spot.count, lambda count: half_width(count, 1.0, spot.method))
     return Statement(p_holds, p_fails, spot.centre, *spot.interval(), spot.count, needed)
