@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_ind
+from scipy.stats import binom, false_discovery_control, ttest_ind
 
 from fabriscope.analysis.comparing.compared import CurvePair
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.judging import Family, Spot, judged, verdict
 from fabriscope.analysis.curve import Curve
-from fabriscope.analysis.numbers.evidence import ANYTIME, PRIOR, Difference, Mean, half_width, t_quantile
+from fabriscope.analysis.numbers import medians
+from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, PRIOR, Difference, Mean, half_width, t_quantile
 from fabriscope.analysis.numbers.forecasts import Forecast, blocks_to_decide
 from fabriscope.analysis.numbers.intervals import false_discovery, family_wise, log_ratio
 from fabriscope.analysis.values.stopping import Rules
@@ -62,6 +65,26 @@ def test_false_discovery_by_hand() -> None:
     adjusted = false_discovery([0.02, math.nan])
     assert adjusted[0] == pytest.approx(0.02)
     assert math.isnan(adjusted[1])
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 100])
+def test_false_discovery_is_that_of_scipy(count: int) -> None:
+    p_values = np.random.default_rng(count).random(count) ** 3
+    p_values[count // 2 :: 3] = p_values[0]  # ties
+    assert false_discovery(p_values) == pytest.approx(false_discovery_control(p_values), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [6, 7, 20, 101, 1000])
+def test_the_place_of_an_interval_is_that_of_the_binomial(count: int) -> None:
+    inner, share = medians._place(count)
+    outer_covers, inner_covers = (1 - 2 * binom.cdf(place - 1, count, 0.5) for place in (inner, inner + 1))
+    assert inner_covers < CONFIDENCE <= outer_covers
+    assert 0 <= share < 1
+
+
+def test_commands_start_without_the_package_that_takes_longest_to_load() -> None:
+    code = "import sys, fabriscope.running.run, fabriscope.reports.terminal; sys.exit('scipy.stats' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
 
 
 def test_family_wise_by_hand() -> None:

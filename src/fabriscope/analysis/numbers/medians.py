@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy.special import betaln
-from scipy.stats import binom
+from scipy.special import bdtr, betaln
 
 from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, Floats, Mean
 
@@ -47,11 +46,10 @@ def median_with_interval(
 @cache
 def _place(count: int) -> tuple[int, float]:
     """Return the order statistic just inside the interval, and the share that the one outside of it has."""
-    outer = int(binom.ppf((1 - CONFIDENCE) / 2, count, 0.5)) - 1
-    while 1 - 2 * binom.cdf(outer + 1, count, 0.5) >= CONFIDENCE:
+    outer = 0
+    while 1 - 2 * bdtr(outer + 1, count, 0.5) >= CONFIDENCE:
         outer += 1
-    outer = max(outer, 0)
-    wide, narrow = (float(1 - 2 * binom.cdf(place, count, 0.5)) for place in (outer, outer + 1))
+    wide, narrow = (float(1 - 2 * bdtr(place, count, 0.5)) for place in (outer, outer + 1))
     part = (wide - CONFIDENCE) / (wide - narrow)
     number = outer + 1
     weight = (count - number) * part / (number + (count - 2 * number) * part)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from scipy.stats import kendalltau
 
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.rows import frame_of, parts, rows_of
@@ -244,6 +243,8 @@ def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[st
     trends = {}
     for entry_id, levels in found.items():
         if len(levels) >= 5 and np.ptp(levels) >= np.log1p(0.05):
+            from scipy.stats import kendalltau  # here: nothing else needs it, and loading it takes long
+
             tau, p_value = kendalltau(range(len(levels)), levels)
             if p_value < TREND_P:
                 trends[entry_id] = "became slower" if tau > 0 else "became faster"
