@@ -11,7 +11,7 @@ from tests import needs
 settings.register_profile("fabriscope", deadline=None)  # a busy machine is no failure
 settings.load_profile("fabriscope")
 
-pytest_plugins = ["tests.skips"]
+pytest_plugins = ["tests.skips", "tests.order"]
 
 
 @pytest.fixture

@@ -1,0 +1,25 @@
+"""The longest tests are begun first, and every test runs once."""
+
+from __future__ import annotations
+
+import pytest
+from tests.needs import ROOT
+from tests.order import LONGEST, spread
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_what_is_called_long_is_there(name: str) -> None:
+    path, _, test = name.partition("[")[0].partition("::")
+    assert not test or f"def {test}(" in (ROOT / path).read_text()
+    assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize("process_count", [1, 2, 4, 7, 40])
+@pytest.mark.parametrize("count", [0, 3, 100])
+def test_every_test_stands_once_and_each_process_begins_with_a_long_one(process_count: int, count: int) -> None:
+    names = [*(f"tests/test_a.py::test_{number}" for number in range(count)), *LONGEST]
+    order = spread(names, process_count)
+    assert sorted(order) == list(range(len(names)))
+    begun = [names[order[place]] for place in range(0, len(names), max(1, len(names) // process_count))]
+    if count >= 100 and process_count < len(LONGEST):
+        assert set(begun[:2]) <= set(LONGEST)
