@@ -7,11 +7,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+AS_TESTED = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFABRISCOPE_UNITY=OFF", "-DFABRISCOPE_WERROR=ON")
+ALONE = ("-DCMAKE_BUILD_TYPE=Debug",)
 
 TRANSPORT = r"""
 #include "fabriscope/transport.h"
@@ -209,13 +213,16 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    build = tmp_path_factory.mktemp("build")
-    configure = ["cmake", "-S", str(ROOT / "engine"), "-B", str(build), f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
-    options = ["-DFABRISCOPE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Debug"]
-    subprocess.run([*configure, *options], check=True, capture_output=True, timeout=120)
-    subprocess.run(["cmake", "--build", build, "-j", "2"], check=True, capture_output=True, timeout=300)
-    return {**os.environ, "FABRISCOPE_BIN_DIR": str(build), "FABRISCOPE_PLUGINS": str(plugins)}
+def environment(plugins: Path) -> Iterator[dict[str, str]]:
+    (ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="plugins-", dir=ROOT / "build") as folder:
+        # As deep as the builds of scripts/test, and compiled like them: a compiler cache finds it all but the plug-ins.
+        build = Path(folder) / "engine"
+        configure = ["cmake", "-S", str(ROOT / "engine"), "-B", str(build), f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
+        options = ["-DFABRISCOPE_TESTS=OFF", *(AS_TESTED if "CMAKE_CXX_COMPILER_LAUNCHER" in os.environ else ALONE)]
+        subprocess.run([*configure, *options], check=True, capture_output=True, timeout=120)
+        subprocess.run(["cmake", "--build", build, "-j", "2"], check=True, capture_output=True, timeout=300)
+        yield {**os.environ, "FABRISCOPE_BIN_DIR": str(build), "FABRISCOPE_PLUGINS": str(plugins)}
 
 
 def _fabriscope(environment: dict[str, str], *words: str | Path) -> subprocess.CompletedProcess[str]:
