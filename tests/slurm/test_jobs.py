@@ -129,7 +129,10 @@ def test_a_submitted_plan_ends_with_a_run_folder_and_a_report(cluster: Cluster, 
 
 
 def test_a_cancelled_job_is_gone_on_with_in_another_one(cluster: Cluster, tmp_path: Path) -> None:
-    plan, run = write(tmp_path / "plan.yaml", LONG.replace("launches: 40", "launches: 12")), tmp_path / "run"
+    plan, run = (
+        write(tmp_path / "plan.yaml", LONG.replace("launches: 40", "launches: 12").replace("40s", "12s")),
+        tmp_path / "run",
+    )
     job = cluster.start(*cluster.own_words("submit", plan, "-o", run, "--wait", "--attribute", "nodelist=n2,n3"))
     until(lambda: len(journal(run)) >= 2)
     record = _submission.recall(run)
