@@ -84,7 +84,7 @@ def family_wise(p_values: Sequence[float] | Floats) -> Floats:
     nothing for its size. Like the false discovery rate it asks for tests that depend on each other positively (Sarkar
     1998). NaN stays NaN and does not count as a test.
     """
-    return _stepped_up(p_values, lambda count: np.arange(1, count + 1))
+    return _stepped_up(p_values, lambda count: np.arange(1, count + 1, dtype=np.float64))
 
 
 def _stepped_up(p_values: Sequence[float] | Floats, factors: Callable[[int], Floats]) -> Floats:
