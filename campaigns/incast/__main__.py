@@ -152,9 +152,12 @@ def _points(number: int, run: RunData) -> Iterator[Point]:
 def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int | None, int, int]]]:
     """Yield entry and payload to its receiver: by the engine, None if untold, by the switch, and sent again.
 
-    The switch's counters go on from launch to launch; of a launch in which it was started again nothing can be told.
+    The switch's counters go on from launch to launch; of a launch in which it was started again nothing can be told,
+    nor of one after a launch that was ended: what waited in the switch by then was carried after its end.
     """
     before: dict[tuple[str, str], int] = {}
+    ended: set[str] = set()
+    """Fabrics whose last launch was ended before its engine could tell its bytes."""
     for record in sorted((line for line in run.lines if isinstance(line, LaunchRecord)), key=lambda one: one.launch_id):
         entry = run.manifest.cases[next(iter(record.results))].entry
         carried = _carried(record.fabric_counters, entry.fabric or "", entry.hosts[0])
@@ -169,8 +172,12 @@ def _bytes_by_entry(run: RunData) -> Iterator[tuple[str, tuple[int | None, int, 
         told = record.details.sent_payload_bytes
         sent = None if told is None else sum(count for (_, to), count in told.items() if to == 0)
         grown = carried - before.get(place, 0)
-        yield entry.entry_id, (sent if grown >= 0 else None, max(grown, 0), again)
+        is_told = grown >= 0 and entry.fabric not in ended
+        yield entry.entry_id, (sent if is_told else None, max(grown, 0), again)
         before[place] = carried
+        ended.discard(entry.fabric or "")
+        if told is None:
+            ended.add(entry.fabric or "")
 
 
 def _carried(counters: Mapping[str, object] | None, fabric: str, host: str) -> int:

@@ -78,6 +78,10 @@ class Readings:
     values: dict[tuple[str, str], float] = field(default_factory=dict)
     results: dict[str, CaseResult] = field(default_factory=dict)
     details: dict[str, object] = field(default_factory=dict)
+    blocks: list[SampleBlock] = field(default_factory=list)
+    """Of cases that have more than a value."""
+    groups: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    """Case id to what is true of all of its streams."""
 
     def take(self, case: Case, metric_id: str, value: float) -> None:
         """Keep a value, in the metric's unit; raises ParseError for what no measurement can give."""
@@ -85,6 +89,11 @@ class Readings:
             instrument = self.launch.entry.instrument
             raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
         self.values[case.case_id, metric_id] = value
+
+    def take_blocks(self, case: Case, blocks: Iterable[SampleBlock], account: Mapping[str, int]) -> None:
+        """Keep what several streams of a case did, with what is true of all of them (GroupAccount)."""
+        self.blocks += blocks
+        self.groups[case.case_id] = dict(account)
 
     def skip(self, case: Case, reason: str) -> None:
         """Note that the program cannot measure this case."""
@@ -104,7 +113,7 @@ class Readings:
 
     def parsed(self, otherwise: str) -> ParsedLaunch:
         """Return what was read; cases without a value or a reason failed, for the reason `otherwise`."""
-        measured = {case_id for case_id, _ in self.values}
+        measured = {case_id for case_id, _ in self.values} | {block.case_id for block in self.blocks}
         results = []
         for case in self.launch.cases:
             missing = CaseResult(case.case_id, "failed", otherwise)
@@ -114,7 +123,8 @@ class Readings:
             SampleBlock(case_id, (value,), quantity=metric_id, burst=burst)
             for burst, ((case_id, metric_id), value) in enumerate(self.values.items())
         )
-        return ParsedLaunch(blocks, tuple(results), self.details)
+        details = {**self.details, "groups": self.groups} if self.groups else self.details
+        return ParsedLaunch((*blocks, *self.blocks), tuple(results), details)
 
 
 def text_of(data: bytes) -> str:

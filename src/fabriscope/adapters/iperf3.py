@@ -1,8 +1,9 @@
 """iperf3 3.12 over TCP: one stream of messages that nobody answers; a server and a client for each case.
 
-Of the client's JSON (`-J`) the summary at the receiver is read, the first second left out (`-O 1`). A stream has no
-window and no answer, so its rate is another metric than our bandwidth; it has no latency at all. With -J it ends with
-status 0 even where it failed, and says so in "error".
+Many to one has a server and a client for each stream (_iperf3_streams.py). Of the client's JSON (`-J`) the summary at
+the receiver is read; of a single stream the first second is left out (`-O 1`). A stream has no window and no answer, so
+its rate is another metric than our bandwidth; it has no latency at all. With -J it ends with status 0 even where it
+failed, and says so in "error".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import ClassVar
 
+from fabriscope.adapters import _iperf3_streams
 from fabriscope.adapters._foreign import (
     TCP_PORT_COUNT,
     Readings,
@@ -23,7 +25,9 @@ from fabriscope.adapters._foreign import (
     has_crashed,
     text_of,
 )
+from fabriscope.adapters._iperf3_streams import is_of_streams, of_streams, seconds_of, stream_count
 from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.benchmarks import DEFAULTS
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ParseError
@@ -54,22 +58,33 @@ class Iperf3Adapter:
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server that serves once, and its client, for every case in turn."""
         cases = _possible(launch)
-        if len(cases) > TCP_PORT_COUNT:
-            raise LaunchError(f"{len(cases)} cases would need as many ports, and there are {TCP_PORT_COUNT}")
+        port_count = sum(map(stream_count, cases))
+        if port_count > TCP_PORT_COUNT:
+            raise LaunchError(f"its {port_count} streams would need as many ports, and there are {TCP_PORT_COUNT}")
         seconds = max(1, round(launch.budget_ns / max(1, len(cases)) / 1e9))
-        return tuple(
-            command
-            for place, case in enumerate(cases)
-            for command in _pair(case, launch, context, first_tcp_port(launch, context) + place, seconds)
-        )
+        commands: list[Command] = []
+        port = first_tcp_port(launch, context)
+        for case in cases:
+            if is_of_streams(case):
+                words = _client_words(case, "-t", str(seconds_of(case)))
+                commands += _iperf3_streams.commands(case, context, port, words)
+            else:
+                commands += _pair(case, launch, context, port, seconds)
+            port += stream_count(case)
+        return tuple(commands)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the rate at which the stream's bytes arrived, for every case."""
         readings = Readings(launch)
         readings.skip_all(_problem)
-        clients = [outcome for outcome in outcomes if not outcome.command.is_server]
-        for place, case in enumerate(_possible(launch)):
-            _read(case, clients[place] if place < len(clients) else None, outcomes, readings)
+        first = 0
+        for case in _possible(launch):
+            clients, servers = of_streams(outcomes, first, stream_count(case))
+            if is_of_streams(case):
+                _read_streams(case, clients, servers, outcomes, readings)
+            else:
+                _read(case, clients[0], outcomes, readings)
+            first += stream_count(case)
         return readings.parsed("iperf3 said nothing of this case")
 
 
@@ -78,8 +93,10 @@ def _possible(launch: Launch) -> list[Case]:
 
 
 def _problem(case: Case) -> str | None:
-    if case.benchmark != "bandwidth":
+    if case.benchmark != "bandwidth" and not is_of_streams(case):
         return f"iperf3 has no {case.benchmark}"
+    if case.parameter_map.get("mode", DEFAULTS["mode"]) != DEFAULTS["mode"] and is_of_streams(case):
+        return "nobody answers iperf3's streams: it has no rounds"
     if not 0 < case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return f"iperf3's blocks have 1 to {LARGEST_MESSAGE_BYTES} bytes"
     return buffers_problem(case, "iperf3") or SOCKETS.problem(case.socket)
@@ -91,36 +108,69 @@ def _pair(case: Case, launch: Launch, context: AdapterContext, tcp_port: int, se
     server = (program, "-s", "-1", "-p", str(tcp_port), "--forceflush")
     yield Command(server, receiver, ready_pattern="Server listening on", is_server=True)
     argv = [program, "-c", context.data_address(receiver), "-p", str(tcp_port), "-J"]
-    argv += ["-l", str(case.message_size_bytes), "-t", str(seconds), "-O", str(OMITTED_S)]
-    socket = case.socket
+    argv += _client_words(case, "-t", str(seconds), "-O", str(OMITTED_S))
+    yield Command(tuple(argv), sender, ready_pattern=r"^}")
+
+
+def _client_words(case: Case, *times: str) -> list[str]:
+    """Return what a client is told of its messages, its time and its socket."""
+    argv, socket = ["-l", str(case.message_size_bytes), *times], case.socket
     argv += ["-N"] if socket.tcp_nodelay else []
     argv += ["-w", str(socket.send_buffer_bytes)] if socket.send_buffer_bytes is not None else []
     argv += ["-C", socket.congestion_control] if socket.congestion_control is not None else []
     argv += ["--bind-dev", socket.interface] if socket.interface is not None else []
-    yield Command(tuple(argv), sender, ready_pattern=r"^}")
+    return argv
 
 
 def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readings: Readings) -> None:
+    document = _document(case, outcome, started)
+    if isinstance(document, str):
+        readings.fail((case,), document)
+        return
+    kept = {parameter.name: parameter.value for parameter in document.parameters}
+    readings.details[case.case_id] = {"version": document.version, **kept}
+    (row,) = document.rows()
+    readings.take(case, "stream_bandwidth_bytes_per_s", row.number("bandwidth_bytes_per_s"))
+
+
+def _read_streams(
+    case: Case,
+    clients: Sequence[Outcome | None],
+    servers: Sequence[Outcome | None],
+    started: Sequence[Outcome],
+    readings: Readings,
+) -> None:
+    documents, hosts = [], case.entry.hosts[case.entry.receivers :]
+    for host, client in zip(hosts, clients, strict=True):
+        document = _document(case, client, started)
+        if isinstance(document, str):
+            readings.fail((case,), f"the stream of {host}: {document}")
+            return
+        documents.append(document)
+    readings.details[case.case_id] = {"version": documents[0].version}
+    of_clients, of_servers = ([one for one in ends if one is not None] for ends in (clients, servers))
+    _iperf3_streams.take(case, documents, of_clients, of_servers, readings)
+
+
+def _document(case: Case, outcome: Outcome | None, started: Sequence[Outcome]) -> Document | str:
+    """Return what a client reports, or why it does not; raises ParseError for a report of something else."""
     document = READER.read(text_of(outcome.stdout) if outcome is not None else "")
     said = document.problem("said")
     if document.problem("cut"):
-        readings.fail((case,), f"no whole JSON report: {ending(outcome, 'iperf3', started)}")
-    elif said is not None:
-        readings.fail((case,), said.text)
-    elif outcome is None or has_crashed(outcome):
-        readings.fail((case,), f"no result of this case: {ending(outcome, 'iperf3', started)}")
-    else:
-        _check_asked(case, document, outcome)
-        document.check("iperf3")
-        _check_connected(document, outcome)
-        (row,) = document.rows()
-        lasted_s, wanted_s = row.number("duration_s"), asked(outcome, "-t")
-        check_time(lasted_s, outcome, "iperf3")
-        if wanted_s is not None and lasted_s < LEAST_SHARE * wanted_s:
-            raise ParseError(f"its stream lasted {lasted_s:g} s, and {wanted_s} s were asked for", where="iperf3")
-        kept = {parameter.name: parameter.value for parameter in document.parameters}
-        readings.details[case.case_id] = {"version": document.version, **kept}
-        readings.take(case, "stream_bandwidth_bytes_per_s", row.number("bandwidth_bytes_per_s"))
+        return f"no whole JSON report: {ending(outcome, 'iperf3', started)}"
+    if said is not None:
+        return said.text
+    if outcome is None or has_crashed(outcome):
+        return f"no result of this case: {ending(outcome, 'iperf3', started)}"
+    _check_asked(case, document, outcome)
+    document.check("iperf3")
+    _check_connected(document, outcome)
+    (row,) = document.rows()
+    lasted_s, wanted_s = row.number("duration_s"), asked(outcome, "-t")
+    check_time(lasted_s, outcome, "iperf3")
+    if wanted_s is not None and lasted_s < LEAST_SHARE * wanted_s:
+        raise ParseError(f"its stream lasted {lasted_s:g} s, and {wanted_s} s were asked for", where="iperf3")
+    return document
 
 
 def _check_asked(case: Case, document: Document, outcome: Outcome) -> None:

@@ -33,6 +33,7 @@ class ProcessRecord:
     argv: tuple[str, ...]
     exit_status: int | None
     elapsed_ns: DurationNs
+    started_unix_ns: UnixNs = 0
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class GroupAccount:
     """How long each stream was sent, where rank 0 wrote down when how much of it arrived."""
     interval_ns: Count | None = None
     """Of what it wrote down."""
+    start_error_ns: Count | None = None
+    """By how much two streams' starts may be wrong together, where a program could not be told when to start."""
 
 
 @dataclass(frozen=True)

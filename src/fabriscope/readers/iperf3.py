@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
-from fabriscope.readers import _iperf3_text
+from fabriscope.readers import _iperf, _iperf3_text
 from fabriscope.readers._iperf import TERMS
 from fabriscope.readers._json_text import json_report
 from fabriscope.readers.base import Column, Draft, Reader, Unit
@@ -27,6 +28,17 @@ STRAY_S = 0.1
 COUNT_TOLERANCE = 0.05
 """Of bytes that two ends, or the intervals and the whole, count a little later or earlier."""
 LONGEST_COMPLAINT = 300
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What one stream moved between two times of its own, by one end."""
+
+    start_s: float
+    end_s: float
+    size_bytes: float
+    """To the digits of the rate, which has more of them than the bytes."""
+
 
 _OF_TEST = ("start", "test_start")
 _TEXTS = {
@@ -55,6 +67,24 @@ UDP = (
     Column("packets", "packet_count", "packets", "", "that were sent", kind="whole"),
     Column("lost_packets", "lost_packet_count", "lost", "", "packets that did not arrive", kind="whole"),
 )
+
+
+def intervals(text: str) -> list[Interval]:
+    """Return the intervals of the only stream that a server's or client's text tells of; raises ParseError."""
+    found: list[Interval] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("- - -"):
+            break  # the whole stands below it
+        hit = _iperf.ROW.fullmatch(line)
+        if hit is None or hit["start"] == hit["end"]:  # the last one, of less than its digits show
+            continue
+        row = _iperf.moved(hit, number)
+        if found and row.start_s != found[-1].end_s:
+            raise ParseError(
+                f"an interval begins at {row.start_s:g} s, and the one before ended at {found[-1].end_s:g}"
+            )
+        found.append(Interval(row.start_s, row.end_s, row.rate_bytes_per_s * row.seconds))
+    return found
 
 
 def _fill(draft: Draft) -> None:

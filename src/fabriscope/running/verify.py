@@ -150,7 +150,8 @@ def _outcomes(folder: Path, record: LaunchRecord) -> list[Outcome] | None:
             except (FabriscopeError, ValueError):
                 streams.append(b"")
         command = Command(process.argv, process.host)
-        outcomes.append(Outcome(command, process.exit_status, streams[0], streams[1], 0, process.elapsed_ns))
+        began, lasted = process.started_unix_ns, process.elapsed_ns
+        outcomes.append(Outcome(command, process.exit_status, streams[0], streams[1], began, lasted))
     return outcomes
 
 

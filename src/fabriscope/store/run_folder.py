@@ -393,5 +393,6 @@ def _command(outcome: Outcome) -> dict[str, object]:
         "host": outcome.command.host,
         "argv": list(outcome.command.argv),
         "exit_status": outcome.exit_status,
+        "started_unix_ns": outcome.started_unix_ns,
         "elapsed_ns": outcome.elapsed_ns,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -53,11 +53,13 @@ class StreamWindow:
     """Rank to what arrived of its stream in each interval, without what came after the last."""
     after_bytes: Mapping[int, int]
     """Rank to what came after them."""
+    start_error_ns: int = 0
+    """By how much two starts may be wrong together, of programs that cannot be told when to start."""
 
     @property
     def overlap(self) -> float:
-        """Return the share of the window in which all senders sent."""
-        return max(0.0, 1 - self.skew_ns / self.duration_ns)
+        """Return the share of the window in which all senders sent for certain."""
+        return max(0.0, 1 - (self.skew_ns + self.start_error_ns) / self.duration_ns)
 
     @property
     def is_comparable(self) -> bool:
@@ -145,7 +147,7 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
-        windows[launch_id, case_id].append(window)
+        windows[launch_id, case_id].append(replace(window, start_error_ns=int(account.start_error_ns or 0)))
     return dict(windows)
 
 
