@@ -1,14 +1,18 @@
 """The command `fabriscope`, and `python -m fabriscope`."""
 
-from fabriscope.model import search_paths
+from fabriscope.model import endings, search_paths
 
 
 def main() -> None:
     """Run the command line; nothing of other packages is loaded before it is known where they are."""
+    endings.begin()
     search_paths.leave_current_folder()
     from fabriscope import cli
 
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        endings.over()
 
 
 if __name__ == "__main__":

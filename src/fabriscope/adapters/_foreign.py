@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -15,7 +16,6 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.mpi import MpiStack
-from fabriscope.readers.base import plain
 
 TCP_PORT_COUNT = 100
 """TCP ports reserved for each launch."""
@@ -27,6 +27,7 @@ WALL_GRACE_S = 0.1
 """By which a program's own clock may run ahead of ours."""
 
 _STDERR_LINES_KEPT = 5
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _REASON_CHARACTERS = 300
 """Of a line that a program said, in the reason of a failed case."""
 
@@ -129,7 +130,7 @@ class Readings:
 
 def text_of(data: bytes) -> str:
     """Return a program's words, without the colours that some print to files too."""
-    return plain(data.decode("utf-8", "replace"))
+    return _COLOUR.sub("", data.decode("utf-8", "replace"))
 
 
 def first_tcp_port(launch: Launch, context: AdapterContext) -> int:

@@ -49,10 +49,10 @@ def as_text(documents: Documents, _errors: Sequence[ParseError]) -> str:
 
 
 def as_json(documents: Documents, errors: Sequence[ParseError]) -> str:
-    """Return one object; a number that is none (nan, inf) is null."""
-    found = [{"file": name, **_as_dict(document)} for name, document in documents]
+    """Return one object, each row on a line; a number that is none (nan, inf) is null."""
+    found = ",\n".join(_document(name, document) for name, document in documents)
     unread = [{"file": error.where, "text": error.what} for error in errors]
-    return json.dumps({"documents": found, "errors": unread}, indent=1, allow_nan=False) + "\n"
+    return f'{{"documents": [{found}],\n"errors": {_dumps(unread)}}}\n'
 
 
 def as_csv(documents: Documents, _errors: Sequence[ParseError]) -> str:
@@ -135,28 +135,41 @@ def _sentence(problem: Problem) -> str:
     return f"{where}{printable(' '.join(problem.text.split()))}"
 
 
-def _as_dict(document: Document) -> dict[str, Any]:
-    return {
+def _document(name: str, document: Document) -> str:
+    head = {
+        "file": name,
         "program": document.program,
         "version": document.version,
         "parameters": [_parameter(one) for one in document.parameters],
-        "tables": [
-            {
-                "name": table.name,
-                "line": table.line,
-                "parameters": [_parameter(one) for one in table.parameters],
-                "terms": {
-                    "timing": table.terms.timing or None,
-                    "buffers": table.terms.buffers or None,
-                    "bytes_counted": table.terms.bytes_counted or None,
-                },
-                "columns": [_column(one) for one in table.columns],
-                "rows": [_row(row) for row in table.rows],
-            }
-            for table in document.tables
-        ],
         "problems": [{"line": one.line, "kind": one.kind, "text": one.text} for one in document.problems],
     }
+    return _with_list(head, "tables", map(_table, document.tables))
+
+
+def _table(table: Table) -> str:
+    terms = table.terms
+    head = {
+        "name": table.name,
+        "line": table.line,
+        "parameters": [_parameter(one) for one in table.parameters],
+        "terms": {
+            "timing": terms.timing or None,
+            "buffers": terms.buffers or None,
+            "bytes_counted": terms.bytes_counted or None,
+        },
+        "columns": [_column(one) for one in table.columns],
+    }
+    return _with_list(head, "rows", (_dumps(_row(row)) for row in table.rows))
+
+
+def _with_list(head: dict[str, Any], name: str, items: Iterable[str]) -> str:
+    """Return an object with one more member, whose items stand on a line each."""
+    inside = ",\n".join(items)
+    return f'{_dumps(head)[:-1]},\n"{name}": [{f"{chr(10)}{inside}" if inside else ""}]}}'
+
+
+_dumps = json.JSONEncoder(allow_nan=False).encode
+"""Without indents, which are ten times as slow."""
 
 
 def _column(column: Column) -> dict[str, str | None]:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from fabriscope.model.foreign import is_digits
+
 _SIZES = [1, 64, "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB"]
 _ALLOCATION = "@allocation"
 _UNNAMED = re.compile(r"[^A-Za-z0-9._-]+")
@@ -67,7 +69,7 @@ def text(
         "ping_pong": {"sizes": list(_SIZES)},
         "bandwidth": {"sizes": ["64KiB", "1MiB"], "window": 16},
     }
-    plan |= {"turns": "auto", "launches": int(launches) if launches.isdecimal() else launches, "budget": budget}
+    plan |= {"turns": "auto", "launches": int(launches) if is_digits(launches) else launches, "budget": budget}
     return yaml.safe_dump(plan, sort_keys=False, default_flow_style=None, width=120)
 
 

@@ -25,9 +25,9 @@ EXIT_UNKNOWN = 4
 @click.command("configure")
 @_survey.options
 @click.option("--for", "purpose", type=click.Choice(("roce-v2",)), default="roce-v2", show_default=True)
-@click.option("--priority", type=click.IntRange(0, 7), default=3, show_default=True, help="Priority, class and queue.")
-@click.option("--dscp", type=click.IntRange(0, 63), default=26, show_default=True, help="What the packets carry.")
-@click.option("--mtu", type=click.IntRange(1280, 9216), default=9000, show_default=True, help="Of hosts, in bytes.")
+@click.option("--priority", type=_usage.Count(0, 7), default=3, show_default=True, help="Priority, class and queue.")
+@click.option("--dscp", type=_usage.Count(0, 63), default=26, show_default=True, help="What the packets carry.")
+@click.option("--mtu", type=_usage.Count(1280, 9216), default=9000, show_default=True, help="Of hosts, in bytes.")
 @click.option(
     "--system", "wanted_systems", multiple=True, metavar="NAME", help="Of this system alone; may be repeated."
 )

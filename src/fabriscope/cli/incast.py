@@ -9,6 +9,7 @@ import click
 
 from fabriscope.cli import _measuring, _usage
 from fabriscope.model.errors import HostError
+from fabriscope.model.foreign import is_digits
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
 
@@ -127,7 +128,7 @@ def _streams(options: dict[str, Any], pair: list[str]) -> dict[str, Any]:
     """Return who receives and who sends, how many streams, and the two hosts of a victim."""
     streams: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
     if options["streams"]:
-        streams["streams"] = [int(one) if one.isdigit() else one for one in options["streams"].split(",")]
+        streams["streams"] = [int(one) if is_digits(one) else one for one in options["streams"].split(",")]
     if pair:
         streams["victim"] = dict(zip(("from", "to"), pair, strict=True))
     return streams
@@ -172,7 +173,7 @@ def _lab(text: str) -> dict[str, Any]:
         key, equals, value = change.partition("=")
         if not equals:
             raise click.UsageError(f"--lab: {change!r} is not KEY=VALUE, for example buffer=64KiB")
-        lab[key] = int(value) if value.isdigit() else value
+        lab[key] = int(value) if is_digits(value) else value
     return lab
 
 

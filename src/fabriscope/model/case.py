@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, lru_cache
 
 from fabriscope.model.layers import layer_of
 from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
@@ -98,6 +98,14 @@ def ranks_label(rank_hosts: tuple[str, ...]) -> str:
     return "" if len(rank_hosts) <= 2 else layout_of(rank_hosts).label()
 
 
+@lru_cache(maxsize=64)
+def _content(entry: Entry) -> Mapping[str, object]:
+    """Return an entry as the ids of its cases have it: what came later is absent where it is unset."""
+    left_out = {name for name in ("twin", "victim") if not getattr(entry, name)}
+    left_out |= {"receivers"} if entry.receivers == 1 else set()
+    return {name: value for name, value in asdict(entry).items() if name not in left_out}
+
+
 @dataclass(frozen=True)
 class Case:
     """One point: what is measured (benchmark, size, window, options) by which entry."""
@@ -119,15 +127,10 @@ class Case:
     @cached_property
     def case_id(self) -> str:
         """Return the first 12 hex digits of the SHA-256 of the case's content."""
-        content = asdict(self)
+        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        content |= {"entry": _content(self.entry), "socket": asdict(self.socket)}
         if not self.parameters:
             del content["parameters"]  # cases without them keep the ids that they had before there were any
-        if not self.entry.twin:
-            del content["entry"]["twin"]
-        if not self.entry.victim:
-            del content["entry"]["victim"]
-        if self.entry.receivers == 1:
-            del content["entry"]["receivers"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

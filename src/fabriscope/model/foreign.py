@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,11 @@ _SHOWN_CHARACTERS = 60
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]+")
+
+
+def is_digits(text: str) -> bool:
+    """Return whether a text is decimal digits alone; int() and isdecimal() take those of other scripts too."""
+    return text.isascii() and text.isdecimal()
 
 
 def number(
@@ -122,14 +128,16 @@ def _float(text: str) -> float:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"the key {shown(twice)} stands twice in one object")
     return found
 
 
 def _repeating_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
     is_alike = all(type(value) is type(found[name]) and value == found[name] for name, value in pairs)
     return found if is_alike else _object(pairs)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from fabriscope.model.foreign import is_digits
+
 NONE = "none"
 DSCP_NAMES = {"ef": 46, "default": 0} | {f"cs{at}": 8 * at for at in range(8)}
 DSCP_NAMES |= {f"af{high}{low}": 8 * high + 2 * low for high in range(1, 5) for low in range(1, 4)}
@@ -17,7 +19,7 @@ def listed(numbers: Iterable[int]) -> str:
 
 def priorities(text: str) -> set[int]:
     """Return the priorities of a list: of `3,4`, or `none`."""
-    return {int(one) for one in text.split(",") if one.isdecimal()}
+    return {int(one) for one in text.split(",") if is_digits(one)}
 
 
 def paired(pairs: Mapping[int, int]) -> str:
@@ -28,4 +30,4 @@ def paired(pairs: Mapping[int, int]) -> str:
 def pairs(text: str) -> dict[int, int]:
     """Return the map of `0:0 26:3`."""
     split = (one.partition(":") for one in text.split())
-    return {int(key): int(value) for key, _, value in split if key.isdecimal() and value.isdecimal()}
+    return {int(key): int(value) for key, _, value in split if is_digits(key) and is_digits(value)}

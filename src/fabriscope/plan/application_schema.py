@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from fabriscope.model.applications import CLASSES, KERNELS
 from fabriscope.model.errors import shown
+from fabriscope.model.foreign import is_digits
 from fabriscope.plan.section import Section
 from fabriscope.plan.strict import Truth
 from fabriscope.plan.values import DurationNs, Share, Whole, unique
@@ -76,7 +77,7 @@ def _clock_hz(value: Any) -> float:
     """Return the frequency of `2.5GHz`."""
     number, unit = str(value).strip()[:-3].strip(), str(value).strip()[-3:].lower()
     factor = {"ghz": 1e9, "mhz": 1e6}.get(unit)
-    if factor is None or not number.replace(".", "", 1).isdecimal():
+    if factor is None or not is_digits(number.replace(".", "", 1)):
         raise ValueError(f"{shown(value)} is no frequency such as 2.5GHz")
     return float(number) * factor
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fabriscope.model.errors import shown
+from fabriscope.model.foreign import is_digits
 from fabriscope.model.switch_queues import DSCPS, MOST_ALPHA, PRIORITIES
 from fabriscope.plan.names import Label
 from fabriscope.plan.section import Section
@@ -15,7 +16,7 @@ from fabriscope.plan.values import MAX_OPTION, DurationNs, HostList, RateBitsPer
 
 def _number(value: Any, limit: int, what: str) -> int:
     text = str(value).strip() if not isinstance(value, bool) else ""
-    if not (text.isascii() and text.isdigit() and int(text) < limit):
+    if not (is_digits(text) and int(text) < limit):
         raise ValueError(f"{shown(value)} is no {what} from 0 to {limit - 1}")
     return int(text)
 

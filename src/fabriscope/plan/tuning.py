@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fabriscope.model.errors import shown
+from fabriscope.model.foreign import is_digits
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import PlanSection
@@ -85,7 +86,7 @@ def _unfolded(values: tuple[bool | int | str, ...], read: Callable[[Any], str]) 
 
 def _doubled(first: str, last: str) -> list[str]:
     """Return numbers of which each is twice the one before, from the first to the last."""
-    if not (first.isdecimal() and last.isdecimal() and 0 < int(first) < int(last)):
+    if not (is_digits(first) and is_digits(last) and 0 < int(first) < int(last)):
         raise ValueError(f"{first}..{last} is no range of numbers: from 1 at least, the smaller one first")
     found = [int(first)]
     while found[-1] * 2 < int(last):

@@ -6,7 +6,7 @@ and aliases as far as what they stand for stays small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +69,13 @@ def refuse_excess(depth: int, count: int, where: str) -> None:
 class PlacedYaml:
     """A YAML document as plain data, and the line of every key and list item in it."""
 
-    def __init__(self, text: str, file: str) -> None:
-        """Read `text`; raises PlanError with `file:line` for anything that is no plain YAML mapping."""
+    def __init__(self, text: str, file: str, options: Iterable[str] = ()) -> None:
+        """Read `text`; raises PlanError with `file:line` for anything that is no plain YAML mapping.
+
+        `options` are keys whose values are those of the command line: what is wrong there is no line's fault.
+        """
         self.file = file
+        self._options = frozenset(options)
         self._lines: dict[Place, int] = {(): 1}
         self._count = 0
         self._around: list[yaml.Node] = []
@@ -83,7 +87,9 @@ class PlacedYaml:
         self.data: dict[str, Any] = self._build(node, ())
 
     def where(self, place: Place) -> str:
-        """Return `file:line` of a key, or of the nearest thing around it that the file has."""
+        """Return `file:line` of a key, or of the nearest thing around it that the file has, or its option."""
+        if place and place[0] in self._options:
+            return f"--{place[0]}"
         while place not in self._lines:
             place = place[:-1]
         return f"{self.file}:{self._lines[place]}"
@@ -130,7 +136,7 @@ def read(path: Path, values: Mapping[str, Any] | None = None) -> tuple[PlacedYam
     """Return the document of a file and its text, with top-level keys of other values; raises PlanError when the file
     cannot be read."""
     text = with_values(text_of(path), values or {}, str(path))
-    return PlacedYaml(text, str(path)), text
+    return PlacedYaml(text, str(path), values or ()), text
 
 
 def _composed(text: str, file: str) -> yaml.Node | None:

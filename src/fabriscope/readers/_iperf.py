@@ -18,7 +18,7 @@ from fabriscope.readers.base import Column
 from fabriscope.readers.terms import ONE_WAY, Terms
 
 _BINARY = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
-_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BITS = {"": 1 / 8, "K": 1e3 / 8, "M": 1e6 / 8, "G": 1e9 / 8, "T": 1e12 / 8}
 ROW = re.compile(
     r"\s*\[ *(?P<id>\*?\d{1,9}|SUM(?:-\w+)?)\](?:\[(?P<role>\w{2}-\w)\])?\s+(?P<start>\d+\.\d+)- *(?P<end>\d+\.\d+)\s+"
     r"sec\s+"
@@ -76,7 +76,7 @@ class Moved:
 def moved(hit: re.Match[str], line: int) -> Moved:
     """Return a row; raises ParseError where its bytes over its time are not its rate."""
     size, rate, start, end = (number(hit[name], name, "", least=0) for name in ("size", "rate", "start", "end"))
-    unit = (_BINARY if hit["what"] == "Bytes" else {key: one / 8 for key, one in _DECIMAL.items()})[hit["rate_unit"]]
+    unit = (_BINARY if hit["what"] == "Bytes" else _BITS)[hit["rate_unit"]]
     size_bytes = span(hit["size"]) * _BINARY[hit["size_unit"]]
     step = 10.0 ** -len(hit["end"].partition(".")[2])
     time = Span(max(end - start - 2 * step, 0.0), end - start + 2 * step)

@@ -36,7 +36,7 @@ _BEGIN = re.compile(
 )
 _VERSION = re.compile(r"\s*iperf (3\.\S{1,20})\s*")
 _PROTOCOL = re.compile(r"\s*Starting Test: protocol: (\w{3,4}), (\d{1,9}) streams, (\d{1,12}) byte blocks.*")
-_ERROR = re.compile(r"\s*iperf3: (.*?)\s*")
+_ERROR = re.compile(r"\s*iperf3: (|.*\S)\s*")
 _TAIL = re.compile(r"(?P<numbers>(?:\s+\d+)?)(?:\s+(?P<end>sender|receiver))?\s*")
 _SENT = re.compile(r"(?:\s+0\.000 ms)?\s+(?:0/)?(?P<total>\d+)(?: \(0%\))?(?:\s+(?P<end>sender|receiver))?\s*")
 _TOLERANCE = 0.01
@@ -58,7 +58,11 @@ def fill(draft: Draft) -> None:
     test: _Test | None = None
     is_after_separator = False
     for line in draft.lines():
-        if begin := _BEGIN.fullmatch(line):
+        if (hit := _iperf.ROW.fullmatch(line)) and "(omitted)" not in line:
+            moved = _iperf.moved(hit, draft.line)
+            if test is not None and test.is_final:
+                test.rows.append((moved, _rest(moved.rest, test.heads)))
+        elif begin := _BEGIN.fullmatch(line):
             _end(draft, test)
             test = _Test(draft.line, {"connecting_to": begin[1]} if begin[1] else {})
         elif version := _VERSION.fullmatch(line):
@@ -72,10 +76,6 @@ def fill(draft: Draft) -> None:
                 test.is_final, test.rows = True, []
         elif _ANY_HEAD.fullmatch(line):
             raise ParseError(f"the columns {shown(' '.join(line.split()))} are not those that are known")
-        elif (hit := _iperf.ROW.fullmatch(line)) and "(omitted)" not in line:
-            moved = _iperf.moved(hit, draft.line)
-            if test is not None and test.is_final:
-                test.rows.append((moved, _rest(moved.rest, test.heads)))
         elif error := _ERROR.fullmatch(line):
             draft.problem(f"iperf3 says: {shown(error[1])}", "said")
             test = None if test is not None and not test.rows else test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 
 from fabriscope.model.errors import ParseError
@@ -20,6 +21,23 @@ _ORDERS = (
 _STEP = 0.0101
 """Of two decimals: the mean of equal numbers may be printed one digit off."""
 _RATE_TOLERANCE = 1e-6
+
+
+_INVALID = re.compile(r"DATA VALIDATION ERROR: .*")
+_ENDED = re.compile(
+    r"job\.exception type=|exited with exit code [1-9]|exited on signal|CANCELLED AT|DUE TO TIME LIMIT|oom[-_]kill"
+    r"|BAD TERMINATION|Segmentation fault|MPI_ABORT was invoked|exited with non-zero status|forcing job termination",
+    re.IGNORECASE,
+)
+
+
+def complaint(line: str) -> str:
+    """Return what a line says of a job that did not end well; empty for any other line."""
+    if invalid := _INVALID.search(line):
+        return invalid[0][:200]
+    if _ENDED.search(line):
+        return f"the job did not end well, its table may be short: {shown(line)}"
+    return ""
 
 
 def check_row(test: Test, table: TableDraft, heads: Sequence[Head], words: Sequence[str]) -> None:
@@ -64,6 +82,8 @@ def _check_decimals(heads: Sequence[Head], words: Sequence[str], what: str) -> N
 
 
 def _check_percentiles(heads: Sequence[Head], words: Sequence[str], what: str) -> None:
+    if not any(head.percent for head in heads):
+        return
     for key in ("time percentile", "rate percentile"):
         tails = sorted((head.percent, word) for head, word in zip(heads, words, strict=True) if head.key == key)
         for (low, less), (high, more) in itertools.pairwise(tails):

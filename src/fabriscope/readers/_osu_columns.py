@@ -91,6 +91,13 @@ _KINDS = (
 )  # fmt: skip
 _HEADS = tuple((re.compile(rf"{kind.head}(?=\s|$)", re.IGNORECASE), kind) for kind in _KINDS)
 _PERCENTILE = re.compile(r"P(?P<share>\d{1,2}(?:\.\d{1,3})?) Tail (?P<what>Lat ?\(us\)|BW ?\(MB/s\))(?=\s|$)")
+START_UP = (
+    Column("nprocs", "process_count", "processes", "", "of the job", kind="whole"),
+    Column("min", "init_ns_least_rank", "least", "ns", "MPI_Init, the least of the ranks", 1e6),
+    Column("max", "init_ns_most_rank", "most", "ns", "MPI_Init, the most of the ranks", 1e6),
+    Column("avg", "init_ns_mean", "mean", "ns", "MPI_Init, the mean over the ranks", 1e6),
+)
+"""Of osu_init; osu_hello has the first alone."""
 _RATES = (BANDWIDTH, RATE)
 _TIMES = (LATENCY, LEAST, MOST, OVERALL, PURE)
 

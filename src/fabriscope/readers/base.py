@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown, whole
+from fabriscope.readers import _marks
 from fabriscope.readers._streams import streams
 from fabriscope.readers.terms import UNSTATED, Terms, printed_unit, unstated
+from fabriscope.readers.work import Work, line_count
 
 Value = float | str
 """A number in its column's unit, NaN where the program printed none, or a word."""
@@ -31,7 +34,6 @@ Kind = Literal["refused", "cut", "said"]
 
 LONGEST_LINE = 1000
 """Longer lines hold no table."""
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _NO_NUMBERS = ("nan", "-nan", "inf", "-inf")
 
 
@@ -158,26 +160,39 @@ class Draft:
     text: str
     line: int = 0
     version: str | None = None
-    parameters: list[Parameter] = field(default_factory=list)
+    numbers: Sequence[int] = ()
+    """Of the text's lines in the file; empty where they are those of the text."""
+    work: Work = field(default_factory=Work)
+    """What of the limits of a log is taken."""
+    parameters: dict[Parameter, None] = field(default_factory=dict)
     tables: list[TableDraft] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def lines(self, longest: int = LONGEST_LINE) -> Iterator[str]:
         """Yield the lines, but those that are empty or longer than any table's, and a last one that is cut."""
+        count = line_count(self.text)
+        if count > self.work.lines_left():
+            self.line = self.place(self.work.lines_left() + 1)
+        self.work.take_lines(count)
         lines = self.text.splitlines()
         is_cut = self.text[-1:].splitlines() == [self.text[-1:]]
         for place, line in enumerate(lines, start=1):
-            self.line = place
+            self.line = self.numbers[place - 1] if self.numbers else place
             if is_cut and place == len(lines) and line.strip():
                 self.problem("the last line has no end: it may lack digits", "cut")
             elif 0 < len(line) <= longest:
                 yield line
 
+    def place(self, line: int) -> int:
+        """Return the number in the file of a line of the text."""
+        return self.numbers[line - 1] if 0 < line <= len(self.numbers) else line
+
     def table(self, name: str, columns: Sequence[Column] = ()) -> TableDraft:
         """Begin a table. Raises ParseError where its head names a column twice: which of them counts?"""
-        heads = [column.head for column in columns]
-        twice = next((head for head in heads if heads.count(head) > 1), None)
-        if twice is not None:
+        self.work.take_table()
+        counts = Counter(column.head for column in columns)
+        if len(counts) < len(columns):
+            twice = next(head for head, count in counts.items() if count > 1)
             raise ParseError(f"the head of a table names the column {shown(twice)} twice")
         self.tables.append(TableDraft(name, self.line, tuple(columns)))
         return self.tables[-1]
@@ -185,25 +200,32 @@ class Draft:
     def row(self, printed: Mapping[str, Value], line: int | None = None) -> dict[str, Value]:
         """Add a row to the last table, given by heads in printed units; return its values, which may be added to."""
         table = self.tables[-1]
+        if not table.rows:
+            self.work.take_columns(column.name for column in table.columns)
         values = {
             column.name: value if isinstance(value, str) or column.factor == 1.0 else value * column.factor
             for column in table.columns
             if (value := printed.get(column.head)) is not None
         }
+        self.work.take_row(max(len(values), len(table.columns) // 2))
         table.rows.append((self.line if line is None else line, values))
         return values
 
     def parameter(self, name: str, value: Value | None, unit: Unit = "") -> None:
         """Add what the program says of itself, where it does; what it says again (HPCC its settings) once."""
         if value is not None and (told := Parameter(name, value, unit)) not in self.parameters:
-            self.parameters.append(told)
+            self.work.take_parameters(1)
+            self.parameters[told] = None
 
     def table_parameter(self, name: str, value: Value, unit: Unit = "") -> None:
         """Add what the program says of the last table's test."""
+        self.work.take_parameters(1)
         self.tables[-1].parameters.append(Parameter(name, value, unit))
 
     def problem(self, text: str, kind: Kind, line: int | None = None) -> None:
         """Add a problem of the line under way, or of another."""
+        if kind != "refused":  # that is the last
+            self.work.take_problem()
         self.problems.append(Problem(self.line if line is None else line, text, kind))
 
     def document(self, program: str, terms: Callable[[str], Terms] = unstated) -> Document:
@@ -231,34 +253,37 @@ class Reader:
     """Reads a draft's text into it; may raise ParseError where the text contradicts itself."""
     terms: Callable[[str], Terms] = unstated
     """What the columns of a table share, by its name."""
+    marks: tuple[str, ...] = ()
+    """Words of which any line with the signature has one; without them it is looked for everywhere."""
+    unless: re.Pattern[str] | None = None
+    """Found in no text of the program: that of another one, which reads this one's part too."""
 
     def recognises(self, text: str) -> bool:
         """Return whether the program wrote a text, or one rank of it did."""
-        return any(self.signature.search(part) for _, part in streams(text))
+        return any(self._wrote(part.text) for part in streams(text))
 
-    def read(self, text: str) -> Document:
-        """Return what a text says; never raises for what stands in it.
+    def _wrote(self, text: str) -> bool:
+        return _marks.has(text, self.signature, self.marks, self.unless)
+
+    def read(self, text: str, work: Work | None = None) -> Document:
+        """Return what a text says; never raises for what stands in it. `work`: what of the log's limits is taken.
 
         Where ranks are told apart, those that this program wrote are read one after the other.
         """
         parts = streams(text)
-        known = [part for part in parts if self.signature.search(part[1])] or parts[:1]
-        draft = Draft("")
-        for rank, draft.text in known:
+        known = [part for part in parts if self._wrote(part.text)] or parts[:1]
+        draft = Draft("", work=work or Work())
+        for part in known:
             before = len(draft.tables)
+            draft.text, draft.numbers = part.text, part.numbers
             try:
                 self.fill(draft)
             except ParseError as error:
                 draft.problem(error.what, "refused")
-            if rank:
+            if part.rank:
                 for table in draft.tables[before:]:
-                    table.parameters.append(Parameter("rank", int(rank)))
+                    table.parameters.append(Parameter("rank", int(part.rank)))
         return draft.document(self.name, self.terms)
-
-
-def plain(text: str) -> str:
-    """Return a text without the colours that some programs print to files too."""
-    return _COLOUR.sub("", text)
 
 
 def printed_row(columns: Sequence[Column], words: Sequence[str], *, least: float = 0.0) -> dict[str, Value]:

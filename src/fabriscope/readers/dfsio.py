@@ -43,7 +43,7 @@ _LABELS = {column.head: column for column in _COLUMNS}
 _NEEDED = tuple(name for name in _LABELS if name not in ("Date & time", "Total Throughput mb/sec"))
 _PREFIX = r"(?:.{0,60}\bTestDFSIO: )?\s*"
 _BEGIN = re.compile(_PREFIX + r"-{3,9} TestDFSIO -{3,9} : (\w[\w ]{0,30}?)\s*")
-_LABEL = re.compile(_PREFIX + r"([A-Z][\w &/]{3,30}): (\S.*?)\s*")
+_LABEL = re.compile(_PREFIX + r"([A-Z][\w &/]{3,30}): (\S(?:.*\S)?)\s*")
 _TOLERANCE = 0.01
 
 
@@ -85,4 +85,4 @@ def _check(words: Mapping[str, str]) -> None:
 
 
 _SIGNATURE = re.compile(r"-{3,9} TestDFSIO -{3,9} : \w")
-READER = Reader("dfsio", "TestDFSIO", _SIGNATURE, _fill)
+READER = Reader("dfsio", "TestDFSIO", _SIGNATURE, _fill, marks=("TestDFSIO",))

@@ -116,4 +116,4 @@ def _terms(_table: str) -> Terms:
 _SIGNATURE = re.compile(
     r"^[^\n]{0,40}bytes\s{1,20}(?:#sent\s{1,20}#ack|iters)\s{1,20}total\s{1,20}time\s{1,20}MB/sec", re.MULTILINE
 )
-READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms)
+READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms, ("MB/sec",))

@@ -127,4 +127,4 @@ _SIGNATURE = re.compile(
     r"|^ERROR: this application must be run on at least \d{1,9} nodes",
     re.MULTILINE,
 )  # fmt: skip
-READER = Reader("gpcnet", "GPCNeT", _SIGNATURE, _fill)
+READER = Reader("gpcnet", "GPCNeT", _SIGNATURE, _fill, marks=("Tests", "ERROR: this application must"))

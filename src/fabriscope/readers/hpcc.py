@@ -137,4 +137,4 @@ def _end(draft: Draft, block: Block, others: Mapping[str, str]) -> None:
 _SIGNATURE = re.compile(
     r"^[ \t]{0,40}(?:Begin of \w{1,40} section\.|This is the DARPA/DOE HPC Challenge)", re.MULTILINE
 )
-READER = Reader("hpcc", "HPC Challenge", _SIGNATURE, _fill)
+READER = Reader("hpcc", "HPC Challenge", _SIGNATURE, _fill, marks=("Begin of ", "HPC Challenge"))

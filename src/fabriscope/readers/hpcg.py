@@ -58,8 +58,8 @@ _PARAMETERS = {
 _OFFICIAL = "Final Summary::Official results execution time (sec) must be at least"
 _NAME = re.compile(r"\s*HPCG-Benchmark(?: version: (\S{1,20}))?\s*")
 _VERSION = re.compile(r"\s*version=(\S{1,20})\s*")
-_PATH = re.compile(r"\s*([\w#/& .()-]{1,60}(?:::[^=:]{1,90}){0,3})=(.*?)\s*")
-_YAML = re.compile(r"(\s*)([^:=]{1,90}): ?(.*?)\s*")
+_PATH = re.compile(r"\s*([\w#/& .()-]{1,60}(?:::[^=:]{1,90}){0,3})=(|.*\S)\s*")
+_YAML = re.compile(r"(\s*)([^:=]{1,90}): ?(|.*\S)\s*")
 _CONSOLE_RATE = re.compile(r"\s*(SpMV|SymGS|total|final)\s+=\s+(\S+) GF \(.*GB/s.*")
 _CONSOLE_SECONDS = re.compile(r"\s*Total Time: (\S+) sec\s*")
 _TOLERANCE = 0.001
@@ -146,4 +146,4 @@ def _check(values: Mapping[str, float], said: Mapping[str, str]) -> None:
 
 
 _SIGNATURE = re.compile(r"^[ \t]{0,40}HPCG-Benchmark\b|^[ \t]{0,40}final\s{1,9}=\s{1,9}\S{1,20} GF \(", re.MULTILINE)
-READER = Reader("hpcg", "HPCG of the reference, of NVIDIA", _SIGNATURE, _fill)
+READER = Reader("hpcg", "HPCG of the reference, of NVIDIA", _SIGNATURE, _fill, marks=("HPCG-Benchmark", " GF ("))

@@ -26,7 +26,7 @@ COLUMNS = (
     Column("check", "check", "check", "", "PASSED if each scaled residual is below its threshold", kind="word"),
 )
 _VERSION = re.compile(r"(?:HPLinpack|HPL-NVIDIA) (\S+)\s+--")
-_SETTING = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL|ALIGN)\s*:\s*(\S.*?)\s*")
+_SETTING = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL|ALIGN)\s*:\s*(\S(?:.*\S)?)\s*")
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|_oo[^=]*=\s*(\S+) \.+ (PASSED|FAILED)\s*")
 _COMPLAINT = re.compile(r"\s*[1-9]\d* tests skipped .*|HPL ERROR.*|\s*>>> .* <<<.*")
 _THRESHOLD = re.compile(r".*pass if scaled residuals are less than\s+(\S+)\s*")
@@ -113,9 +113,7 @@ def _check_counts(rows: _Rows, finished: int, counts: Mapping[str, int]) -> None
         raise ParseError(f"{failed} tests are said to have failed, and {seen} did")
 
 
-_SIGNATURE = re.compile(
-    r"\A(?!(?:.*\n)*?[ \t]*(?:Begin of \w+ section\.|This is the DARPA/DOE HPC Challenge))"
-    r"(?:.*\n)*?[ \t]*(?:HPLinpack|HPL-NVIDIA|HPL ERROR)\b"
-)
-"""Not HPCC's, whose reader reads its HPL part too."""
-READER = Reader("hpl", "xhpl", _SIGNATURE, fill)
+_SIGNATURE = re.compile(r"^[ \t]{0,99}(?:HPLinpack|HPL-NVIDIA|HPL ERROR)\b", re.MULTILINE)
+_OF_HPCC = re.compile(r"^[ \t]{0,40}(?:Begin of \w{1,40} section\.|This is the DARPA/DOE HPC Challenge)", re.MULTILINE)
+"""Whose reader reads its HPL part too."""
+READER = Reader("hpl", "xhpl", _SIGNATURE, fill, marks=("HPLinpack", "HPL-NVIDIA", "HPL ERROR"), unless=_OF_HPCC)

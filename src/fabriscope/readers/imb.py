@@ -189,4 +189,5 @@ READER = Reader(
     re.compile(r"Intel\(R\) MPI Benchmarks |^# Benchmarking \w", re.MULTILINE),
     _fill,
     _terms,
+    ("Intel(R) MPI Benchmarks", "# Benchmarking "),
 )

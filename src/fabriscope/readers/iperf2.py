@@ -33,7 +33,7 @@ _BEGIN = re.compile(
 )
 _CONNECTED = re.compile(r"\s*\[ *(\*?\d{1,9})\] local \S+ port \d+ .*?connected with (\S+) port \d+.*")
 _SERVER_REPORT = re.compile(r"\s*\[ *(\d{1,9})\] Server Report:\s*")
-_WINDOW = re.compile(r"\s*(?:TCP window|UDP buffer) size: (.*?)\s*")
+_WINDOW = re.compile(r"\s*(?:TCP window|UDP buffer) size: (|.*\S)\s*")
 _COMPLAINT = re.compile(
     r"\s*(?:(?:connect|write|read) failed: .*|\[ *\d+\] WARNING: did not receive ack.*|iperf: .*error.*)"
 )
@@ -143,4 +143,4 @@ _SIGNATURE = re.compile(
     r"|^[^\n]{0,20}Client connecting to \S{1,99}, (?:TCP|UDP) port \d",
     re.MULTILINE,
 )
-READER = Reader("iperf2", "iperf 2", _SIGNATURE, _fill, lambda _table: _iperf.TERMS)
+READER = Reader("iperf2", "iperf 2", _SIGNATURE, _fill, lambda _table: _iperf.TERMS, ("Bytes", "Client connecting to"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
-from fabriscope.readers import _iperf, _iperf3_text
+from fabriscope.readers import _iperf, _iperf3_text, _marks
 from fabriscope.readers._iperf import TERMS
 from fabriscope.readers._json_text import json_report
 from fabriscope.readers.base import Column, Draft, Reader, Unit
@@ -88,7 +88,7 @@ def intervals(text: str) -> list[Interval]:
 
 
 def _fill(draft: Draft) -> None:
-    if draft.text.lstrip()[:1] != "{" and _TEXT.search(draft.text):
+    if draft.text.lstrip()[:1] != "{" and _marks.has(draft.text, _TEXT, _TEXT_MARKS):
         _iperf3_text.fill(draft)
         return
     value = json_report(draft, "iperf3")
@@ -207,6 +207,7 @@ _TEXT = re.compile(
     r"|^[ \t]{0,20}iperf3: |^[ \t]{0,20}Connecting to host \S{1,99}, port \d",
     re.MULTILINE,
 )
+_TEXT_MARKS, _JSON_MARKS = ("sec", "iperf3: ", "Connecting to host"), ('"iperf 3', '"sum_received"')
 _JSON = re.compile(r'"version"\s{0,9}:\s{0,9}"iperf 3|"sum_received"')
 _SIGNATURE = re.compile(f"{_JSON.pattern}|{_TEXT.pattern}", re.MULTILINE)
-READER = Reader("iperf3", "iperf3, text and -J", _SIGNATURE, _fill, lambda _table: TERMS)
+READER = Reader("iperf3", "iperf3, text and -J", _SIGNATURE, _fill, lambda _table: TERMS, (*_JSON_MARKS, *_TEXT_MARKS))

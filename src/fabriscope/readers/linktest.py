@@ -80,4 +80,4 @@ def _row(draft: Draft, said: dict[str, tuple[str, str, str, str]], iteration: st
 
 
 _SIGNATURE = re.compile(r"^[^\n]{0,40}RESULT: (?:Min|Max|Avg)\.? Time:|^[^\n]{0,40}Linktest Args\b", re.MULTILINE)
-READER = Reader("linktest", "LinkTest", _SIGNATURE, _fill)
+READER = Reader("linktest", "LinkTest", _SIGNATURE, _fill, marks=("RESULT: ", "Linktest Args"))

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from fabriscope.model import plain_files
 from fabriscope.model.errors import ParseError
 from fabriscope.readers.base import Document, Reader
+from fabriscope.readers.work import Work
 
 MOST_BYTES = 16 << 20
 """Of a log, and of what a compressed one holds; larger ones are refused."""
@@ -73,7 +74,8 @@ def documents(text: str, readers: Mapping[str, Reader], name: str, program: str 
     if not names:
         known = ", ".join(f"{one} ({readers[one].reads})" for one in sorted(readers))
         raise ParseError("no known program wrote this", where=name, fix=f"known: {known}")
-    read = [readers[one].read(text) for one in names]
+    work = Work()
+    read = [readers[one].read(text, work) for one in names]
     telling = [document for document in read if document.rows() or document.problems]
     if not telling:
         raise ParseError(f"no result of {' or '.join(names)} stands in this", where=name)

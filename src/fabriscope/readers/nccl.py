@@ -52,16 +52,18 @@ class _Test:
 
     name: str = "collective"
     settings: dict[str, int] = field(default_factory=dict)
-    hosts: list[str] = field(default_factory=list)
+    rank_count: int = 0
+    hosts: set[str] = field(default_factory=set)
 
     def take(self, text: str) -> bool:
         """Take a line; return whether it tells of the test."""
         if hit := _SETTINGS.fullmatch(text):
             self.settings = dict(zip(("threads", "devices_per_thread"), map(int, hit.groups()[:2]), strict=True))
             self.settings |= {f"{key.replace(' ', '_')}": int(value) for key, value in _SETTING.findall(text)}
-            self.hosts = []
+            self.rank_count, self.hosts = 0, set()
         elif hit := _DEVICE.fullmatch(text):
-            self.hosts.append(hit[1])
+            self.rank_count += 1
+            self.hosts.add(hit[1])
         elif hit := _STARTING.fullmatch(text) or (None if text.startswith("#") else _COMMAND.search(text)):
             self.name = hit[1]
         else:
@@ -70,7 +72,7 @@ class _Test:
 
     def parameters(self) -> dict[str, int]:
         """Return the settings, and how many ranks and hosts there are."""
-        counts = {"rank_count": len(self.hosts), "host_count": len(set(self.hosts))} if self.hosts else {}
+        counts = {"rank_count": self.rank_count, "host_count": len(self.hosts)} if self.hosts else {}
         return self.settings | counts
 
 
@@ -258,4 +260,4 @@ def _report_row(draft: Draft, row: Foreign) -> None:
 _SIGNATURE = re.compile(
     r'^[^\n#]{0,40}#\s{1,40}size\s{1,40}count\s.{0,80}algbw\s{1,20}busbw|"average_bus_bandwidth"|"alg_bw"', re.MULTILINE
 )
-READER = Reader("nccl", "nccl-tests, rccl-tests", _SIGNATURE, _fill)
+READER = Reader("nccl", "nccl-tests, rccl-tests", _SIGNATURE, _fill, marks=("busbw", "average_bus_bandwidth", "alg_bw"))

@@ -268,4 +268,11 @@ _SIGNATURE = re.compile(
     r"|^[ \t]{0,20}THROUGHPUT=|^establish control: ",
     re.MULTILINE,
 )
-READER = Reader("netperf", "netperf 2", _SIGNATURE, _fill, _terms)
+READER = Reader(
+    "netperf",
+    "netperf 2",
+    _SIGNATURE,
+    _fill,
+    _terms,
+    ("TEST from ", "TEST to ", "Test from ", "Test to ", "THROUGHPUT=", "establish control: "),
+)

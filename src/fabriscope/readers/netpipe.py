@@ -26,6 +26,7 @@ import re
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import whole
 from fabriscope.model.rounding import Span, exactly, span
+from fabriscope.readers import _marks
 from fabriscope.readers.base import Column, Draft, Reader, finer, printed_row
 from fabriscope.readers.terms import SAME_BUFFER, Terms
 
@@ -49,7 +50,7 @@ def _fill(draft: Draft) -> None:
     if _FILE_3.match(draft.text) or _FILE_5.match(draft.text):
         _file(draft, is_5=not _FILE_3.match(draft.text))
         return
-    if _ROW_5.search(draft.text):
+    if _marks.has(draft.text, _ROW_5, ("-->",)):
         _fill_5(draft)
         return
     table = draft.table("ping-pong", COLUMNS)
@@ -99,8 +100,13 @@ COLUMNS_5 = (
     ),
     Column("ns", "latency_ns", "latency", "ns", _ALL_TIMES, unit_in_text="nsecs to secs"),
 )  # fmt: skip
-_FILE_3 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}\s+\d+\.\d{4,9}\s+\d+\.\d{6,12}[ \t]*(?:\r?\n|\Z)){2}")
-_FILE_5 = re.compile(r"\A\s*(?:[ \t]*\d{1,12}(?:[ \t]+\d+\.\d{3}){3}[ \t]+\d+\.\d\d[ \t]*(?:\r?\n|\Z)){2}")
+_FILE_3 = re.compile(
+    r"\A\s{0,99}(?:[ \t]{0,99}\d{1,12}\s{1,99}\d{1,15}\.\d{4,9}\s{1,99}\d{1,15}\.\d{6,12}[ \t]{0,99}(?:\r?\n|\Z)){2}"
+)
+_FILE_5 = re.compile(
+    r"\A\s{0,99}(?:[ \t]{0,99}\d{1,12}(?:[ \t]{1,99}\d{1,15}\.\d{3}){3}"
+    r"[ \t]{1,99}\d{1,15}\.\d\d[ \t]{0,99}(?:\r?\n|\Z)){2}"
+)
 _TOLERANCE = 0.001
 
 
@@ -175,4 +181,6 @@ _SIGNATURE = re.compile(
     rf"|{_FILE_3.pattern}|{_FILE_5.pattern}",
     re.MULTILINE,
 )
-READER = Reader("netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill, _terms)
+READER = Reader(
+    "netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill, _terms, ("Now starting the main loop", "-->")
+)

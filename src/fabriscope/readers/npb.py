@@ -63,7 +63,7 @@ _BEGIN = re.compile(
     r"\s*NAS (?:Parallel Benchmarks?|Parallel Multi-Zone Benchmarks)\b.*?- (\w[\w-]*) (?:MZ )?Benchmark\s*"
 )
 _COMPLETED = re.compile(r"\s*([\w-]{1,20})(?: MPI)? Benchmark Completed\.?\s*")
-_LABEL = re.compile(r"\s*(\w[\w/ ]{0,30}?)\s*=\s*(\S.*?)\s*")
+_LABEL = re.compile(r"\s*(\w[\w/ ]{0,30}?)\s*=\s*(\S(?:.*\S)?)\s*")
 _END = re.compile(r"\s*(?:Compile options|Please send).*")
 _ONE_LINE = re.compile(r".*\bTime in seconds\s*=.*;.*\bMop/s total\s*=.*")
 _NAMED = re.compile(r"(?:^|[\s/])(bt|cg|ep|ft|is|lu|mg|sp|ua|dc|dt)[ .]([SWA-F])\b", re.IGNORECASE)
@@ -120,7 +120,7 @@ def _one_line(draft: Draft, line: str) -> None:
     block = _begin(draft, named[1].upper() if named else "NPB")
     for part in line.split(";"):
         for name in _LABELS:
-            if value := re.search(rf"\b{name}\s*=\s*(\S.*?)\s*$", part):
+            if value := re.search(rf"\b{name}\s*=\s*(\S(?:.*\S)?)\s*$", part):
                 block.take(name, value[1], draft.line)
     if named:
         block.take("Class", named[2], draft.line)
@@ -157,4 +157,10 @@ _SIGNATURE = re.compile(
     r"^[ \t]{0,40}NAS Parallel (?:Benchmark|Multi-Zone)|^[ \t]{0,40}\w[\w-]{0,20} Benchmark Completed"
     r"|\bTime in seconds =.{0,300}\bMop/s total =", re.MULTILINE,
 )  # fmt: skip
-READER = Reader("npb", "NAS Parallel Benchmarks", _SIGNATURE, _fill)
+READER = Reader(
+    "npb",
+    "NAS Parallel Benchmarks",
+    _SIGNATURE,
+    _fill,
+    marks=('"kernel":"', "NAS Parallel", "Benchmark Completed", "Time in seconds ="),
+)

@@ -24,10 +24,10 @@ from dataclasses import dataclass, field, replace
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
 from fabriscope.readers import _osu_checks as checks
-from fabriscope.readers._osu_columns import BANDWIDTH, RATE, SIZE, VALIDATION, Head, heads, is_heads, varied
+from fabriscope.readers._osu_columns import BANDWIDTH, RATE, SIZE, START_UP, VALIDATION, Head, heads, is_heads, varied
 from fabriscope.readers._osu_tests import TITLE, VERSION, Test, terms_of, test_of
 from fabriscope.readers._tables import is_number, is_row, printed
-from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft
+from fabriscope.readers.base import Draft, Parameter, Reader, TableDraft
 
 _TITLE_LINE = re.compile(rf"[^#\w]*#+\s*{TITLE.pattern}", re.IGNORECASE)
 _SIZES = re.compile(r"(?:Message )?Size\b", re.IGNORECASE)
@@ -44,19 +44,8 @@ _INIT = re.compile(
 )
 _HELLO = re.compile(r"This is a test with (?P<count>\d+) process(?:es)?")
 _FAN = re.compile(r"\bosu_bw_fan_(?P<way>in|out)\b")
-_INVALID = re.compile(r"DATA VALIDATION ERROR: .*")
-_ENDED = re.compile(
-    r"job\.exception type=|exited with exit code [1-9]|exited on signal|CANCELLED AT|DUE TO TIME LIMIT|oom[-_]kill"
-    r"|BAD TERMINATION|Segmentation fault|MPI_ABORT was invoked|exited with non-zero status|forcing job termination",
-    re.IGNORECASE,
-)
+_NUMBERS = re.compile(r"[0-9]+(?:[ \t]+[0-9]+(?:\.[0-9]+)?)*")
 _VALUE = re.compile(r"\d+\.\d\d")
-_START_UP = (
-    Column("nprocs", "process_count", "processes", "", "of the job", kind="whole"),
-    Column("min", "init_ns_least_rank", "least", "ns", "MPI_Init, the least of the ranks", 1e6),
-    Column("max", "init_ns_most_rank", "most", "ns", "MPI_Init, the most of the ranks", 1e6),
-    Column("avg", "init_ns_mean", "mean", "ns", "MPI_Init, the mean over the ranks", 1e6),
-)
 
 
 @dataclass
@@ -91,7 +80,11 @@ class _State:
 def _fill(draft: Draft) -> None:
     state = _State(draft)
     for raw in draft.lines():
-        _take(state, raw.strip().strip("\u2502|").strip())
+        line = raw.strip().strip("\u2502|").strip()
+        if state.test is not None and _NUMBERS.fullmatch(line):  # says nothing else
+            state.is_open = _take_numbers(state, state.test, line)
+        else:
+            _take(state, line)
     _take_last(state)
     _close(state)
     checks.check_ends(draft)
@@ -105,10 +98,8 @@ def _take(state: _State, line: str) -> None:
         return
     if fan := _FAN.search(line):
         state.fan = fan["way"]
-    if invalid := _INVALID.search(line):
-        state.draft.problem(invalid[0][:200], "said")
-    elif _ENDED.search(line):
-        state.draft.problem(f"the job did not end well, its table may be short: {shown(line)}", "said")
+    if complaint := checks.complaint(line):
+        state.draft.problem(complaint, "said")
     if state.test is None or not line:
         _take_said(state, line.lstrip("# "))
         state.is_open = state.is_open and bool(line)
@@ -172,10 +163,18 @@ def _take_line(state: _State, test: Test, line: str) -> bool:
         return True
     if line.startswith("#"):
         return _take_windows(state, test, text, words)
+    if (state.heads and state.table is not None) or all(map(is_number, words)):
+        return _take_numbers(state, test, line)
+    return False
+
+
+def _take_numbers(state: _State, test: Test, line: str) -> bool:
+    """Read a line of numbers alone; return whether it was a part of a table."""
+    words = line.split()
     if state.heads and state.table is not None:
         row = _varied_row if state.windows else _row
         return row(state, test, state.table, words)
-    if len(words) > 1 and all(map(is_number, words)):
+    if len(words) > 1:
         raise ParseError(f"{test.name} has numbers before any heading of its columns: {shown(line)}")
     return False
 
@@ -199,9 +198,9 @@ def _take_said(state: _State, text: str) -> bool:
 
 def _take_start_up(state: _State, test: Test, text: str) -> bool:
     if init := _INIT.fullmatch(text):
-        columns, words = list(_START_UP), list(init.groups())
+        columns, words = list(START_UP), list(init.groups())
     elif hello := _HELLO.fullmatch(text):
-        columns, words = list(_START_UP[:1]), [hello["count"]]
+        columns, words = list(START_UP[:1]), [hello["count"]]
     else:
         return False
     if ("Init" not in state.title and len(words) > 1) or ("Hello" not in state.title and len(words) == 1):
@@ -222,7 +221,7 @@ def _new_table(state: _State, test: Test, found: tuple[Head, ...]) -> None:
         says = f"a second table stands under the title of line {state.title_line}: of which test it is nobody says"
         state.draft.problem(says, "said")
     elif state.table is not None:
-        state.draft.tables.remove(state.table)
+        state.draft.tables.pop()  # it is the last: nothing else begins one
     state.heads, state.windows = found, ()
     state.table = state.draft.table(test.name, [head.column for head in found])
     state.table.parameters = list(state.said)
@@ -298,4 +297,5 @@ _SIGNATURE = re.compile(
     r"^[^#\w\n]*#+[ \t]*(?:OSU|OMB[- ]Py(?:thon)?)[ \t]+(?:MPI|[NRX]CCL|OpenSHMEM|UPC)[^\n]*\bTest\b",
     re.IGNORECASE | re.MULTILINE,
 )
-READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of)
+_MARKS = ("OSU", "OMB", "osu", "omb", "Osu", "Omb")
+READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of, _MARKS)

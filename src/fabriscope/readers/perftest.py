@@ -21,6 +21,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
@@ -75,7 +76,7 @@ _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40
 
 
 def _fill(draft: Draft) -> None:
-    title, heads, settings = "results", list[str](), list[Parameter]()
+    title, heads, settings = "results", list[str](), dict[str, Parameter]()
     begun, is_server = 0, False
     for line in draft.lines():
         words = line.split()
@@ -83,13 +84,14 @@ def _fill(draft: Draft) -> None:
             is_server = True  # prints no result of some tests
         elif found := _TITLE.fullmatch(line):
             _end(draft, begun)
-            title, settings, heads = found[1], [], []
+            title, settings, heads = found[1], {}, []
             begun, is_server = 0 if is_server else draft.line, False
         elif setting := _SETTING.fullmatch(line):
-            settings.append(Parameter(_SETTINGS[setting[1].replace("_", " ")], int(setting[2])))
+            name = _SETTINGS[setting[1].replace("_", " ")]
+            settings.setdefault(name, Parameter(name, int(setting[2])))
         elif "#bytes" in line:
             heads = _HEADS.findall(line)
-            draft.table(title).parameters += settings
+            draft.table(title).parameters += settings.values()
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
             columns = [_column(head) for head in heads]
             if len({column.head for column in columns}) < len(columns):
@@ -103,7 +105,7 @@ def _fill(draft: Draft) -> None:
     if any(table.rows for table in draft.tables):
         _end(draft, begun)
     if not any(table.rows for table in draft.tables):
-        _report(draft, settings)
+        _report(draft, list(settings.values()))
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
 
@@ -114,6 +116,7 @@ def _end(draft: Draft, begun: int) -> None:
         draft.problem(f"the test of line {begun} has no result", "cut")
 
 
+@lru_cache(maxsize=256)
 def _column(head: str) -> Column:
     """Return the column of a head such as `BW average[MB/sec]`; raises ParseError for a unit that is not known."""
     stem, _, unit = head.rstrip("]").partition("[")
@@ -240,4 +243,11 @@ _SIGNATURE = re.compile(
     r"|^ {0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test",
     re.MULTILINE,
 )
-READER = Reader("perftest", "ib_send_lat, ib_write_bw ...", _SIGNATURE, _fill, _terms)
+READER = Reader(
+    "perftest",
+    "ib_send_lat, ib_write_bw ...",
+    _SIGNATURE,
+    _fill,
+    _terms,
+    ("#bytes", "_Test,", "BW Test", "Latency Test"),
+)

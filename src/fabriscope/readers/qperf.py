@@ -56,7 +56,7 @@ _TIME_TOLERANCE = 0.25
 """Of rates over the time that was asked for: on a busy machine the timer that ends a test comes late."""
 
 _HEAD = re.compile(r"(?P<test>[a-z_0-9]+):\s*")
-_ROW = re.compile(r"\s+(?P<name>\w+)\s+=\s+(?P<value>\S+)\s*(?P<unit>.*?)\s*")
+_ROW = re.compile(r"\s+(?P<name>\w+)\s+=\s+(?P<value>\S+)\s*(?P<unit>|\S(?:.*\S)?)\s*")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,9}(?:\.[0-9]{1,9})?")
 _IN_FULL = re.compile(r"[KMG]iB \(([\d,]{1,30})\)")
 
@@ -152,4 +152,6 @@ def _terms(table: str) -> Terms:
     return Terms(timing, SAME_BUFFER if table.endswith("_lat") else "")
 
 
-READER = Reader("qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill, _terms)
+READER = Reader(
+    "qperf", "qperf", re.compile(rf"^{_TEST}: {{0,9}}$", re.MULTILINE), _fill, _terms, ("lat:", "bw:", "mr:")
+)

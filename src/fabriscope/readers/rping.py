@@ -31,4 +31,10 @@ def _fill(draft: Draft) -> None:
             ping_length = length
 
 
-READER = Reader("rping", "rping -v", re.compile(r"^(?:client )?ping data: rdma-ping-\d", re.MULTILINE), _fill)
+READER = Reader(
+    "rping",
+    "rping -v",
+    re.compile(r"^(?:client )?ping data: rdma-ping-\d", re.MULTILINE),
+    _fill,
+    marks=("ping data: rdma-ping-",),
+)

@@ -225,4 +225,6 @@ def _terms(table: str) -> Terms:
     return Terms("each round trip, by the cycle counter of the client's processor")
 
 
-READER = Reader("sockperf", "sockperf", re.compile(r"^sockperf(?:\[CLIENT\]|:) ", re.MULTILINE), _fill, _terms)
+READER = Reader(
+    "sockperf", "sockperf", re.compile(r"^sockperf(?:\[CLIENT\]|:) ", re.MULTILINE), _fill, _terms, ("sockperf",)
+)

@@ -31,7 +31,9 @@ _OVERALL = (
 _BOX = re.compile(r"\s*\|(.*)\|\s*")
 _HEAD = ["# iterations", "average", "overall", "average", "overall", "average", "overall"]
 _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)%ile")
-_SETTING = re.compile(r"\s*(API|Test|Data layout|Send memory|Recv memory|Message size|Window size)\s*: ?\s*(\S.*?)\s*")
+_SETTING = re.compile(
+    r"\s*(API|Test|Data layout|Send memory|Recv memory|Message size|Window size)\s*: ?\s*(\S(?:.*\S)?)\s*"
+)
 _ROW = re.compile(r"\s*(?:(Final):|\[thread (\d{1,9})\])?\s*(\d[\d,.\s]*)")
 _CSV_HEAD = "iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr"
 _NUMBER_COUNT = 8
@@ -160,4 +162,4 @@ _SIGNATURE = re.compile(
     rf"^[^\n]{{0,40}}\|\s{{0,9}}# iterations \|[^\n]*ile \||\|\s{{0,9}}# iterations \| typical|{_CSV_HEAD}",
     re.MULTILINE,
 )
-READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill, _terms)
+READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill, _terms, ("# iterations |", _CSV_HEAD))

@@ -188,4 +188,4 @@ def _check(one: _Operation, columns: Mapping[str, Column]) -> None:
 _SIGNATURE = re.compile(
     r"^[ \t]{0,40}\[OVERALL\], RunTime\(ms\),|^YCSB Client \d|\"metric\"\s?:\s?\"OVERALL\"", re.MULTILINE
 )
-READER = Reader("ycsb", "YCSB", _SIGNATURE, _fill)
+READER = Reader("ycsb", "YCSB", _SIGNATURE, _fill, marks=("[OVERALL]", "YCSB Client ", "OVERALL"))

@@ -15,6 +15,7 @@ from fabriscope.model import plain_files
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError, PlanError, shown
+from fabriscope.model.foreign import is_digits
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
@@ -28,6 +29,8 @@ KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window")
 """Labels that have a meaning; any other one tells curves apart."""
 UNSTATED = "unstated"
 MOST_FILES = 10_000
+MOST_NUMBERS = 2_500
+"""Of one log; each is a value of a case of its own in the run."""
 Labels = Mapping[str, str]
 
 
@@ -130,7 +133,7 @@ def _labels_of(path: Path, root: Path, rules: Mapping[str, Labels]) -> dict[str,
 
 def _check_labels(labels: Labels, where: str) -> None:
     window = labels.get("window", "1")
-    if not window.isdecimal() or not 1 <= int(window) < 1 << 31:
+    if not is_digits(window) or not 1 <= int(window) < 1 << 31:
         raise PlanError(f"the window should be a number of messages and is {shown(window)}", where=where)
     if labels.get("placement", "inter") not in ("inter", "intra"):
         raise PlanError(f"the placement should be inter or intra and is {shown(labels['placement'])}", where=where)
@@ -140,13 +143,15 @@ def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
     name = str(path)
     text = log.read_text(path, name)
     readers = discover("readers", "READER").plugins
-    found = []
+    found: list[_Found] = []
     for document in log.documents(text, readers, name):
         problem = next((one for one in document.problems if one.kind != "said"), None)
         if problem is not None:
             left_out.append(f"{name}, line {problem.line}: {problem.text}")
         if document.problem("refused") is None:
             found += _launches(document, path, labels, left_out)
+            if (count := sum(len(one.values) for one in found)) > MOST_NUMBERS:
+                raise ParseError(f"it has {count:,} numbers, and {MOST_NUMBERS:,} is the most of a log", where=name)
     for one in found[:1]:
         one.data = text.encode("utf-8", "replace")
     return found
