@@ -29,6 +29,12 @@ def by_udp(port: int, byte_count: int, address: str) -> None:
     pour(socket.socket(type=socket.SOCK_DGRAM), byte_count, (address, port))
 
 
+def by_small_udp(port: int, byte_count: int, address: str) -> None:
+    """Send datagrams of 100 B: headers are a third of them."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    pour(socket.socket(family, socket.SOCK_DGRAM), byte_count, (address, port), DATAGRAM[:100])
+
+
 def by_large_udp(port: int, byte_count: int, address: str) -> None:
     """Send datagrams of 48 KB, which go in fragments."""
     pour(socket.socket(type=socket.SOCK_DGRAM), byte_count, (address, port), b"x" * 48_000)
@@ -126,6 +132,7 @@ def take_datagrams(connection: socket.socket) -> None:
 
 
 WAYS = {
-    "udp": by_udp, "large-udp": by_large_udp, "cut-udp": by_cut_udp, "brief-udp": by_brief_udp, "lite": by_lite,
-    "raw": by_raw, "multicast": by_multicast, "packets": by_packets, "quic": by_quic,
+    "udp": by_udp, "small-udp": by_small_udp, "large-udp": by_large_udp, "cut-udp": by_cut_udp,
+    "brief-udp": by_brief_udp, "lite": by_lite, "raw": by_raw, "multicast": by_multicast, "packets": by_packets,
+    "quic": by_quic,
 }  # fmt: skip

@@ -176,6 +176,30 @@ def turned_back() -> Iterator[Case]:
     yield _case("node2's address, which a route makes local", "tcp eth1", ("tcp lo",), because, job)
 
 
+def answered() -> Iterator[Case]:
+    """Yield what comes back through a container, too."""
+    words = CONTAINER.format(address=ETH1, small="true").replace(f"20000000 {ETH1}", f"20000000 {ETH1} --echo")
+    job = Job(programs=(("node1", f"sh -c '{words}'"),))
+    because = "slirp4netns of the job's sends it over eth1, and has it back"
+    yield _case(
+        "a container without root, echoed over eth1", "tcp eth1", ("tcp eth1",), because, job, beside=(OLD_SERVER,)
+    )
+
+
+def small() -> Iterator[Case]:
+    """Yield small datagrams beside 2.2 and 1 % of TCP elsewhere: their headers decide."""
+    six = "sysctl -qw net.ipv6.conf.eth1.disable_ipv6=0; ip -6 address add fd00:20::{}/64 dev eth1 nodad"
+    prepare = (("node1", six.format(1)), ("node2", six.format(2)))
+    for version, address, taker in ((4, ETH1, "take-udp"), (6, "fd00:20::2", "take-udp6")):
+        for size, share in ((675_000, "2.2"), (300_000, "1")):
+            words = f"{{python}} {{senders}} small-udp 9000 30000000 {address}; {SEND} {size} {ETH0}"
+            servers = (("node2", f"{{python}} {{senders}} {taker} 9000"),)
+            job = Job(servers=servers, programs=(("node1", f"sh -ec '{words}'"),))
+            truth = ("udp eth1", "tcp eth0") if share == "2.2" else ("udp eth1",)  # below 2 % is nothing
+            made = _case(f"UDP of 100 B over IPv{version} and {share} % of TCP", "udp eth1", truth, GIVEN, job)
+            yield replace(made, prepare=prepare, beside=(OLD_SERVER,))
+
+
 def launchers() -> Iterator[Case]:
     """Yield what launchers tell each other: that ranks have begun, and what these print."""
     for library in (OPENMPI5, MPICH5):
@@ -228,4 +252,4 @@ def past_the_inside() -> Iterator[Case]:
     )
 
 
-FAMILIES = (turned_back, launchers, moved, past_the_inside, shells, names, services, ranks, broken_off)
+FAMILIES = (turned_back, answered, small, launchers, moved, past_the_inside, shells, names, services, ranks, broken_off)

@@ -38,11 +38,11 @@ def _case(name: str, truth: tuple[str, ...], because: str, words: str, *servers:
 
 def datagrams() -> Iterator[Case]:
     """Yield TCP beside datagrams of the same program, where TCP sends again what was lost."""
-    server = ("node2", "{python} -m campaigns.corpus.senders take-udp 9000")
+    server = ("node2", "{python} {senders} take-udp 9000")
     for where, percent, byte_count in (
         ("host", 50, 1_400_000), ("host", 20, 280_000), ("wire", 25, 840_000), ("wire", 1, 300_000), ("", 0, 250_000),
     ):  # fmt: skip
-        words = f"{{python}} -m campaigns.corpus.senders udp 9000 {byte_count} {ETH1} & {MANY}; wait"
+        words = f"{{python}} {{senders}} udp 9000 {byte_count} {ETH1} & {MANY}; wait"
         because = "2.25 MB by TCP and the datagrams go to one address"
         lost = f"{percent} % lost, {where}" if where else "nothing lost"
         truth = ("tcp eth1", "udp eth1")

@@ -188,6 +188,10 @@ def be_server(what: str, port: int) -> None:
                 joined = socket.inet_aton(GROUP) + socket.inet_aton(own)
                 connection.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, joined)
         take_datagrams(connection)
+    if what == "take-udp6":
+        connection = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        connection.bind(("::", port))
+        take_datagrams(connection)
     if what == "take-raw":
         take_datagrams(socket.socket(socket.AF_INET, socket.SOCK_RAW, IPPROTO_OWN))
     if what == "take-packets":

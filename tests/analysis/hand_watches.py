@@ -121,12 +121,23 @@ class Scene:
                 lost = again if letters == "rx" and host is other and not local else 0
                 host.count(wire, letters, size - lost + packets * header, packets - lost // segment)
 
-    def udp(self, source: str, target: str, size: int, over: str = "eth0", each: int = 1400) -> None:
+    def udp(
+        self,
+        source: str,
+        target: str,
+        size: int,
+        over: str = "eth0",
+        each: int = 1400,
+        version: int = 4,
+        options: int = 0,
+    ) -> None:
         """Let datagrams move bytes, of whoever: interfaces and the namespaces count them, no connection does."""
         count = -(-size // each)
-        for name, way, key in ((source, "tx", "Udp.OutDatagrams"), (target, "rx", "Udp.InDatagrams")):
-            self.hosts[name].count(over, way, size + count * (14 + 20 + 8), count)
-            self.hosts[name].protocols[key] += count
+        family, header = ("Udp6.", 40) if version == 6 else ("Udp.", 20)
+        for name, way, key in ((source, "tx", "OutDatagrams"), (target, "rx", "InDatagrams")):
+            host = self.hosts[name]
+            host.count(over, way, size + count * (14 + header + options + 8), count)
+            host.protocols[f"{family}{key}"] = host.protocols.get(f"{family}{key}", 0) + count
 
     def has_udp(self) -> None:
         """Let every rank have a UDP socket."""

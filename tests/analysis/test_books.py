@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.book_cases import CASES, HARD_ROCE, MB, ROCE, SECOND, TCP, Case, hard, scene, sends, soft, tcp
-from tests.analysis.hand_watches import Scene
+from tests.analysis.hand_watches import HEADERS, Scene
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.doubts import ELSEWHERE_SHARE
-from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
+from fabriscope.model.counters import BESIDE, OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -199,3 +199,25 @@ def test_rdma_and_tcp_are_never_taken_for_each_other(
     if books.verdict == REFUTED:
         assert mine < 0.99
         assert others > 0.01 or shared
+
+
+@pytest.mark.parametrize(("opened", "verdict"), [(3_000, PROVED), (0, UNDECIDED)])
+def test_what_opens_a_connection_has_longer_options(opened: int, verdict: str) -> None:
+    """3,000 connections that are refused leave packets of eight bytes more each, and no connection."""
+    made = scene(tcp(MB, 0))
+    for name in ("a", "b"):
+        made[name].protocols |= {"Tcp.ActiveOpens": opened, "Tcp.PassiveOpens": 0}
+        for way in ("tx", "rx"):
+            made[name].count("eth1", way, 3_000 * (HEADERS + 8), 3_000)
+    books = balance(made.watches(), TCP)
+    assert books.verdict == verdict, books.because
+
+
+def test_what_leaves_the_host_refutes_memory_that_nobody_saw() -> None:
+    made = scene(hosts=("a", "b"))
+    made["b"].processes = []
+    made["a"].processes = [replace(made["a"].processes[0], pid=pid, rank=pid) for pid in (1, 2)]
+    made.tcp("a", "b", 20 * MB, role=BESIDE, there=OTHER)
+    books = balance(made.watches(), Expectation("shm", ""))
+    assert books.verdict == REFUTED, books.because
+    assert "the job also moved 20.0 MB by tcp over eth0" in books.because

@@ -44,6 +44,21 @@ def test_it_is_found_on_the_interface_that_counted_it(asked: Expectation, verdic
     assert books.closure_error == pytest.approx(0, abs=0.02)
 
 
+@pytest.mark.parametrize("nat", [False, True])
+def test_what_a_host_translates_is_counted_once(nat: bool) -> None:
+    assert "all 90.4 MB" in balance(contained(90 * MB, nat=nat), replace(TCP, interfaces={})).because
+
+
+def test_a_door_that_is_closed_at_the_end_carried_nothing_elsewhere() -> None:
+    watches = contained(90 * MB)
+    last = watches["a"].readings[-1]
+    without = replace(last, interfaces={name: counts for name, counts in last.interfaces.items() if name != "v0"})
+    gone = replace(watches["a"], readings=(watches["a"].readings[0], without))
+    assert balance({**watches, "a": gone}, TCP).verdict == PROVED
+    others = replace(gone, doors={}, spaces={})
+    assert balance({**watches, "a": others}, TCP).verdict == UNDECIDED
+
+
 def test_what_came_through_the_door_and_nobody_sent_has_no_owner() -> None:
     books = balance(contained(90 * MB, passed=130 * MB), TCP)
     assert books.verdict == UNDECIDED

@@ -29,7 +29,7 @@ TERM_GRACE_S = 3.0
 """From SIGTERM to SIGKILL."""
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
-WATCHERS_GRACE_S = 10.0
+WATCHERS_GRACE_S = 30.0
 """The time that all watchers together get to be ready, then the launch begins without them; and to end."""
 
 _READY_POLL_S = 0.003

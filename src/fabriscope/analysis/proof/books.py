@@ -55,10 +55,10 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = _known(evidence)
     else:
         judged = _shares(evidence)
-    if judged.verdict == PROVED and (aside := beside(evidence)):
-        judged = Books(
-            REFUTED, f"{judged.because}; but {aside}", f"{judged.carried_by} and {' and '.join(evidence.beside)}"
-        )
+    may_leave = judged.verdict == PROVED or (judged.verdict == UNDECIDED and expected.transport == "shm")
+    if may_leave and (aside := beside(evidence)):
+        carried = filter(None, (judged.carried_by, *evidence.beside))
+        judged = Books(REFUTED, f"{judged.because}; but {aside}", " and ".join(carried))
     spoilt = spoilt_because(evidence)
     doubt = "" if spoilt else doubt_about(judged, evidence)
     if spoilt or doubt:
@@ -223,9 +223,10 @@ def _shares(evidence: Evidence) -> Books:
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
             return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
         # What was sent again is no payload, and makes what went elsewhere look less than it is.
-        if other and other >= ELSEWHERE_SHARE * (max(0, asked - evidence.again_bytes) + other):
-            text = f"{name} carried {bytes_text(asked)} and {_listed(found.elsewhere)} {bytes_text(other)}"
-            return Books(UNDECIDED, text)
+        if other and other >= ELSEWHERE_SHARE * (max(0, asked - evidence.again_bytes - evidence.option_bytes) + other):
+            return Books(
+                UNDECIDED, f"{name} carried {bytes_text(asked)} and {_listed(found.elsewhere)} {bytes_text(other)}"
+            )
         carried = f"all {bytes_text(asked)}"
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
@@ -308,9 +309,9 @@ def _nothing_between(evidence: Evidence) -> str:
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in evidence.ownerless.items()]
     if names:
         return f"{', '.join(names)} have no owner"
-    beside = sum(evidence.beside.values())
-    if beside:
-        return f"the job moved {bytes_text(beside)} by {' and '.join(evidence.beside)}, though not from rank to rank"
+    if any((beside := evidence.all_beside).values()):
+        size = bytes_text(sum(beside.values()))
+        return f"the job moved {size} by {' and '.join(beside)}, though not from rank to rank"
     stayed = sum(one.size_bytes for one in evidence.transfers if one.source == one.target)
     return f"{bytes_text(stayed)} stayed inside hosts" if stayed else "nothing was sent"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fabriscope.analysis.proof import datagrams as books_datagrams
 from fabriscope.analysis.proof.evidence import LEAST_PORT_BYTES, Evidence
 from fabriscope.analysis.proof.expected import port_kind
-from fabriscope.analysis.proof.flows import UNCLEAR, Transfer
+from fabriscope.analysis.proof.transfers import UNCLEAR, Transfer
 from fabriscope.analysis.proof.wire import Port
 from fabriscope.model.counters import Carrier
 

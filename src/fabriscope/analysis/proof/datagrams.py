@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, Transfer
+from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
+from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import (
     LARGEST_DATAGRAM_BYTES,
     TCP_BYTES,
@@ -68,8 +69,8 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     """Return the most that ranks with sockets for datagrams can have sent by these ways, beside what was told apart."""
     host, counts = meter.watch.host, meter.udp_counts()
     kinds = ranks.datagram_kinds(host)
-    if not kinds:
-        return 0
+    if not kinds and meter.watch.other_datagrams != ():
+        return 0  # else they are of somebody who was not seen: a socket may be open for a moment
     if not because(host, meter, ranks):
         told = sum(one.datagram_bytes for one in lines)
         mtu_bytes = max((meter.watch.mtu_bytes.get(one.interface, 0) for one in lines), default=0)
@@ -99,16 +100,24 @@ def at_both_ends(lines: Sequence[Line]) -> list[Line]:
     """
     found = list(lines)
     for mine, theirs in (("out", "in"), ("in", "out")):
-        wires = [one for one in found if one.interface != LOOPBACK]
-        known = {way: sum(one.datagram_bytes for one in wires if one.direction == way) for way in (mine, theirs)}
-        left = round(MATCHED_SHARE * (known[mine] - known[theirs]))
         for place, line in enumerate(found):
             is_open = line.direction == theirs and line.interface != LOOPBACK and not line.datagram_bytes
-            size = min(line.rest_bytes, left)
+            size = min(line.rest_bytes, round(MATCHED_SHARE * _unmatched(found, line.host, mine, theirs)))
             if is_open and size >= LEAST_COUNTED_BYTES:
                 found[place] = replace(line, rest_bytes=line.rest_bytes - size, datagram_bytes=size)
-                left -= size
     return found
+
+
+def _unmatched(lines: Sequence[Line], host: str, mine: str, theirs: str) -> int:
+    """Return which datagrams of the job's, of other hosts, have no known end: it may be at this host."""
+    wires = [one for one in lines if one.interface != LOOPBACK]
+    known = sum(one.datagram_bytes for one in wires if one.host != host and one.direction == mine)
+    ends = sum(one.datagram_bytes for one in wires if one.host != host and one.direction == theirs)
+    own = sum(
+        max(0, one.rest_bytes) + one.datagram_bytes for one in wires if one.host == host and one.direction == mine
+    )
+    here = sum(one.datagram_bytes for one in wires if one.host == host and one.direction == theirs)
+    return known - max(0, ends - own) - here
 
 
 def transfers(lines: Sequence[Line]) -> Iterator[Transfer]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
-from fabriscope.analysis.proof.flows import LOOPBACK, OUTWARD, RANKS, UNCLEAR
+from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
 from fabriscope.analysis.proof.room import passed_by
+from fabriscope.analysis.proof.transfers import OUTWARD, RANKS, UNCLEAR
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
@@ -168,6 +169,8 @@ def _gone(evidence: Evidence) -> str:
     for host, happened in evidence.disturbed.items():
         needs_none = evidence.ranks.datagram_kinds(host) - {"udp"}
         for name, text in happened.items():
+            if name in evidence.watches[host].doors:  # to a namespace of the job's: what left the host by others counts
+                continue
             addresses = evidence.watches[host].addresses.get(name, ())
             if needs_none or any(not one.lower().startswith("fe80:") for one in addresses):
                 return f"{name} of {host}: {text}; what it carried may be the job's"

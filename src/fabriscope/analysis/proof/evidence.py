@@ -9,24 +9,12 @@ from functools import cached_property
 
 from fabriscope.analysis.proof import datagrams as books_datagrams
 from fabriscope.analysis.proof.expected import port_kind
-from fabriscope.analysis.proof.flows import (
-    LOOPBACK,
-    OTHERS,
-    OUTWARD,
-    RANKS,
-    UNCLEAR,
-    Flow,
-    Transfer,
-    flows_of,
-    hosts_by_address,
-    not_the_jobs,
-    rerouted,
-    transfers_of,
-)
+from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of, hosts_by_address, rerouted
 from fabriscope.analysis.proof.found import Found
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
-from fabriscope.analysis.proof.routes import places_of, routed, routes_of, through_doors
+from fabriscope.analysis.proof.routes import places_of, resent_to, routed, routes_of, through_doors
+from fabriscope.analysis.proof.transfers import OTHERS, OUTWARD, RANKS, UNCLEAR, Transfer, not_the_jobs, transfers_of
 from fabriscope.analysis.proof.wire import Meter, Port, disturbances, lines_of, without_ip
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Expectation, Ownerless, Watch
@@ -37,6 +25,8 @@ LEAST_PORT_BYTES = 4_096
 """A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
 FOUND_SHARE = 0.98
 """The share of the payload to be found on the fabric that was asked for: all but the closure error's 2 %."""
+MOST_OPTION_BYTES = 40
+"""An IPv4 header may be this much longer than without options."""
 OWNERLESS_SHARE = 0.02
 """More of an interface's bytes than this without an owner leave it open what the job sent there."""
 FILE_BYTES = 1 << 20
@@ -59,13 +49,13 @@ class Evidence:
         self.lines: list[Line] = []
         self.ports: list[Port] = []
         for host, meter in self._meters.items():
-            again = sum(one.retransmitted_bytes for other in flows for one in flows[other] if other != host)
-            lines, ports = _account(meter, flows[host], again)
-            flows[host] = routed(lines, flows[host])
-            lines, ports = _account(meter, flows[host], again)
+            peers = [one for other in flows for one in flows[other] if other != host]
+            lines, ports = _account(meter, flows[host], peers)
+            flows[host] = routed(lines, flows[host], resent_to(flows[host], peers))
+            lines, ports = _account(meter, flows[host], peers)
             if routes := {**routes_of(lines), **places_of(lines, flows[host])}:
                 flows[host] = rerouted(flows[host], routes)
-                lines, ports = _account(meter, flows[host], again)
+                lines, ports = _account(meter, flows[host], peers)
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
@@ -109,7 +99,8 @@ class Evidence:
         if not through or not any("/dev/net/tun" in one.devices for _, one in self.ranks.all):
             return
         others = [one for one in self.transfers if one not in through and one.source != one.target]
-        if sum(one.size_bytes for one in others) >= sum(one.size_bytes for one in through):
+        # By a tunnel some bytes more come back: what closes a connection, or a word of a library.
+        if sum(one.size_bytes for one in others) >= FOUND_SHARE * sum(one.size_bytes for one in through):
             self.transfers = [one for one in self.transfers if one not in through]
 
     def _is_by_tunnel(self, one: Transfer) -> bool:
@@ -324,6 +315,12 @@ class Evidence:
         return again + max(0, lost) if again else 0
 
     @cached_property
+    def option_bytes(self) -> int:
+        """Return how much less the job's datagrams may have carried: what options (RFC 791) add no counter tells."""
+        lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
+        return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in lines)
+
+    @cached_property
     def others_ports(self) -> list[Port]:
         """Return the ports of RDMA that others used too: a port counts for its whole host."""
         ports = self.ports if self.have_verbs else []
@@ -409,6 +406,11 @@ class Evidence:
         """Return carrier to what the job moved past what was asked for, though not from rank to rank."""
         return self._past(BESIDE)
 
+    @property
+    def all_beside(self) -> dict[str, int]:
+        """Return the same, with what went by what was asked for."""
+        return self._past(BESIDE, even_asked=True)
+
     @cached_property
     def confided(self) -> dict[str, int]:
         """Return carrier to what those moved past what was asked for that the job talks to."""
@@ -428,13 +430,13 @@ class Evidence:
                 found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found
 
-    def _past(self, kind: str) -> dict[str, int]:
+    def _past(self, kind: str, *, even_asked: bool = False) -> dict[str, int]:
         found: dict[str, int] = {}
         for one in self._aside:
             is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
             is_between = one.source != one.target
             is_judged = is_between == self.is_between_hosts or (self._asks_for_what_stays and is_between)
-            if one.kind == kind and is_judged and not is_asked:
+            if one.kind == kind and is_judged and (even_asked or not is_asked):
                 found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
         return found
 
@@ -486,7 +488,8 @@ class Evidence:
         """Return which rank had a socket for datagrams, and why it is not known what went by it; empty for neither."""
         why = (books_datagrams.because(host, self._meters[host], self.ranks) for host in self.ranks.hosts)
         first = next(filter(None, why), "")
-        return f"{self.ranks.datagrams} ({first})" if first else self.ranks.datagrams
+        had = self.ranks.datagrams or ("somebody had a UDP socket for a moment" if self.datagram_bytes else "")
+        return f"{had} ({first})" if first else had
 
     @cached_property
     def datagram_bytes(self) -> int:
@@ -514,9 +517,9 @@ class Evidence:
         return max(ways)
 
 
-def _account(meter: Meter, flows: Sequence[Flow], again: int) -> tuple[list[Line], list[Port]]:
-    """Return the account of a host's interfaces, and its ports; `again` is what others sent it twice."""
-    lines, ports = lines_of(meter, flows, again)
+def _account(meter: Meter, flows: Sequence[Flow], peers: Sequence[Flow]) -> tuple[list[Line], list[Port]]:
+    """Return the account of a host's interfaces, and its ports; `peers` are the connections of other hosts."""
+    lines, ports = lines_of(meter, flows, resent_to(flows, peers))
     return through_doors(lines, flows, meter.watch.doors), ports
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
@@ -53,17 +53,33 @@ def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, s
     return found
 
 
-def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
+def resent_to(flows: Sequence[Flow], peers: Iterable[Flow]) -> dict[str, int]:
+    """Return interface of a host to what its peers may have sent it again: of some the other end is not known."""
+    ends = {(one.remote, one.local): one.in_interface for one in flows}
+    found, unknown = dict.fromkeys(ends.values(), 0), 0
+    for one in peers:
+        name = ends.get((one.local, one.remote))
+        if name is None:
+            unknown += one.retransmitted_bytes
+        else:
+            found[name] += one.retransmitted_bytes
+    return {name: size + unknown for name, size in found.items()}
+
+
+def routed(lines: Sequence[Line], flows: Sequence[Flow], resent: Mapping[str, int]) -> list[Flow]:
     """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
 
     Of the connections of one address, a route may send some by another interface: the one that has the address then
-    counted as much too little, and the other one as much that has no owner.
+    counted as much too little, and the other one as much that has no owner. What was sent again hides that: on its way
+    out a host may have dropped it, and of what came in `resent` may have come twice. Then what has no owner must be as
+    large as the connection.
     """
     found = list(flows)
     for direction, _ in DIRECTIONS:
         is_out = direction == "out"
         here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
         room = {one.interface: one.rest_bytes for one in here}
+        loose = {one.interface: one.lost_bytes if is_out else resent.get(one.interface, 0) for one in here}
         unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
         sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
         for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
@@ -75,10 +91,14 @@ def routed(lines: Sequence[Line], flows: Sequence[Flow]) -> list[Flow]:
             if own not in room:
                 continue
             least = {name: max(size / 2, PLACED_SHARE * size - unsure[name]) for name in (own, goal)}
-            if -room[own] >= least[own] and room[goal] >= least[goal]:
+            fits = abs(room[goal] - size) <= (1 - PLACED_SHARE) * size
+            lacks = -room[own] + (loose[own] if fits else 0)
+            if lacks >= least[own] and room[goal] >= least[goal]:
+                hidden = min(loose[own], max(0, size + room[own]))
+                loose[own] -= hidden
                 one = found[number]
                 found[number] = replace(one, out_interface=goal) if is_out else replace(one, in_interface=goal)
-                room[own] += size
+                room[own] += size - hidden
                 room[goal] -= size
     return found
 

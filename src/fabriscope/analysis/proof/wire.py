@@ -13,6 +13,8 @@ from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and
 from fabriscope.model.counters import Reading, Watch
 
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
+SYN_BYTES = 8
+"""How much longer the options of packets are that open a connection: segment size, window scale, SACK (20 for 12)."""
 ROCE_BYTES = 8 + 12 + 4
 """UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
 WORD_BYTES = 4
@@ -126,7 +128,7 @@ class Meter:
 
     @cached_property
     def _idle_lines(self) -> list[Line]:
-        return lines_of(self._idle, flows_of(self._idle.watch), 0)[0] if self._idle else []
+        return lines_of(self._idle, flows_of(self._idle.watch), {})[0] if self._idle else []
 
     def interfaces(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """Return the interfaces whose bytes must have an owner, and the directions (DIRECTIONS) that are looked at.
@@ -208,6 +210,11 @@ class Meter:
 
     def _sum(self, port: str, names: Sequence[str]) -> int:
         return sum(self.port(port, name) for name in names)
+
+    def version6_share(self, direction: str) -> float:
+        """Return the share of datagrams, of one direction, that have IPv6 headers."""
+        name = "OutDatagrams" if direction == "out" else "InDatagrams"
+        return (self.protocol(f"Udp6.{name}", f"Udp6{name}") or 0) / (self.udp_counts().get(direction) or 1)
 
     def udp_bytes(self) -> int | None:
         """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
@@ -291,10 +298,10 @@ def without_ip(ports: Sequence[Port], lines: Sequence[Line]) -> list[Port]:
     return found
 
 
-def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> tuple[list[Line], list[Port]]:
+def lines_of(meter: Meter, flows: Sequence[Flow], resent: Mapping[str, int]) -> tuple[list[Line], list[Port]]:
     """Return the account of every interface and direction, and the ports with what Soft RoCE moved filled in.
 
-    `peers_retransmitted` is what others sent this host again: it may have come in twice, or not at all.
+    `resent` is interface to what others sent this host again (`resent_to`): it may have come in twice, or not at all.
     """
     ports = meter.ports()
     lines = []
@@ -302,7 +309,7 @@ def lines_of(meter: Meter, flows: Sequence[Flow], peers_retransmitted: int) -> t
     counts = datagram_counts(list(ways.values()), meter.udp_counts())
     for (name, direction), way in ways.items():
         soft = [one for one in ports if one.is_software and one.interface == name]
-        line = _line(meter, way, flows, soft, peers_retransmitted, counts.get((name, direction), 0))
+        line = _line(meter, way, flows, soft, resent.get(name, 0), counts.get((name, direction), 0))
         lines.append(line)
         if soft:
             port = soft[0]
@@ -344,14 +351,8 @@ def _line(
     counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     payload = way.payload_bytes
-    version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in mine if one.is_ipv6)
-    ip_bytes = IPV6_BYTES if 2 * version6 > payload else IPV4_BYTES
     rdma_packets, tcp_packets = packets - way.packet_count, way.packet_count - udp_count
-    # Loopback counts packets without their link header.
-    per_packet = ip_bytes + (0 if name == LOOPBACK else meter.link_bytes(way.direction))
-    shorter = rdma_packets * (per_packet + ROCE_BYTES) + udp_count * (per_packet + UDP_BYTES)
-    # Time stamps are on or off for a whole host: of the two the one that explains more.
-    choices = [shorter + tcp_packets * (per_packet + TCP_BYTES + option) for option in (TIME_STAMP_BYTES, 0)]
+    choices, ip_bytes, mixed = _headers(meter, way, mine, rdma_packets, udp_count)
     again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
     headers, dropped = headers_and_dropped(counted - payload, choices, 0 if name == LOOPBACK else again)
     payload, again, rest = payload - dropped, again - dropped, counted - payload + dropped - headers
@@ -367,13 +368,37 @@ def _line(
         largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
         rdma = min(max(0, rest), rdma_packets * largest)
         rest -= rdma
-    if rest > 0 and (peers_retransmitted or any(one.retransmitted_bytes for one in mine)):
-        sack = min(rest, sack_bytes(mine, tcp_packets, is_out=is_out))
-        headers, rest = headers + sack, rest - sack
+    opening = meter.protocol("Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.OutRsts") or 0
+    options = SYN_BYTES * min(tcp_packets, opening)
+    if peers_retransmitted or any(one.retransmitted_bytes for one in mine):
+        options += sack_bytes(mine, tcp_packets, is_out=is_out)
+    options = min(max(0, rest), options)
+    headers, rest = headers + options, rest - options
     # The background explains what is left, and no more: packets of others may be connections that were listed.
     background = min(max(0, rest), meter.idle_rest_bytes(name, way.direction))
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
         rest - background, again, 0, udp_count, way.others,
-        max(0, most - rdma - max(0, rest - background)) + again, dropped,
+        max(0, most - rdma - max(0, rest - background)) + again + mixed, dropped,
     )  # fmt: skip
+
+
+def _headers(
+    meter: Meter, way: Way, flows: Sequence[Flow], rdma_packets: int, udp_count: int
+) -> tuple[list[int], int, int]:
+    """Return what the headers of an interface's packets may come to, an IP header, and what of them is not sure."""
+    is_out = way.direction == "out"
+    version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in flows if one.is_ipv6)
+    ip_bytes = IPV6_BYTES if 2 * version6 > way.payload_bytes else IPV4_BYTES
+    # Loopback counts packets without their link header.
+    link_bytes = 0 if way.interface == LOOPBACK else meter.link_bytes(way.direction)
+    six = meter.version6_share(way.direction)
+    per_datagram = link_bytes + IPV4_BYTES + six * (IPV6_BYTES - IPV4_BYTES) + UDP_BYTES
+    shorter = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES) + round(udp_count * per_datagram)
+    # Time stamps are on or off for a whole host: of the two the one that explains more.
+    per_segment = link_bytes + ip_bytes + TCP_BYTES
+    choices = [shorter + (way.packet_count - udp_count) * (per_segment + option) for option in (TIME_STAMP_BYTES, 0)]
+    # Where several interfaces have datagrams, it is not told which have those of IPv6.
+    elsewhere = max(0, meter.udp_counts().get(way.direction, 0) - udp_count)
+    mixed = round((IPV6_BYTES - IPV4_BYTES) * min(udp_count * min(six, 1 - six), elsewhere))
+    return choices, ip_bytes, mixed
