@@ -35,7 +35,7 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     from fabriscope.cli import _documents
-    from fabriscope.model.errors import FabriscopeError, ParseError
+    from fabriscope.model.errors import FabriscopeError
     from fabriscope.readers import log
     from fabriscope.registry import discover
 
@@ -51,8 +51,8 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
         name = "standard input" if str(path) == "-" else str(path)
         try:
             documents += [(name, one) for one in log.documents(log.read_text(path, name), room.plugins, name, program)]
-        except ParseError as error:
-            unread.append(error)
+        except Exception as error:  # one of ours at a log is no reason to tell nothing of the others
+            unread.append(_as_refusal(error, name))
     show = _documents.as_json if as_json else _documents.as_csv if as_csv else _documents.as_text
     click.echo(show(documents, unread), nl=False)
     for refusal in [*unread, *(error for name, one in documents for error in _left_out(name, one))]:
@@ -60,6 +60,14 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
     kinds = {problem.kind for _, document in documents for problem in document.problems}
     if unread or kinds:
         raise click.exceptions.Exit(EXIT_UNREADABLE if unread or kinds - {"said"} else EXIT_PROBLEMS)
+
+
+def _as_refusal(error: Exception, name: str) -> ParseError:
+    """Return an error as it is told of a log; one that nobody foresaw is kept, to be reported."""
+    from fabriscope import bug_log
+    from fabriscope.model.errors import ParseError
+
+    return error if isinstance(error, ParseError) else ParseError(bug_log.report(error, f"reading {name}"), where=name)
 
 
 def _left_out(name: str, document: Document) -> list[ParseError]:

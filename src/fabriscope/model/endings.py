@@ -24,6 +24,12 @@ def begin() -> None:
                 signal.signal(number, _end)
 
 
+def interrupted() -> int:
+    """Say that Ctrl-C came before anything was begun; return the status."""
+    sys.stderr.write("fabriscope: interrupted before anything was begun\n")
+    return 128 + signal.SIGINT
+
+
 def over() -> None:
     """Let what has been done be the end: a signal that comes while Python leaves changes no status any more."""
     if sys.argv[1:2] and sys.argv[1] in _COMMANDS:

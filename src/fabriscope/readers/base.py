@@ -172,7 +172,7 @@ class Draft:
         """Yield the lines, but those that are empty or longer than any table's, and a last one that is cut."""
         count = line_count(self.text)
         if count > self.work.lines_left():
-            self.line = self.place(self.work.lines_left() + 1)
+            self.line = self.place(max(0, self.work.lines_left()) + 1)
         self.work.take_lines(count)
         lines = self.text.splitlines()
         is_cut = self.text[-1:].splitlines() == [self.text[-1:]]

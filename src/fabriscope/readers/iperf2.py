@@ -12,7 +12,9 @@ print a [SUM] that is more than its streams: it is left out, and said.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
@@ -28,6 +30,9 @@ _KNOWN_HEADS = re.compile(
     r"(?:\s+(?:Jitter|Lost/Total|Datagrams|Write/Err|Rtry|Cwnd/RTT(?:\(var\))?|NetPwr|Reads(?:=Dist|/Dist)?|Dist\(bin=\S+\)|Latency|avg/min/max/stdev|"
     r"PPS|Rx/inP|inP|InP|Total|Out-of-Order|Burst|Latency:|Bwd|Read/Timeo/Errno|Write/Timeo/Err|Write/Err/Timeo|Err|\S+\(\S+\)(?:/\S+)?))*\s*"
 )
+LARGEST_GAP_S = 0.05
+"""Intervals follow each other, to the digits that are printed."""
+_NEARLY_ROW = re.compile(r"\s*\[ *(?:\*?\d{1,9}|SUM)\]\s+-?\d+\.\d+-")
 _BEGIN = re.compile(
     r"\s*(?:Client connecting to (\S+), (TCP|UDP) port (\d+).*|Server listening on (TCP|UDP) port (\d+).*)"
 )
@@ -70,6 +75,8 @@ def _fill(draft: Draft) -> None:
             moved = _iperf.moved(hit, draft.line)
             end = "the far end" if moved.stream in session.far else "this end"
             session.rows.setdefault((moved.stream.lstrip("*"), end), []).append(moved)
+        elif _NEARLY_ROW.match(line) and "-PDF" not in line:
+            draft.problem(f"a row that cannot be read: {shown(line.strip())}", "cut")
         elif (head := _HEAD.fullmatch(line)) and not _KNOWN_HEADS.fullmatch(head[1]):
             raise ParseError(f"the columns {shown(head[1].strip())} are not known")
         elif _COMPLAINT.fullmatch(line):
@@ -112,6 +119,15 @@ def _whole(draft: Draft, rows: list[Moved]) -> Moved | None:
     if longest.start_s > rows[0].start_s or longest.end_s < last_s:
         draft.problem(f"stream {longest.stream} has intervals and no row of its whole time", "cut", rows[0].line)
         return None
+    counts = Counter((row.start_s, row.end_s) for row in rows)
+    twice = next((row for row in rows if counts[row.start_s, row.end_s] > 1), None)
+    if twice is not None and len(counts) > 1:  # the whole time of a single interval is that interval
+        raise ParseError(f"stream {longest.stream} has {twice.start_s:g} to {twice.end_s:g} s twice")
+    inside = sorted((row for row in rows if row is not longest), key=lambda row: row.start_s)
+    for one, other in pairwise(inside):
+        if other.start_s - one.end_s > LARGEST_GAP_S:
+            gap = f"{one.end_s:g} and {other.start_s:g} s"
+            draft.problem(f"stream {longest.stream} has no row between {gap}", "cut", one.line)
     again = [row for row in rows if (row.start_s, row.end_s) == (longest.start_s, longest.end_s)]
     if len(again) > 1 and any(row.bytes_value != longest.bytes_value for row in again):
         raise ParseError(f"stream {longest.stream} has two rows of its whole time, in line {again[0].line} too")

@@ -109,7 +109,8 @@ def _take(state: _State, line: str) -> None:
 
 def _take_last(state: _State) -> None:
     """Read a last line without its end where it has all columns and both decimals of the last: it lacks no digit."""
-    if not state.draft.text or state.draft.text.endswith(("\n", "\r")) or state.table is None or state.windows:
+    last = state.draft.problems[-1] if state.draft.problems else None
+    if last is None or last.kind != "cut" or last.line != state.draft.line or state.table is None or state.windows:
         return
     line = state.draft.text.splitlines()[-1].strip()
     words = line.split()
@@ -256,8 +257,9 @@ def _row(state: _State, test: Test, table: TableDraft, words: list[str]) -> bool
         if len(words) == len(columns) and is_row(words):
             raise ParseError(f"{test.name} has a size of {shown(words[0])}")
         return False
-    if len(words) != len(columns):
-        if len(words) > 1 and not is_number(words[1]):
+    starts = words[1][:1].isdigit() if len(words) > 1 else True  # a number, maybe with others' words behind it
+    if len(words) != len(columns) or (starts and len(words) > 1 and not is_number(words[1])):
+        if not starts:
             return False
         state.draft.problem(f"{words[0]} B of {test.name} have no whole row: {shown(' '.join(words))}", "cut")
         return True

@@ -1,0 +1,72 @@
+"""Rows that another program's words run into, that stand twice or are missing: never passed by without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fabriscope.cli.read import COMMAND
+from fabriscope.readers import log
+from fabriscope.readers.base import Document, Reader
+from fabriscope.readers.work import Work
+from fabriscope.registry import discover
+
+READERS = discover("readers", "READER").plugins
+OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n1                 1.17\n{}8                 1.20\n"
+IPERF = "Client connecting to 10.1.1.1, TCP port 5001\n{}[  3]  0.0- 3.0 sec  85.8 MBytes   240 Mbits/sec\n"
+ROWS = [f"[  3]  {n}.0- {n + 1}.0 sec  28.6 MBytes   240 Mbits/sec\n" for n in range(3)]
+HPL = Path(__file__).parent / "data/hpl/several.txt"
+QPERF = Path(__file__).parents[1] / "adapters/data/qperf/latency_and_bandwidth.txt"
+
+
+def read(text: str) -> Document:
+    (document,) = log.documents(text, READERS, "x")
+    return document
+
+
+@pytest.mark.parametrize("row", ["4            1.19[node1:123] UCX WARN x\n", "4          1.19[node1:123]\n"])
+def test_a_row_that_words_run_into_is_told(row: str) -> None:
+    problem = read(OSU.format(row)).problem("cut")
+    assert problem is not None
+    assert "4 B of osu_latency have no whole row" in problem.text
+    assert problem.line == 4
+
+
+def test_a_text_whose_lines_end_otherwise_is_cut_without_an_error() -> None:
+    assert read(OSU.format("").replace("\n", "\v")[:-8]).program == "osu"
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "says"),
+    [
+        ([ROWS[0], ROWS[1], ROWS[1], ROWS[2]], "refused", "stream 3 has 1 to 2 s twice"),
+        ([ROWS[0], ROWS[2]], "cut", "stream 3 has no row between 1 and 2 s"),
+        ([ROWS[0], ROWS[1].replace("sec", "msec", 1), ROWS[2]], "cut", "a row that cannot be read"),
+        ([ROWS[0], ROWS[1].replace("1.0-", "-1.0-"), ROWS[2]], "cut", "a row that cannot be read"),
+    ],
+)
+def test_intervals_follow_each_other(rows: list[str], kind: str, says: str) -> None:
+    document = read(IPERF.format("".join(rows)))
+    assert any(problem.kind == kind and says in problem.text for problem in document.problems), document.problems
+    assert not read(IPERF.format("".join(ROWS))).problems
+
+
+def test_an_error_of_ours_at_one_log_is_told_with_what_the_others_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    read = Reader.read
+
+    def fails(self: Reader, text: str, work: Work | None = None) -> Document:
+        if "HPLinpack" in text:
+            raise IndexError("pop from empty list")
+        return read(self, text, work)
+
+    monkeypatch.setattr(Reader, "read", fails)
+    result = CliRunner().invoke(COMMAND, ["--json", str(HPL), str(QPERF)])
+    assert result.exit_code == 2
+    assert "an error in fabriscope itself: IndexError: pop from empty list" in result.stderr
+    assert str(HPL) in result.stderr
+    assert "qperf" in result.stdout
