@@ -87,7 +87,7 @@ def test_the_state_says_what_is_open_and_what_it_takes() -> None:
     assert (state.block_count, state.decided, state.total) == (6, 2, 3)
     assert state.open_entries == {"gige.tcp.inter", "other.tcp.inter"}
     assert state.block_ns == 2 * 10**9
-    assert "after 6 blocks 2 of 3 comparisons are decided; about" in state.sentence()
+    assert "after 6 blocks 2 of 3 comparisons are decided; 21 to " in state.sentence()
     assert state_of(measured(), ["fabric"], blocks=2).decided == 0, "two blocks decide nothing"
 
 

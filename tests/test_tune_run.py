@@ -37,7 +37,6 @@ tune:
   objective: {benchmark: bandwidth}
   budget: 3min
 """
-SHORT = TEXT.replace("budget: 3min", "budget: 90s")  # 12 blocks of the confirmation; 3 minutes are for 20
 
 
 pytestmark = pytest.mark.usefixtures("state")
@@ -127,7 +126,7 @@ def test_plan_check_lists_what_would_be_set_how_often_and_how_long(tmp_path: Pat
 def test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu(labs: None, tmp_path: Path) -> None:
     cancel, path = threading.Event(), tmp_path / "run"
     plan = load(
-        written(SHORT.replace("{mtu: [300", "{congestion_control: [vegas9], mtu: [300"), tmp_path), run.vocabulary()
+        written(TEXT.replace("{mtu: [300", "{congestion_control: [vegas9], mtu: [300"), tmp_path), run.vocabulary()
     )
     run.start(plan, path, _Interrupting(9, cancel), cancel)
     assert journal.entries() == []
@@ -158,7 +157,7 @@ def test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu(labs: None, tm
 
 
 def test_a_setting_that_is_slow_now_is_replaced(labs: None, tmp_path: Path) -> None:
-    text = SHORT.replace("rate: 20Mb/s}", "rate: 20Mb/s}, settings: {mtu: 300}")
+    text = TEXT.replace("rate: 20Mb/s}", "rate: 20Mb/s}, settings: {mtu: 300}")
     path = tmp_path / "run"
     run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
     tuning = tuning_of(store.open_run(path).read())
