@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import tracemalloc
@@ -20,7 +21,7 @@ from click.testing import CliRunner
 
 from fabriscope.cli import fabriscope
 from fabriscope.model.errors import FabriscopeError
-from fabriscope.readers import _json_text, _streams, log, work
+from fabriscope.readers import _iperf, _json_text, _streams, log, work
 from fabriscope.registry import discover
 from fabriscope.running import importing
 
@@ -104,6 +105,23 @@ def test_an_hour_of_iperf_in_tenths_of_a_second_is_read() -> None:
     (document,) = log.documents(text_of("iperf2", 36_000) + whole, READERS.plugins, "x")
     assert document.problem("refused") is None
     assert len(document.rows("intervals")) == 36_000
+
+
+def test_no_more_intervals_are_looked_into_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    moved = _iperf.moved
+
+    def noted(hit: re.Match[str], line: int) -> _iperf.Moved:
+        seen.append(line)
+        return moved(hit, line)
+
+    monkeypatch.setattr(_iperf, "moved", noted)
+    (document,) = log.documents(text_of("iperf2", 100_000), READERS.plugins, "x")
+    problem = document.problem("refused")
+    assert problem is not None
+    assert "more than 40,000 rows" in problem.text
+    assert problem.line == seen[-1] + 1
+    assert len(seen) == 40_000
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ class _Session:
     settings: dict[str, str] = field(default_factory=dict)
     rows: dict[tuple[str, str], list[Moved]] = field(default_factory=dict)
     """By stream and who counted."""
+    row_count: int = 0
     far: set[str] = field(default_factory=set)
     """Streams of which the next row is the server's."""
 
@@ -72,6 +73,8 @@ def _fill(draft: Draft) -> None:
         elif report := _SERVER_REPORT.fullmatch(line):
             session.far.add(report[1])
         elif hit := _iperf.ROW.fullmatch(line):
+            session.row_count += 1
+            draft.work.hold_rows(session.row_count)
             moved = _iperf.moved(hit, draft.line)
             end = "the far end" if moved.stream in session.far else "this end"
             session.rows.setdefault((moved.stream.lstrip("*"), end), []).append(moved)

@@ -50,12 +50,16 @@ class Work:
         if self.lines > MOST_LINES:
             raise _too_much(MOST_LINES, "lines (counted for each program and rank that reads them)")
 
+    def hold_rows(self, count: int) -> None:
+        """Raise ParseError where so many more rows, which are to be taken later, are too many."""
+        if self.rows + count > MOST_ROWS:
+            raise _too_much(MOST_ROWS, "rows")
+
     def take_row(self, value_count: int) -> None:
         """Take a row with so many values."""
+        self.hold_rows(1)
         self.rows += 1
         self.values += value_count
-        if self.rows > MOST_ROWS:
-            raise _too_much(MOST_ROWS, "rows")
         if self.values > MOST_VALUES:
             raise _too_much(MOST_VALUES, "numbers in tables")
 

@@ -42,7 +42,6 @@ class Line:
     unsure_bytes: int = 0
     """What else of the job's may be hidden: readings are not of one moment, idle hosts not always as idle, and what TCP
     sent again may have been dropped before it was counted, so that something else was counted in its place."""
-
     lost_bytes: int = 0
     """Of what TCP sent, or sent again, as much was not counted: the host dropped it before, or a route sent it by
     another interface."""
