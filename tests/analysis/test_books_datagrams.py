@@ -11,7 +11,7 @@ from tests.analysis.hand_watches import Scene
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.expected import meant
-from fabriscope.model.counters import PROVED, RANK, REFUTED, UNDECIDED, Carrier, Expectation, Process, Watch
+from fabriscope.model.counters import OTHER, PROVED, RANK, REFUTED, UNDECIDED, Carrier, Expectation, Process, Watch
 
 UDP = Expectation("udp", "")
 
@@ -139,3 +139,52 @@ def test_who_asks_and_who_answers_by_datagrams_are_two_ways() -> None:
     books = balance(watches, expected("eth1", watches))
     assert books.verdict == PROVED, books.because
     assert "all 3.77 MB" in books.because
+
+
+@pytest.mark.parametrize("mtu", [68, 576, 1500])
+def test_parts_of_a_datagram_have_no_header_of_their_own(mtu: int) -> None:
+    """20 MB in datagrams that IP cuts: of each the first packet has UDP's header, the others IP's alone."""
+    each, room = 2000, (mtu - 20) // 8 * 8
+    count, parts = 20 * MB // each, -(-(each + 8) // room)
+    made = scene()
+    made.has_udp()
+    for name, way, key, many, whole in (
+        ("a", "tx", "OutDatagrams", "FragCreates", "FragOKs"), ("b", "rx", "InDatagrams", "ReasmReqds", "ReasmOKs"),
+    ):  # fmt: skip
+        made[name].count("eth1", way, 20 * MB + count * (8 + parts * 34), count * parts)
+        made[name].protocols |= {f"Udp.{key}": count, f"Ip.{many}": count * parts, f"Ip.{whole}": count}
+    watches = seen(made)
+    books = balance(watches, expected("udp:eth1", watches))
+    assert books.verdict == PROVED, books.because
+    assert [one.sent_bytes for one in books.carriers if one.host == "a"] == [pytest.approx(20 * MB, rel=0.001)]
+
+
+@pytest.mark.parametrize(("aside", "verdict"), [(68_000, UNDECIDED), (1 * MB, REFUTED), (0, PROVED)])
+def test_beside_a_steady_connection_datagrams_are_told_by_the_middle(aside: int, verdict: str) -> None:
+    """Somebody's 20 MB/s, which go on at both readings, may have moved 4 MB more or less: 6 MB of the job's are known
+    to these alone."""
+    made = scene(lambda one: one.tcp("a", "b", 200 * MB, over="eth1", role=OTHER, was_there=MB, is_open=True))
+    made.udp("a", "b", 6 * MB, "eth1")
+    made.has_udp()
+    if aside:
+        made.tcp("a", "b", aside)
+    made["a"].processes = [replace(one, rank=None) for one in made["a"].processes]
+    made["b"].processes = []
+    watches = seen(made)
+    books = balance(watches, expected("udp:eth1", watches))
+    assert books.verdict == verdict, books.because
+    sent = {one.kind: one.sent_bytes for one in books.carriers if one.host == "a"}
+    assert sent["udp"] == pytest.approx(6 * MB, rel=0.02)
+
+
+@pytest.mark.parametrize(("strangers", "verdict"), [(0, REFUTED), (4_000, UNDECIDED)])
+def test_somebodys_pings_may_be_what_looks_like_the_jobs_datagrams(strangers: int, verdict: str) -> None:
+    """6 MB of another protocol stand in the rest of the interface: 480 kB elsewhere are 2.3 or 1.8 %."""
+    made = scene(lambda one: one.tcp("a", "b", 480_000))
+    made.udp("a", "b", 20 * MB, "eth1")
+    made.has_udp()
+    made["a"].processes = [replace(one, rank=None) for one in made["a"].processes]
+    for name, way in (("a", "tx"), ("b", "rx")):
+        made[name].count("eth1", way, strangers * 1500, strangers)
+    watches = seen(made)
+    assert balance(watches, expected("udp:eth1", watches)).verdict == verdict

@@ -205,14 +205,10 @@ def _shares(evidence: Evidence) -> Books:
     found, expected = evidence.found, evidence.expected
     name = evidence.asked_name
     asked, other, unclear = found.asked_bytes, found.elsewhere_bytes, sum(found.unclear.values())
+    slack = evidence.datagram_slack_bytes
     shared = f"{evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
     if asked + other == 0:
-        if shared and not unclear:
-            return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
-        unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
-        over = _listed(found.unplaced) if found.unplaced else unseen
-        why = f"{bytes_text(unclear)} went over {over}" if unclear else _nothing_between(evidence)
-        return Books(UNDECIDED, f"between {evidence.ranks.nouns} of the job that were seen no byte was found; {why}")
+        return _nothing_found(evidence, shared)
     sent, came = sum(found.asked_out.values()), sum(found.asked_in.values())
     if asked >= ELSEWHERE_SHARE * (asked + other) and _differ(sent, came):
         why = f"{name} moved {bytes_text(sent)} out and {bytes_text(came)} in: not all of it stayed between these hosts"
@@ -223,7 +219,7 @@ def _shares(evidence: Evidence) -> Books:
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
             return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
         # What was sent again is no payload, and makes what went elsewhere look less than it is.
-        if other and other >= ELSEWHERE_SHARE * (max(0, asked - evidence.again_bytes - evidence.option_bytes) + other):
+        if other and other + slack >= ELSEWHERE_SHARE * (max(0, asked - evidence.doubled_bytes - slack) + other):
             return Books(
                 UNDECIDED, f"{name} carried {bytes_text(asked)} and {_listed(found.elsewhere)} {bytes_text(other)}"
             )
@@ -235,6 +231,10 @@ def _shares(evidence: Evidence) -> Books:
             text += f"; of {bytes_text(unclear)} more by {_listed(found.unclear)} no holder was seen"
         return Books(PROVED, text, name)
     carried = _listed(found.elsewhere)
+    loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
+    if slack and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
+        text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}, of which datagrams are known to"
+        return Books(UNDECIDED, f"{text} {bytes_text(slack)} alone, beside connections that moved more all the time")
     is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
@@ -246,6 +246,17 @@ def _shares(evidence: Evidence) -> Books:
     total = bytes_text(asked + other)
     text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"
     return Books(REFUTED, text, f"{name} and {carried}")
+
+
+def _nothing_found(evidence: Evidence, shared: str) -> Books:
+    """Judge a program between whose processes no byte was found; `shared` is what memory was seen, in words."""
+    found, unclear = evidence.found, sum(evidence.found.unclear.values())
+    if shared and not unclear:
+        return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
+    unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
+    over = _listed(found.unplaced) if found.unplaced else unseen
+    why = f"{bytes_text(unclear)} went over {over}" if unclear else _nothing_between(evidence)
+    return Books(UNDECIDED, f"between {evidence.ranks.nouns} of the job that were seen no byte was found; {why}")
 
 
 def _memory(evidence: Evidence) -> Books:

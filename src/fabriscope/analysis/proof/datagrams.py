@@ -7,16 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import LOOPBACK
+from fabriscope.analysis.proof.headers import TCP_BYTES, TIME_STAMP_BYTES, UDP_BYTES
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
-from fabriscope.analysis.proof.wire import (
-    LARGEST_DATAGRAM_BYTES,
-    TCP_BYTES,
-    TIME_STAMP_BYTES,
-    UDP_BYTES,
-    Meter,
-)
+from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
 
 UDP = "udp"
 ELSEWHERE = ""
@@ -58,7 +53,8 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
             shorter = SHORTER_BYTES * min(round(left * line.rest_bytes / rests), line.packet_count)
             # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
             most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
-            size = min(line.rest_bytes + shorter, most)
+            # The rest is the least that it can be: its middle is told of what is known to be the job's.
+            size = min(line.rest_bytes + line.slack_bytes + shorter, most)
             if size >= LEAST_COUNTED_BYTES and _is_possible(size, line, meter):
                 line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
         found.append(line)

@@ -320,6 +320,24 @@ class Evidence:
         lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
         return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in lines)
 
+    @property
+    def doubled_bytes(self) -> int:
+        """Return how much of what went over what was asked for may be no payload."""
+        return self.again_bytes + self.option_bytes
+
+    @cached_property
+    def datagram_slack_bytes(self) -> int:
+        """Return how much more or less the job's datagrams may have carried.
+
+        Readings are not of one moment, and packets of other protocols may be as large as any.
+        """
+        lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
+        loose = [
+            one.slack_bytes + one.stranger_count * self.watches[one.host].mtu_bytes.get(one.interface, 0)
+            for one in lines
+        ]
+        return sum(size for size in loose if size > LEAST_COUNTED_BYTES)
+
     @cached_property
     def others_ports(self) -> list[Port]:
         """Return the ports of RDMA that others used too: a port counts for its whole host."""
@@ -502,7 +520,8 @@ class Evidence:
     def _lines_for_datagrams(self, host: str) -> list[Line]:
         """Return by what a host's datagrams may have gone past what was asked for."""
         lines = [one for one in self.lines if one.host == host and one.direction == "out"]
-        asked = self.expected.interfaces.get(host) if self.expected.takes_datagrams else None
+        may_carry = self.expected.takes_datagrams or self.expected.transport == "udp"
+        asked = self.expected.interfaces.get(host) if may_carry else None
         return [one for one in lines if (one.interface == LOOPBACK) != self.is_between_hosts and one.interface != asked]
 
     def moved_by(self, port: Port) -> int:

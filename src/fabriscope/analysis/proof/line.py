@@ -45,6 +45,10 @@ class Line:
     lost_bytes: int = 0
     """Of what TCP sent, or sent again, as much was not counted: the host dropped it before, or a route sent it by
     another interface."""
+    slack_bytes: int = 0
+    """What connections that were open while counters were read may have moved more, or less: taken off the rest."""
+    stranger_count: int = 0
+    """Of the packets, those of neither TCP nor UDP: of a ping, of ARP."""
 
     @property
     def error(self) -> float | None:

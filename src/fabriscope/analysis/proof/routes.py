@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import INDOORS, LOOPBACK, Flow
+from fabriscope.analysis.proof.headers import TIME_STAMP_BYTES
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
-from fabriscope.analysis.proof.wire import DIRECTIONS, TIME_STAMP_BYTES
+from fabriscope.analysis.proof.wire import DIRECTIONS
 
 ROUTE_SHARE = 0.5
 """An interface that counted less than this share of what its addresses sent was not the one they left by."""

@@ -8,19 +8,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
+from fabriscope.analysis.proof.headers import ETHERNET_BYTES, IPV6_BYTES, ROCE_BYTES, headers_of
 from fabriscope.analysis.proof.line import Line, told_apart
 from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped, sack_bytes
 from fabriscope.model.counters import Reading, Watch
 
-ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
 SYN_BYTES = 8
 """How much longer the options of packets are that open a connection: segment size, window scale, SACK (20 for 12)."""
-ROCE_BYTES = 8 + 12 + 4
-"""UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
 WORD_BYTES = 4
 """Port data counters count words of 32 bits (kernel: sysfs-class-infiniband)."""
 LARGEST_DATAGRAM_BYTES = 65_507
-UDP_BYTES = 8
 JOBS_QUEUE_PAIRS, OTHERS_QUEUE_PAIRS, OLD_QUEUE_PAIRS = (f"{whose}.queue_pairs" for whose in ("jobs", "others", "old"))
 VERBS_NUMBER = "verbs.number"
 MOST_UNACKNOWLEDGED = 128
@@ -211,11 +208,6 @@ class Meter:
     def _sum(self, port: str, names: Sequence[str]) -> int:
         return sum(self.port(port, name) for name in names)
 
-    def version6_share(self, direction: str) -> float:
-        """Return the share of datagrams, of one direction, that have IPv6 headers."""
-        name = "OutDatagrams" if direction == "out" else "InDatagrams"
-        return (self.protocol(f"Udp6.{name}", f"Udp6{name}") or 0) / (self.udp_counts().get(direction) or 1)
-
     def udp_bytes(self) -> int | None:
         """Return the most that UDP can have moved, one way; None where its datagrams are not counted."""
         count = self.udp_count()
@@ -352,7 +344,9 @@ def _line(
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     payload = way.payload_bytes
     rdma_packets, tcp_packets = packets - way.packet_count, way.packet_count - udp_count
-    choices, ip_bytes, mixed = _headers(meter, way, mine, rdma_packets, udp_count)
+    # Loopback counts packets without their link header.
+    link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
+    choices, ip_bytes, mixed, strangers = headers_of(way, mine, rdma_packets, udp_count, link_bytes, meter.protocol)
     again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
     headers, dropped = headers_and_dropped(counted - payload, choices, 0 if name == LOOPBACK else again)
     payload, again, rest = payload - dropped, again - dropped, counted - payload + dropped - headers
@@ -379,26 +373,5 @@ def _line(
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
         rest - background, again, 0, udp_count, way.others,
-        max(0, most - rdma - max(0, rest - background)) + again + mixed, dropped,
+        max(0, most - rdma - max(0, rest - background)) + again + mixed, dropped, slack, strangers,
     )  # fmt: skip
-
-
-def _headers(
-    meter: Meter, way: Way, flows: Sequence[Flow], rdma_packets: int, udp_count: int
-) -> tuple[list[int], int, int]:
-    """Return what the headers of an interface's packets may come to, an IP header, and what of them is not sure."""
-    is_out = way.direction == "out"
-    version6 = sum((one.sent_bytes if is_out else one.received_bytes) for one in flows if one.is_ipv6)
-    ip_bytes = IPV6_BYTES if 2 * version6 > way.payload_bytes else IPV4_BYTES
-    # Loopback counts packets without their link header.
-    link_bytes = 0 if way.interface == LOOPBACK else meter.link_bytes(way.direction)
-    six = meter.version6_share(way.direction)
-    per_datagram = link_bytes + IPV4_BYTES + six * (IPV6_BYTES - IPV4_BYTES) + UDP_BYTES
-    shorter = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES) + round(udp_count * per_datagram)
-    # Time stamps are on or off for a whole host: of the two the one that explains more.
-    per_segment = link_bytes + ip_bytes + TCP_BYTES
-    choices = [shorter + (way.packet_count - udp_count) * (per_segment + option) for option in (TIME_STAMP_BYTES, 0)]
-    # Where several interfaces have datagrams, it is not told which have those of IPv6.
-    elsewhere = max(0, meter.udp_counts().get(way.direction, 0) - udp_count)
-    mixed = round((IPV6_BYTES - IPV4_BYTES) * min(udp_count * min(six, 1 - six), elsewhere))
-    return choices, ip_bytes, mixed

@@ -1,0 +1,63 @@
+"""What the headers of an interface's packets come to: of connections, datagrams, their fragments, and of RDMA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fabriscope.analysis.proof.flows import Flow
+from fabriscope.analysis.proof.segments import Way
+
+ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
+UDP_BYTES = 8
+ROCE_BYTES = 8 + 12 + 4
+"""UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
+_NAMES = {
+    "out": ("OutDatagrams", "Ip.FragCreates", "Ip.FragOKs"),
+    "in": ("InDatagrams", "Ip.ReasmReqds", "Ip.ReasmOKs"),
+}
+"""How the kernel counts datagrams, packets that are parts of one, and datagrams that had parts."""
+
+Counter = Callable[..., int | None]
+"""From names of protocols' counters to their sum; None where the host has none of them."""
+
+
+class Headers(NamedTuple):
+    """The headers of an interface's packets in one direction."""
+
+    choices: list[int]
+    """What they may come to: with TCP's time stamps, or without."""
+    ip_bytes: int
+    """One of IP's."""
+    mixed_bytes: int
+    """What is not sure of them."""
+    stranger_count: int
+    """Packets of neither TCP nor UDP."""
+
+
+def headers_of(
+    way: Way, flows: Sequence[Flow], rdma_packets: int, udp_count: int, link_bytes: int, protocol: Counter
+) -> Headers:
+    """Return what the headers of an interface's packets come to; `udp_count` of them are datagrams' first ones.
+
+    `link_bytes` is the link's header of each packet, `protocol` counts for the whole host.
+    """
+    version6 = sum(one.sent_bytes if way.direction == "out" else one.received_bytes for one in flows if one.is_ipv6)
+    ip_bytes = IPV6_BYTES if 2 * version6 > way.payload_bytes else IPV4_BYTES
+    datagrams, parts, wholes = _NAMES[way.direction]
+    of_six = protocol(f"Udp6.{datagrams}", f"Udp6{datagrams}") or 0
+    total = of_six + (protocol(f"Udp.{datagrams}") or 0)
+    six = of_six / total if total else 0.0
+    # Of a datagram that was cut the first packet alone has a header of UDP.
+    further = max(0, (protocol(parts) or 0) - (protocol(wholes) or 0))
+    further = min(further, max(0, (way.others or 0) - udp_count))
+    per_datagram = link_bytes + IPV4_BYTES + six * (IPV6_BYTES - IPV4_BYTES) + UDP_BYTES
+    shorter = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES) + round(udp_count * per_datagram)
+    shorter += further * (link_bytes + IPV4_BYTES)
+    segments, per_segment = way.packet_count - udp_count - further, link_bytes + ip_bytes + TCP_BYTES
+    # Time stamps are on or off for a whole host: of the two the one that explains more.
+    choices = [shorter + segments * (per_segment + option) for option in (TIME_STAMP_BYTES, 0)]
+    # Where several interfaces have datagrams, it is not told which have those of IPv6.
+    mixed = round((IPV6_BYTES - IPV4_BYTES) * min(udp_count * min(six, 1 - six), max(0, total - udp_count)))
+    strangers = max(0, (way.others or 0) - udp_count - further)
+    return Headers(choices, ip_bytes, mixed, strangers)
