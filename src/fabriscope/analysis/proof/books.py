@@ -233,8 +233,8 @@ def _shares(evidence: Evidence) -> Books:
     carried = _listed(found.elsewhere)
     loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
     if slack and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
-        text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}, of which datagrams are known to"
-        return Books(UNDECIDED, f"{text} {bytes_text(slack)} alone, beside connections that moved more all the time")
+        text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}; of datagrams as much as"
+        return Books(UNDECIDED, f"{text} {bytes_text(slack)} may be somebody else's")
     is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")

@@ -59,5 +59,6 @@ def headers_of(
     choices = [shorter + segments * (per_segment + option) for option in (TIME_STAMP_BYTES, 0)]
     # Where several interfaces have datagrams, it is not told which have those of IPv6.
     mixed = round((IPV6_BYTES - IPV4_BYTES) * min(udp_count * min(six, 1 - six), max(0, total - udp_count)))
-    strangers = max(0, (way.others or 0) - udp_count - further)
+    lite = protocol(f"UdpLite.{datagrams}", f"UdpLite6.{datagrams}") or 0
+    strangers = max(0, (way.others or 0) - udp_count - further - lite)
     return Headers(choices, ip_bytes, mixed, strangers)
