@@ -104,6 +104,19 @@ def test_in_another_network_namespace_nothing_is_touched(setting: Path) -> None:
     assert setting.read_text() == "9000\n"
 
 
+def test_a_labs_host_is_gone_though_the_next_network_has_its_number(setting: Path) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    entry = left_over(setting)
+    host = {**json.loads(entry.path.read_text())["host"], "kind": "namespace"}
+    host["access"] = ["nsenter", "-t", str(ended.pid), "-n", "--"]
+    entry.path.write_text(json.dumps({**json.loads(entry.path.read_text()), "host": host}))
+    assert entry.place.network == str(Path("/proc/self/ns/net").readlink())
+    (result,) = restored()
+    assert result.text.endswith("undone, its host in a lab is no more")
+    assert (result.is_problem, setting.read_text(), journal.entries()) == (False, "9000\n", [])
+
+
 def test_a_change_of_another_machine_is_left_to_it(setting: Path) -> None:
     left_over(setting, machine="login2")
     (result,) = restored()

@@ -208,30 +208,20 @@ def restored(entries: Iterable[Entry], *, is_asked: bool = False, is_dry: bool =
 
 
 def _is_gone(entry: Entry) -> bool:
-    """Return whether an entry is of a lab's host whose network, with all that is set of it, the kernel has removed.
+    """Return whether an entry is of a lab's host that has ended: who it is entered by is in that network no more.
 
-    A process of ours that we cannot look at counts as one of that network, but for process 1, which no lab made;
-    those of other users do not, since a lab is one user's.
+    The network's number alone would not do, the kernel gives it to the next network. A process that we cannot look at
+    counts as that host.
     """
-    if entry.host.kind != "namespace":
+    access = entry.host.access
+    if entry.host.kind != "namespace" or "-t" not in access[:-1]:
         return False
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str((process / "ns" / "net").readlink()) == entry.place.network:
-                return False
-        except PermissionError:
-            if process.name != "1" and _owner(process) in (os.getuid(), None):
-                return False
-        except OSError:
-            continue  # it has ended
-    return True
-
-
-def _owner(process: Path) -> int | None:
     try:
-        return process.stat().st_uid
+        return str(Path("/proc", access[access.index("-t") + 1], "ns/net").readlink()) != entry.place.network
+    except PermissionError:
+        return False
     except OSError:
-        return None
+        return True
 
 
 def _restored(entry: Entry, *, is_dry: bool) -> Result:
