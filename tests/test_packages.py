@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,15 @@ def test_the_table_has_every_name_that_tests_use() -> None:
         asked |= set(re.findall(r"needs\.(?:program|file)\(\"([^\"]+)\"\)", path.read_text()))
     assert asked
     assert asked <= set(needs.packages())
+
+
+def test_spacks_recipe_needs_what_the_project_declares() -> None:
+    recipe = (needs.ROOT / "packaging/spack/spack_repo/fabriscope/packages/fabriscope/package.py").read_text()
+    project = tomllib.loads((needs.ROOT / "pyproject.toml").read_text())["project"]
+    declared = {
+        re.sub(r">=(.*)", r"@\1:", f"py-{text.lower()}")
+        for text in (*project["dependencies"], *project["optional-dependencies"]["submit"])
+    }
+    asked = re.findall(r'depends_on\("(py-[^"]+)", type=\("build", "run"\)', recipe)
+    assert sorted(asked) == sorted(declared)
+    assert f'depends_on("python@{project["requires-python"].removeprefix(">=")}:"' in recipe
