@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import vl_convert
 from benchmarks._peers_report import MOST_LOAD
 
 from fabriscope.analysis.values.bounds import FRAME_OVERHEAD_BYTES, IPV4_HEADER_BYTES, wire_bytes
-from fabriscope.reports._style import PALETTE, Style, config
+from fabriscope.reports._style import PALETTE, Spec, Style, config
+from fabriscope.reports._vega import SCHEMA, channel, layer, layered
 
 PER_FRAMES = 1000
 SHOWN = {
@@ -45,6 +45,8 @@ WIDTH, HEIGHT, PNG_SCALE = 300, 250, 1.4
 BESIDE = 0.05
 """How far apart, in senders, the curves stand."""
 _STYLE = Style({}, ())
+_LEGEND: Spec = {"title": None, "columns": 1, "symbolType": "stroke", "symbolSize": 500}
+_POINTS = {"filled": True, "size": 40, "opacity": 1}
 
 
 def median_of(launches: Sequence[Any], of: str, name: str) -> float:
@@ -65,12 +67,12 @@ def write(said: Mapping[str, Any], path: Path) -> list[Path]:
     return written
 
 
-def picture(said: Mapping[str, Any]) -> dict[str, Any]:
+def picture(said: Mapping[str, Any]) -> Spec:
     """Return the picture's specification."""
     asked = said["arguments"]
     good = [one for one in said["readings"] if one["goodput_bytes_per_s"] is not None]
     curves = list(dict.fromkeys(_curve(one) for one in sorted(good, key=lambda one: (one["layer"], one["mode"]))))
-    panels: list[Any] = [
+    panels = [
         _panel(list(_goodputs(good)), "goodput, Mb/s", curves, bounds=_bounds(asked)),
         _panel(list(_times(good)), "a round: median and longest, ms", curves, is_log=True),
         _counts(good),
@@ -81,11 +83,14 @@ def picture(said: Mapping[str, Any]) -> dict[str, Any]:
     )
     if said["load_before"] > MOST_LOAD:
         words += f". The machine was busy (load {said['load_before']:.0f}): shapes only"
-    chart = alt.hconcat(*panels, spacing=24).resolve_scale(color="independent", strokeDash="independent")
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    spec["title"] = {"text": "One asks, many answer at once", "subtitle": words, "anchor": "start"}
-    spec["config"] = config(_STYLE)
-    return spec
+    return {
+        "$schema": SCHEMA,
+        "hconcat": panels,
+        "spacing": 24,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
+        "title": {"text": "One asks, many answer at once", "subtitle": words, "anchor": "start"},
+        "config": config(_STYLE),
+    }
 
 
 def _curve(reading: Mapping[str, Any]) -> str:
@@ -122,32 +127,32 @@ def _bounds(asked: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _panel(
     rows: list[dict[str, Any]], title: str, curves: list[str], *, bounds: list[dict[str, Any]] | None = None,
     is_log: bool = False,
-) -> Any:  # fmt: skip
+) -> Spec:  # fmt: skip
     for row in rows:  # side by side, so that ranges do not hide each other
         row["x"] += BESIDE * (curves.index(row["curve"]) - (len(curves) - 1) / 2)
     colours = [PALETTE[0] if name.startswith(NAMES["verbs"]) else PALETTE[1] for name in curves]
     dashes = [[1, 0] if name.endswith("drops") else [5, 3] for name in curves]
-    legend = None if is_log else alt.Legend(title=None, columns=1, symbolType="stroke", symbolSize=500)
-    color = alt.Color("curve:N", scale=alt.Scale(domain=curves, range=colours), legend=legend)
-    dash = alt.StrokeDash("curve:N", scale=alt.Scale(domain=curves, range=dashes), legend=legend)
-    scale = alt.Scale(domainMin=0)
+    legend = None if is_log else _LEGEND
+    color = channel("curve:N", scale={"domain": curves, "range": colours}, legend=legend)
+    dash = channel("curve:N", scale={"domain": curves, "range": dashes}, legend=legend)
+    scale: Spec = {"domainMin": 0}
     if is_log:
         ends = [min(row["lo"] for row in rows) * 0.7, max(row["hi"] for row in rows) * 1.3]
-        scale = alt.Scale(type="log", nice=False, domain=ends)
-    x, y = _senders(rows), alt.Y("y:Q", title=title, scale=scale)
-    base = alt.Chart(alt.InlineData(rows)).encode(x=x, color=color)
+        scale = {"type": "log", "nice": False, "domain": ends}
+    data, y = {"values": rows}, channel("y:Q", title=title, scale=scale)
+    base = {"x": _senders(rows), "color": color}
+    ends_of = {"y": channel("lo:Q", title=title, scale=scale), "y2": channel("hi")}
     layers = [
-        base.mark_rule(opacity=0.6).encode(y=alt.Y("lo:Q", title=title, scale=scale), y2="hi:Q"),
-        base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash),
-        base.mark_point(filled=True, size=40, opacity=1).encode(y=y),
+        layer(data, "rule", {"opacity": 0.6}, base | ends_of),
+        layer(data, "line", {"strokeWidth": 2}, base | {"y": y, "strokeDash": dash}),
+        layer(data, "point", _POINTS, base | {"y": y}),
     ]
     if bounds:
-        dotted = alt.Chart(alt.InlineData(bounds)).mark_rule(strokeDash=[1, 4], color=_STYLE.ink)
-        layers.append(dotted.encode(y=alt.Y("y:Q", title=title, scale=scale)))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+        layers.append(layer({"values": bounds}, "rule", {"strokeDash": [1, 4], "color": _STYLE.ink}, {"y": y}))
+    return layered(layers, WIDTH, HEIGHT)
 
 
-def _counts(readings: Sequence[Mapping[str, Any]]) -> Any:
+def _counts(readings: Sequence[Mapping[str, Any]]) -> Spec:
     """Return what Soft RoCE's counters and the switch's say, where the switch drops."""
     dropped = [one for one in readings if (one["layer"], one["mode"]) == ("verbs", "drop")]
     rows = [
@@ -155,24 +160,21 @@ def _counts(readings: Sequence[Mapping[str, Any]]) -> Any:
         for what, of_name in COUNTERS.items()
         for _, count, launches in _of_points(dropped)
     ]
-    color = alt.Color(
-        "what:N", scale=alt.Scale(domain=list(COUNTERS), range=[PALETTE[7], *PALETTE[2:5]]),
-        legend=alt.Legend(title=None, columns=1, labelLimit=340, symbolType="stroke", symbolSize=500),
-    )  # fmt: skip
-    # Nearly straight below 1, where 0 stands, and logarithmic above it.
-    scale = alt.Scale(type="symlog", constant=1)
-    y = alt.Y(
-        "y:Q",
-        title=f"for {PER_FRAMES} frames delivered",
-        scale=scale,
-        axis=alt.Axis(values=[0, 1, 3, 10, 30, 100, 300]),
+    color = channel(
+        "what:N",
+        scale={"domain": list(COUNTERS), "range": [PALETTE[7], *PALETTE[2:5]]},
+        legend=_LEGEND | {"labelLimit": 340},
     )
-    base = alt.Chart(alt.InlineData(rows)).encode(x=_senders(rows), y=y, color=color)
-    chart = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=40, opacity=1)
-    return chart.properties(width=WIDTH, height=HEIGHT, title="Soft RoCE where the switch drops")
+    # Nearly straight below 1, where 0 stands, and logarithmic above it.
+    scale = {"type": "symlog", "constant": 1}
+    axis = {"values": [0, 1, 3, 10, 30, 100, 300]}
+    y = channel("y:Q", title=f"for {PER_FRAMES} frames delivered", scale=scale, axis=axis)
+    data, encoding = {"values": rows}, {"x": _senders(rows), "y": y, "color": color}
+    layers = [layer(data, "line", {"strokeWidth": 2}, encoding), layer(data, "point", _POINTS, encoding)]
+    return {**layered(layers, WIDTH, HEIGHT), "title": "Soft RoCE where the switch drops"}
 
 
-def _senders(rows: Sequence[Mapping[str, Any]]) -> alt.X:
+def _senders(rows: Sequence[Mapping[str, Any]]) -> Spec:
     most = max((round(row["x"]) for row in rows), default=1)
-    axis = alt.Axis(values=list(range(1, most + 1)), format="d", grid=False)
-    return alt.X("x:Q", title="senders", scale=alt.Scale(domain=[0.7, most + 0.3], nice=False), axis=axis)
+    axis = {"values": list(range(1, most + 1)), "format": "d", "grid": False}
+    return channel("x:Q", title="senders", scale={"domain": [0.7, most + 0.3], "nice": False}, axis=axis)

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import altair as alt
-
-from fabriscope.reports._style import PALETTE, Style
+from fabriscope.reports._style import PALETTE, Spec, Style
+from fabriscope.reports._vega import channel
 
 PICKED = (
     "(picked_hue == '' || datum.hue == picked_hue) && "
@@ -57,25 +56,25 @@ class Channels:
     """Colours and layers are the same thing: one legend serves both."""
     has_legend: bool
 
-    def color(self, *, of_hue: bool = False) -> alt.Color:
+    def color(self, *, of_hue: bool = False) -> Spec:
         """Return the colour channel; `of_hue` for rows that belong to no layer, such as bounds."""
-        scale = alt.Scale(domain=list(self.hues), range=list(self.hues.values()))
+        scale = {"domain": list(self.hues), "range": list(self.hues.values())}
         if self.is_merged and not of_hue:
-            return alt.Color("layer:N", scale=scale, legend=self._legend())
+            return channel("layer:N", scale=scale, legend=self._legend())
         legend = None
         if self.has_legend and not self.is_merged:
-            legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=300)
-        return alt.Color("hue:N", scale=scale, legend=legend)
+            legend = {"title": None, "symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 300}
+        return channel("hue:N", scale=scale, legend=legend)
 
-    def dash(self) -> alt.StrokeDash:
+    def dash(self) -> Spec:
         """Return the dash channel, with the shape's legend: they become one."""
-        scale = alt.Scale(domain=list(self.layers), range=[dash for dash, _ in self.layers.values()])
-        return alt.StrokeDash("layer:N", scale=scale, legend=self._legend())
+        scale = {"domain": list(self.layers), "range": [dash for dash, _ in self.layers.values()]}
+        return channel("layer:N", scale=scale, legend=self._legend())
 
-    def shape(self) -> alt.Shape:
+    def shape(self) -> Spec:
         """Return the shape channel."""
-        scale = alt.Scale(domain=list(self.layers), range=[shape for _, shape in self.layers.values()])
-        return alt.Shape("layer:N", scale=scale, legend=self._legend())
+        scale = {"domain": list(self.layers), "range": [shape for _, shape in self.layers.values()]}
+        return channel("layer:N", scale=scale, legend=self._legend())
 
     def legend(self) -> list[LegendEntry]:
         """Return the page's legend."""
@@ -85,10 +84,10 @@ class Channels:
         layers = [_entry("picked_layer", name, "currentColor", *look) for name, look in self.layers.items()]
         return [*hues, *layers]
 
-    def _legend(self) -> alt.Legend | None:
+    def _legend(self) -> Spec | None:
         if not self.has_legend:
             return None
-        legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeWidth=0, columns=LEGEND_COLUMNS)
+        legend: Spec = {"title": None, "symbolOpacity": 1, "symbolStrokeWidth": 0, "columns": LEGEND_COLUMNS}
         if not self.is_merged:
             legend["symbolFillColor"] = "#1d2126"
         return legend

@@ -1,11 +1,9 @@
-"""Figures as Vega-Lite specifications, built with Altair; the page and the exported files draw the same ones."""
+"""Figures as Vega-Lite specifications; the page and the exported files draw the same ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import altair as alt
 
 from fabriscope.analysis.comparing.compared import UNDECIDED
 from fabriscope.model.metrics import metric_of
@@ -16,6 +14,7 @@ from fabriscope.reports._figure import CURVES, Figure
 from fabriscope.reports._figures import RATIO_FIGURES
 from fabriscope.reports._rows import BoundMark, CurveMark, LaunchMark, RatioMark
 from fabriscope.reports._style import Spec, Style, config
+from fabriscope.reports._vega import SCHEMA, channel, layer, layered
 
 HEIGHT = 290
 WIDTH = 720
@@ -42,9 +41,6 @@ RATIO_TOOLTIP = {
     "left": "first",
     "right": "second",
 }
-
-
-Layer = alt.Chart
 
 
 @dataclass(frozen=True)
@@ -101,10 +97,8 @@ def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
     return Drawing(spec, channels.legend())
 
 
-def _spec(layers: list[Layer], data: _CurveData | _RatioData, style: Style, *, for_page: bool) -> Spec:
-    chart = alt.layer(*layers).properties(width="container" if for_page else WIDTH, height=HEIGHT)
-    spec: Spec = chart.to_dict(validate=False)
-    # Added here and not to the chart, which Altair would copy and check again for each.
+def _spec(layers: list[Spec], data: _CurveData | _RatioData, style: Style, *, for_page: bool) -> Spec:
+    spec: Spec = {"$schema": SCHEMA, **layered(layers, "container" if for_page else WIDTH, HEIGHT)}
     spec["params"] = [*({"name": name, "value": ""} for name in PARAMETERS), {"name": SHOW_LAUNCHES, "value": False}]
     spec["datasets"] = {name: [vars(mark) for mark in marks] for name, marks in vars(data).items() if marks}
     spec["config"] = config(style)
@@ -113,7 +107,7 @@ def _spec(layers: list[Layer], data: _CurveData | _RatioData, style: Style, *, f
     return spec
 
 
-def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[Layer]:
+def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[Spec]:
     marks = [*data.marks, *data.impossible]
     x = size_axis([mark.x for mark in marks], figure.axis)
     drawn = [
@@ -123,69 +117,81 @@ def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[
     ]
     metric = metric_of(figure.metric_id)
     unit = metric.unit
+    scale: Spec
+    axis: Spec
     if unit.most:
-        scale, axis = alt.Scale(domain=[0, unit.most]), alt.Axis(values=list(range(0, unit.most + 1, unit.most // 5)))
+        scale, axis = {"domain": [0, unit.most]}, {"values": list(range(0, unit.most + 1, unit.most // 5))}
     elif unit.can_be_zero:
-        scale, axis = alt.Scale(zero=True), alt.Axis()
+        scale, axis = {"zero": True}, {}
     else:
         scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
     better = "\N{RIGHTWARDS ARROW} more" if metric.larger_is_better else "\N{LEFTWARDS ARROW} less"
-    y = alt.Y("y:Q", title=f"{metric.axis_title}   {better} is better", scale=scale, axis=axis)  # read from below
+    y = channel("y:Q", title=f"{metric.axis_title}   {better} is better", scale=scale, axis=axis)  # read from below
+    base: Spec = {"x": x, "y": y}
     layers = []
     if data.bounds:
-        line = _chart("bounds").mark_line(strokeDash=[2, 4], strokeWidth=1.2)
-        layers.append(line.encode(x=x, y=y, color=channels.color(of_hue=True), opacity=_seen(0.8)))
+        encoding = base | {"color": channels.color(of_hue=True), "opacity": _seen(0.8)}
+        layers.append(_layer("bounds", "line", {"strokeDash": [2, 4], "strokeWidth": 1.2}, encoding))
     tooltip = CURVE_TOOLTIP | {"size": axis_title(figure.axis)}
     layers += [*_lines(x, y, channels, len({mark.curve for mark in marks})), _points(x, y, channels, tooltip)]
     if data.launches:
-        ticks = _chart("launches").mark_tick(orient="horizontal", size=17, thickness=1.2)
-        opacity = alt.condition(f"{SHOW_LAUNCHES} && {PICKED}", alt.value(0.9), alt.value(0))
-        layers.append(ticks.encode(x=x, y=y, color=channels.color(), opacity=opacity))
+        encoding = base | {"color": channels.color(), "opacity": _where(f"{SHOW_LAUNCHES} && {PICKED}", 0.9, 0)}
+        layers.append(_layer("launches", "tick", {"orient": "horizontal", "size": 17, "thickness": 1.2}, encoding))
     if data.impossible:
-        crosses = _chart("impossible").mark_point(shape="cross", size=90, filled=False, angle=45)
-        layers.append(crosses.encode(x=x, y=y, color=channels.color(), tooltip=_tooltip(tooltip)))
+        look = {"shape": "cross", "size": 90, "filled": False, "angle": 45}
+        encoding = base | {"color": channels.color(), "tooltip": _tooltip(tooltip)}
+        layers.append(_layer("impossible", "point", look, encoding))
     return layers
 
 
-def _ratio_layers(figure: Figure, channels: Channels, style: Style, marks: Sequence[RatioMark]) -> list[Layer]:
+def _ratio_layers(figure: Figure, channels: Channels, style: Style, marks: Sequence[RatioMark]) -> list[Spec]:
     x = size_axis([mark.x for mark in marks])
     drawn = [*(mark.y for mark in marks), 0.9, 1.1]
     scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
-    y = alt.Y("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=scale, axis=axis)
-    one = _chart("one").mark_rule(color=style.ink, opacity=0.6).encode(y=y)
+    y = channel("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=scale, axis=axis)
+    one = _layer("one", "rule", {"color": style.ink, "opacity": 0.6}, {"y": y})
     points = [
-        _points(x, y, channels, RATIO_TOOLTIP).transform_filter(f"datum.verdict != '{UNDECIDED}'"),
-        _points(x, y, channels, RATIO_TOOLTIP, filled=False).transform_filter(f"datum.verdict == '{UNDECIDED}'"),
+        _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict != '{UNDECIDED}'"),
+        _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict == '{UNDECIDED}'", filled=False),
     ]
     return [one, *_lines(x, y, channels, len({mark.curve for mark in marks})), *points]
 
 
-def _lines(x: alt.X, y: alt.Y, channels: Channels, curve_count: int) -> list[Layer]:
+def _lines(x: Spec, y: Spec, channels: Channels, curve_count: int) -> list[Spec]:
     """Return the intervals, as bands of few curves and whiskers of many, and the lines."""
-    base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
-    ends, opacity = base.mark_area(clip=True), 0.18
+    base = _of_curves(x, channels)
+    look: Spec = {"clip": True}
+    mark, opacity = "area", 0.18
     if curve_count > MOST_BANDS:
-        ends, opacity = base.mark_rule(clip=True, strokeWidth=1.4), 0.55
-    return [
-        ends.encode(y=alt.Y("lo:Q"), y2="hi:Q", opacity=_seen(opacity)),
-        base.mark_line(strokeWidth=1.8).encode(y=y, strokeDash=channels.dash(), opacity=_seen(1)),
-    ]
+        mark, look["strokeWidth"], opacity = "rule", 1.4, 0.55
+    ends = {"y": channel("lo:Q"), "y2": channel("hi"), "opacity": _seen(opacity)}
+    line = {"y": y, "strokeDash": channels.dash(), "opacity": _seen(1)}
+    return [_layer("marks", mark, look, base | ends), _layer("marks", "line", {"strokeWidth": 1.8}, base | line)]
 
 
-def _points(x: alt.X, y: alt.Y, channels: Channels, tooltip: dict[str, str], *, filled: bool = True) -> Layer:
-    base = _chart("marks").encode(x=x, color=channels.color(), detail="curve:N")
-    points: Layer = base.mark_point(size=40, filled=filled)
-    return points.encode(y=y, shape=channels.shape(), opacity=_seen(1), tooltip=_tooltip(tooltip))
+def _points(
+    x: Spec, y: Spec, channels: Channels, tooltip: dict[str, str], *, only: str = "", filled: bool = True
+) -> Spec:
+    encoding = {"y": y, "shape": channels.shape(), "opacity": _seen(1), "tooltip": _tooltip(tooltip)}
+    return _layer("marks", "point", {"size": 40, "filled": filled}, _of_curves(x, channels) | encoding, only)
 
 
-def _chart(data_name: str) -> alt.Chart:
-    return alt.Chart(alt.NamedData(name=data_name))
+def _of_curves(x: Spec, channels: Channels) -> Spec:
+    return {"x": x, "color": channels.color(), "detail": channel("curve:N")}
 
 
-def _seen(opacity: float) -> alt.typing.ChannelOpacity:
+def _layer(data_name: str, mark: str, look: Spec, encoding: Spec, only: str = "") -> Spec:
+    return layer({"name": data_name}, mark, look, encoding, only)
+
+
+def _seen(opacity: float) -> Spec:
     """Return full opacity for what is picked in the legend, and next to nothing for the rest."""
-    return alt.condition(PICKED, alt.value(opacity), alt.value(opacity / 15))
+    return _where(PICKED, opacity, opacity / 15)
 
 
-def _tooltip(names: dict[str, str]) -> list[alt.Tooltip]:
-    return [alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()]
+def _where(test: str, value: float, otherwise: float) -> Spec:
+    return {"condition": {"test": test, "value": value}, "value": otherwise}
+
+
+def _tooltip(names: dict[str, str]) -> list[Spec]:
+    return [channel(f"{name}:N", title=title) for name, title in names.items()]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
 from fabriscope.analysis.proof.traffic import COUNTED, Flow
 from fabriscope.reports._style import PALETTE, Spec, Style, config
+from fabriscope.reports._vega import SCHEMA, channel, layer, layered
 
 MOST_HOSTS = 8
 """Carriers drawn at most: those that moved most."""
@@ -80,23 +79,26 @@ def _ends(flows: Sequence[Flow], factor: float) -> list[_Mark]:
 
 
 def _spec(hosts: list[str], names: list[str], unit: str, style: Style) -> Spec:
-    scale = alt.Scale(domain=names, range=[PALETTE[index % len(PALETTE)] for index in range(len(names))])
-    x = alt.X("x:Q", title="seconds since the start of the watch", axis=alt.Axis(grid=False))
-    axis = alt.Axis(labelExpr="format(abs(datum.value), '~g')", tickCount=5)
-    base = alt.Chart().encode(x=x, detail="direction:N")
-    area = (
-        base.transform_filter(f"datum.carrier != '{COUNTED}'")
-        .mark_area(interpolate="step-after", opacity=0.75)
-        .encode(
-            y=alt.Y("y:Q", title=unit, axis=axis, stack="zero"), color=alt.Color("carrier:N", scale=scale, title=None)
-        )
-    )
-    line = (
-        base.transform_filter(f"datum.carrier == '{COUNTED}'")
-        .mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1, color=style.ink)
-        .encode(y=alt.Y("y:Q", title=unit, axis=axis))
-    )
-    layered = alt.layer(area, line).properties(width=WIDTH, height=HEIGHT)
-    facet = layered.facet(row=alt.Row("host:N", title=None, sort=hosts), data=alt.NamedData(name="rows"))
-    spec: Spec = facet.to_dict(validate=False)
-    return spec
+    scale = {"domain": names, "range": [PALETTE[index % len(PALETTE)] for index in range(len(names))]}
+    axis = {"labelExpr": "format(abs(datum.value), '~g')", "tickCount": 5}
+    base = {
+        "x": channel("x:Q", title="seconds since the start of the watch", axis={"grid": False}),
+        "detail": channel("direction:N"),
+    }
+    area = {
+        "y": channel("y:Q", title=unit, axis=axis, stack="zero"),
+        "color": channel("carrier:N", scale=scale, title=None),
+    }
+    dashed = {"strokeDash": [4, 3], "strokeWidth": 1, "color": style.ink}
+    steps = {"interpolate": "step-after"}
+    layers = [
+        layer(None, "area", {**steps, "opacity": 0.75}, base | area, f"datum.carrier != '{COUNTED}'"),
+        layer(None, "line", steps | dashed, base | {"y": channel("y:Q", title=unit, axis=axis)},
+              f"datum.carrier == '{COUNTED}'"),
+    ]  # fmt: skip
+    return {
+        "$schema": SCHEMA,
+        "data": {"name": "rows"},
+        "facet": {"row": channel("host:N", title=None, sort=hosts)},
+        "spec": layered(layers, WIDTH, HEIGHT),
+    }
