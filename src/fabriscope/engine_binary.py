@@ -24,7 +24,6 @@ from pathlib import Path
 
 from fabriscope.model import caches, folders, native, recipes
 from fabriscope.model.errors import LaunchError, ToolMissing
-from fabriscope.model.home import home_folder
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.recipes import Recipe
 
@@ -144,8 +143,7 @@ def version_words(stack: MpiStack) -> str:
 
 def cache_folder() -> Path:
     """Return the folder that keeps the compiled engines."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
-    return Path(cache) / "fabriscope" / "engines"
+    return caches.folder("engines")
 
 
 def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel: threading.Event) -> None:

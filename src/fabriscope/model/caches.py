@@ -1,4 +1,4 @@
-"""What is kept to be executed later: trusted before it is, and worked on by one process at a time."""
+"""What is kept for later: where, trusted before it is executed, and worked on by one process at a time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from pathlib import Path
 
 from fabriscope.model import folders
 from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.home import home_folder
 
 _POLL_S = 0.1
+
+
+def folder(name: str) -> Path:
+    """Return the folder of one of our caches, there or not; raises FabriscopeError where there is no home."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
+    return Path(cache) / "fabriscope" / name
 
 
 def check(path: Path, error: type[FabriscopeError]) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import json
 import secrets
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +13,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.model.errors import FabriscopeError, printable
+from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
-from fabriscope.model.search_paths import python_argv
 from fabriscope.reports._channels import LegendEntry
 from fabriscope.reports._charts import draw
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._made_of import made_of_json
 from fabriscope.reports._packed import packed
+from fabriscope.reports._script_library import ScriptLibrary
 from fabriscope.reports._style import Style, config, style_of
 from fabriscope.reports.base import Options, Report, write_file
 from fabriscope.reports.section import figures_in
@@ -31,16 +28,15 @@ from fabriscope.reports.sections import sections_of
 
 PAGE_NAME = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
-BUNDLE_TIMEOUT_S = 120
 
 
 def render(run: RunData, out: Path, options: Options) -> list[Path]:  # noqa: ARG001 - the page has no options
     """Write report.html and return it."""
-    bundle = _start_bundle()
+    scripts = ScriptLibrary()
     mark = secrets.token_hex(16)  # nothing in a run can be mistaken for it
     page = page_text(results_of(run), mark, digest_mark(mark), str(Path(run.path).absolute()))
     path = out / PAGE_NAME
-    library = _bundle_of(bundle)
+    library = scripts.text()
     page = page.replace(digest_mark(mark), hashlib.sha256(library.encode()).hexdigest())
     write_file(path, page.replace(mark, library, 1).encode())
     return [path]
@@ -97,32 +93,6 @@ def _json(value: Mapping[str, object]) -> Markup:
 
 def _inlined(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
-
-
-def _start_bundle() -> subprocess.Popen[str]:
-    """Start building the script library (Vega, Vega-Lite, vega-embed) while the analysis runs.
-
-    In a process of its own, since the builder keeps more memory than the rest of a report together.
-    """
-    code = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
-    pipe = subprocess.PIPE
-    return subprocess.Popen(python_argv("-c", code), stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
-
-
-def _bundle_of(process: subprocess.Popen[str]) -> str:
-    try:
-        text, complaint = process.communicate(timeout=BUNDLE_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()  # ends: it was killed, and starts no others that could keep its output open
-        raise FabriscopeError("building the figures' script library took too long", fix="try again") from None
-    if process.returncode < 0:
-        what = f"the program that builds the figures' script library was ended by signal {-process.returncode}"
-        raise FabriscopeError(what, fix="give it more memory, or use another format (markdown, csv)")
-    if process.returncode != 0:
-        last = complaint.strip().splitlines()[-1] if complaint.strip() else "no message"
-        raise FabriscopeError(f"the figures' script library cannot be built: {last}", fix="reinstall vl-convert-python")
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 REPORT = Report("html", "one self-contained page with interactive figures", render)

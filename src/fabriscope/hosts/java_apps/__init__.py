@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,7 +17,6 @@ from pathlib import Path
 
 from fabriscope.model import caches, folders
 from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
-from fabriscope.model.home import home_folder
 
 FETCH_TIMEOUT_S = 1800.0
 COMPILE_TIMEOUT_S = 300.0
@@ -67,8 +65,7 @@ def _version(project: Path) -> str:
 
 def cache_folder() -> Path:
     """Return the folder that `fabriscope apps add` fills."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
-    return Path(cache) / "fabriscope" / "apps"
+    return caches.folder("apps")
 
 
 def program(name: str) -> str:

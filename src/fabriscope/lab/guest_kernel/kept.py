@@ -12,7 +12,6 @@ from typing import Any
 from fabriscope.lab.guest_kernel.changes import CHANGES
 from fabriscope.model import caches
 from fabriscope.model.errors import LabError, ToolMissing
-from fabriscope.model.home import home_folder
 
 KERNEL_VARIABLE = "FABRISCOPE_GUEST_KERNEL"
 CONFIG = Path(__file__).with_name("guest.config")
@@ -36,8 +35,7 @@ class Kernel:
 
 def cache_folder() -> Path:
     """Return the folder that keeps the kernels."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
-    return Path(cache) / "fabriscope" / "kernels"
+    return caches.folder("kernels")
 
 
 def recipe() -> str:
