@@ -160,11 +160,8 @@ def _counts(readings: Sequence[Mapping[str, Any]]) -> Spec:
         for what, of_name in COUNTERS.items()
         for _, count, launches in _of_points(dropped)
     ]
-    color = channel(
-        "what:N",
-        scale={"domain": list(COUNTERS), "range": [PALETTE[7], *PALETTE[2:5]]},
-        legend=_LEGEND | {"labelLimit": 340},
-    )
+    colours = {"domain": list(COUNTERS), "range": [PALETTE[7], *PALETTE[2:5]]}
+    color = channel("what:N", scale=colours, legend=_LEGEND | {"labelLimit": 340})
     # Nearly straight below 1, where 0 stands, and logarithmic above it.
     scale = {"type": "symlog", "constant": 1}
     axis = {"values": [0, 1, 3, 10, 30, 100, 300]}

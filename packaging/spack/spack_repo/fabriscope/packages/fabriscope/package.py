@@ -29,7 +29,6 @@ class Fabriscope(PythonPackage):
     depends_on("mpi", type="run", when="+mpi")
 
     depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-altair@5.4:", type=("build", "run"))
     depends_on("py-click@8.1:", type=("build", "run"))
     depends_on("py-clustershell@1.9:", type=("build", "run"))
     depends_on("py-jinja2@3.1:", type=("build", "run"))
