@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 Floats = NDArray[np.float64]
 ITERATIONS = 1000
@@ -31,12 +31,12 @@ def inner(noise: np.random.Generator, count: int) -> Floats:
     phi = (AUTOCORRELATION_TIME - 1) / (AUTOCORRELATION_TIME + 1)
     steps = noise.normal(0, math.sqrt(1 - phi**2), (count, ITERATIONS))
     steps[:, 0] = noise.normal(0, 1, count)
-    logs = AUTOCORRELATED * lfilter([1.0], [1.0, -phi], steps, axis=1)
+    logs = AUTOCORRELATED * scipy.signal.lfilter([1.0], [1.0, -phi], steps, axis=1)
     logs += noise.normal(0, DRIFT, (count, 1)) * np.linspace(-0.5, 0.5, ITERATIONS)
     logs += math.log(SLOW_FACTOR) * _slow(noise, count)
     logs += noise.gamma(1.5, 0.02, (count, ITERATIONS))
     begins = noise.random((count, ITERATIONS)) < DISTURBED_SHARE / DISTURBED_ITERATIONS
-    disturbed = lfilter(np.ones(DISTURBED_ITERATIONS), [1.0], begins.astype(float), axis=1) > 0
+    disturbed = scipy.signal.lfilter(np.ones(DISTURBED_ITERATIONS), [1.0], begins.astype(float), axis=1) > 0
     return np.asarray(BASE_NS * np.exp(logs + math.log(DISTURBED_FACTOR) * disturbed))
 
 

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
@@ -61,7 +61,7 @@ def _persistent(noise: Generator, shape: Shape, kept: float) -> Floats:
     runs, blocks, entries, _ = shape
     steps = noise.normal(0, 0.1 * math.sqrt(1 - kept**2), (runs, blocks * entries))
     steps[:, 0] = noise.normal(0, 0.1, runs)
-    state = lfilter([1.0], [1.0, -kept], steps, axis=1)
+    state = scipy.signal.lfilter([1.0], [1.0, -kept], steps, axis=1)
     return np.asarray(_in_random_order(noise, state, shape) + _normal(noise, shape))
 
 

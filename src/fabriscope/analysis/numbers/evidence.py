@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from fabriscope.analysis.numbers.boundaries import p_needed, p_of_look
 from fabriscope.model.blocks import LEAST_BLOCKS
@@ -157,8 +157,8 @@ class Difference:
         if self.count < 2:
             return math.nan, math.nan
         if self.method == FIXED:
-            half = float(stdtrit(self._freedom(), 0.5 + confidence / 2)) * self.error if self.error else 0.0
-            half += self.blur
+            errors = float(scipy.special.stdtrit(self._freedom(), 0.5 + confidence / 2)) if self.error else 0.0
+            half = errors * self.error + self.blur
             return self.centre - half, self.centre + half
         low, high = self._edge(-1, 1 - confidence), self._edge(1, 1 - confidence)
         return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
@@ -202,7 +202,7 @@ class Difference:
 
 def t_quantile(count: int, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t for the mean of `count` values; NaN below two values."""
-    return float(stdtrit(count - 1, 0.5 + confidence / 2)) if count > 1 else math.nan
+    return float(scipy.special.stdtrit(count - 1, 0.5 + confidence / 2)) if count > 1 else math.nan
 
 
 def half_width(
@@ -218,7 +218,7 @@ def half_width(
         return t_quantile(count, confidence) * spread / math.sqrt(count)
     if method == SEQUENTIAL:
         tail = p_needed((1 - confidence) / 2, count, horizon)
-        return -float(stdtrit(count - 1, tail)) * spread / math.sqrt(count)
+        return -float(scipy.special.stdtrit(count - 1, tail)) * spread / math.sqrt(count)
     ratio = (count + PRIOR) / PRIOR
     least_share = (1 - ((1 - confidence) ** 2 / ratio) ** (1 / count)) * (count + PRIOR) / count
     if least_share >= 1:
@@ -240,7 +240,7 @@ def student_tail(distance: float, error: float, freedom: float) -> float:
     """Return the chance that Student's t lies a number of errors beyond zero; without an error all or nothing."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
-    return float(stdtr(min(freedom, 1e9), -distance / error))
+    return float(scipy.special.stdtr(min(freedom, 1e9), -distance / error))
 
 
 def _two_sided(tail: float, method: str) -> float:

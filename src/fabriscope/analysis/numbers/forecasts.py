@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, ndtr
+import scipy
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, half_width
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN, LogRatio
@@ -83,15 +83,16 @@ def forecast(
     if count < 2 or not math.isfinite(spread):
         return None
     # The deviation may be any that chi square allows, at equal chances.
-    deviations = max(spread, 1e-12) * np.sqrt((count - 1) / chdtri(count - 1, _LEVELS))
+    deviations = max(spread, 1e-12) * np.sqrt((count - 1) / scipy.special.chdtri(count - 1, _LEVELS))
 
     def chance(blocks: int) -> float:
         errors = deviations * math.sqrt((blocks - count) / (count * blocks))
         edges = blur + outside(blocks) * deviations
-        decided = ndtr((-edges - centre) / errors) + ndtr((centre - edges) / errors)
+        normal = scipy.special.ndtr
+        decided = normal((-edges - centre) / errors) + normal((centre - edges) / errors)
         if within is not None:
             half = np.maximum(0.0, within.room - within.reach(blocks) * deviations)
-            decided = decided + ndtr((half - centre) / errors) - ndtr((-half - centre) / errors)
+            decided = decided + normal((half - centre) / errors) - normal((-half - centre) / errors)
         return float(np.mean(decided))
 
     counts = range(max(count + 1, LEAST_BLOCKS), MOST_BLOCKS_ADVISED + 1)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy.special import bdtr, betaln
+import scipy
 
 from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, Floats, Mean
 
@@ -47,9 +47,9 @@ def median_with_interval(
 def _place(count: int) -> tuple[int, float]:
     """Return the order statistic just inside the interval, and the share that the one outside of it has."""
     outer = 0
-    while 1 - 2 * bdtr(outer + 1, count, 0.5) >= CONFIDENCE:
+    while 1 - 2 * scipy.special.bdtr(outer + 1, count, 0.5) >= CONFIDENCE:
         outer += 1
-    wide, narrow = (float(1 - 2 * bdtr(place, count, 0.5)) for place in (outer, outer + 1))
+    wide, narrow = (float(1 - 2 * scipy.special.bdtr(place, count, 0.5)) for place in (outer, outer + 1))
     part = (wide - CONFIDENCE) / (wide - narrow)
     number = outer + 1
     weight = (count - number) * part / (number + (count - 2 * number) * part)
@@ -60,5 +60,5 @@ def _place(count: int) -> tuple[int, float]:
 def _place_anytime(count: int) -> int:
     """Return the order statistic at which the interval ends: the last one with enough evidence against it."""
     below = np.arange(count // 2 + 1)
-    evidence = betaln(below + 1, count - below + 1) + count * math.log(2)
+    evidence = scipy.special.betaln(below + 1, count - below + 1) + count * math.log(2)
     return int(np.flatnonzero(evidence >= -math.log(1 - CONFIDENCE))[-1])

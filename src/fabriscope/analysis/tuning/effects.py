@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, Floats, student_tail
 
@@ -125,7 +125,7 @@ def _solved(
         return ()
     inverse = np.linalg.inv(design.T @ design)
     solution = inverse @ design.T @ np.array([cell.log for cell in cells])
-    quantile = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2))
+    quantile = float(scipy.special.stdtrit(freedom, 0.5 + CONFIDENCE / 2))
     effects = []
     for term, place in zip(terms, range(design.shape[1] - len(terms), design.shape[1]), strict=True):
         log, spread = 2 * float(solution[place]), 2 * error * math.sqrt(float(inverse[place, place]))

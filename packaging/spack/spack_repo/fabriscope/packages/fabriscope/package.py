@@ -18,9 +18,7 @@ class Fabriscope(PythonPackage):
 
     version("main", branch="main")
 
-    variant(
-        "mpi", default=True, description="Have an MPI library, which engines over MPI are compiled with"
-    )
+    variant("mpi", default=True, description="Have an MPI library, which engines over MPI are compiled with")
     variant("submit", default=False, description="Submit runs to Slurm, PBS, LSF or Flux by PSI/J")
 
     depends_on("cxx", type="build")
