@@ -134,6 +134,12 @@ def soft_roce() -> None:
     file("/etc/libibverbs.d/rxe.driver")
 
 
+@functools.cache
+def stacks() -> tuple[MpiStack, ...]:
+    """Return the MPI libraries of this machine, looked for once: several files have a case for each."""
+    return tuple(mpi.stacks())
+
+
 def mpi_library(name: str = "", path: str | None = None) -> MpiStack:
     """Return an MPI library with a compiler: the one of that name, or any."""
     try:

@@ -18,7 +18,6 @@ from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import __version__, lab
 from fabriscope.analysis.proof import words as proof_words
-from fabriscope.hosts import mpi
 from fabriscope.lab import Lab
 from fabriscope.model.counters import PROVED, Books
 from fabriscope.model.lab import LabSpec, SwitchSpec
@@ -270,7 +269,7 @@ def test_a_host_that_a_lab_lacks_is_named(place: Lab) -> None:
     assert "the lab has no host 'node9'" in done.stderr
 
 
-STACKS = sorted(mpi.stacks(), key=lambda one: one.device == "ch4:ucx")
+STACKS = sorted(needs.stacks(), key=lambda one: one.device == "ch4:ucx")
 """Debian's MPICH, the one on UCX, now and then hangs after its results: others first."""
 SEND = """
 #include <mpi.h>

@@ -11,13 +11,12 @@ import pytest
 from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command
 from fabriscope.model.host import Host
 from fabriscope.model.mpi import Bind, MpiStack
 
-STACKS = mpi.stacks()
+STACKS = needs.stacks()
 PROCESSORS = sorted(os.sched_getaffinity(0))
 HERE = {"here": Host("here")}
 WHERE_I_AM = "echo $OMPI_COMM_WORLD_RANK$PMI_RANK $(grep Cpus_allowed_list /proc/self/status)"

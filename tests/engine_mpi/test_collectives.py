@@ -13,7 +13,6 @@ import pytest
 from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS
 from fabriscope.model.command import Command
@@ -21,7 +20,7 @@ from fabriscope.model.host import Host
 from fabriscope.model.mpi import MpiStack
 
 EVERY_MPI = bool(os.environ.get("FABRISCOPE_TEST_EVERY_MPI"))
-FOUND = [stack for stack in mpi.stacks() if stack.mpicxx is not None]
+FOUND = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 STACKS = FOUND if EVERY_MPI else FOUND[:1]
 SHIM = Path(__file__).with_name("wrong_result.c")
 HEAD = "fabriscope-spec 1\nbudget_ns 1\nburst_ns 100000\ncase_timeout_ns 60000000000\npool_bytes 1048576\n"

@@ -9,12 +9,11 @@ import pytest
 from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command
 from fabriscope.model.host import Host
 
-STACKS = [stack for stack in mpi.stacks() if stack.mpicxx is not None][:1]
+STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None][:1]
 RANK_COUNT = 4
 HEAD = "fabriscope-spec 1\nbudget_ns 1\ncase_timeout_ns 60000000000\n"
 CASES = (

@@ -9,12 +9,11 @@ import pytest
 from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command
 from fabriscope.model.host import Host
 
-STACKS = [stack for stack in mpi.stacks() if stack.mpicxx is not None]
+STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 STACKS.sort(key=lambda stack: not stack.kind.startswith("openmpi"))
 """Open MPI before others: ranks that wait yield their core, and some tests have more ranks than a machine has cores."""
 WRONG, REFUSED = 3, 2

@@ -10,13 +10,12 @@ import pytest
 from tests import needs
 
 from fabriscope import engine_binary
-from fabriscope.hosts import mpi
 from fabriscope.launch import mpi_jobs, processes
 from fabriscope.model.command import Command
 from fabriscope.model.host import Host
 from fabriscope.model.mpi import MpiStack
 
-STACKS = [stack for stack in mpi.stacks() if stack.mpicxx is not None]
+STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 HERE = {"here": Host("here")}
 MARK = "FABRISCOPE_TEST_JOB"
 SPEC = b"fabriscope-spec 1\nbudget_ns 3000000000\ncase id=0 benchmark=ping_pong message_size_bytes=8\nend\n"

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fabriscope.hosts import mpi
+from tests import needs
+
 from fabriscope.launch import mpi_jobs
 from fabriscope.model.command import Command
 from fabriscope.model.host import Host
@@ -17,7 +18,7 @@ from fabriscope.model.profile import Part, Profile, RankProfile
 from fabriscope.store import profiles
 
 HERE = Path(__file__).parent
-STACKS = [stack for stack in mpi.stacks() if stack.mpicxx is not None]
+STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 OF_KIND = {stack.kind: stack for stack in reversed(STACKS)}
 """One library of each kind: the first found."""
 
