@@ -25,7 +25,8 @@ class Member:
 
 def living(group: int) -> list[Member]:
     """Return the processes of a group that have not ended."""
-    found = (_member(int(name), group) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - as below
+    with os.scandir("/proc") as entries:
+        found = [_member(int(entry.name), group) for entry in entries if entry.name.isdigit()]
     return [member for member in found if member is not None]
 
 
