@@ -19,7 +19,7 @@ BANDWIDTH = "# OSU MPI Bandwidth Test v5.8\n# Size      Bandwidth (MB/s)\n{rows}
 
 
 def osu(title: str, *values: float) -> str:
-    return title.format(rows="".join(f"{8**place:<10}{value:20.2f}\n" for place, value in enumerate(values)))
+    return title.format(rows="".join(f"{2**place:<10}{value:20.2f}\n" for place, value in enumerate(values)))
 
 
 def command(*words: object) -> Result:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import random
 import resource
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from campaigns.fuzz.mutated import mutate
+from campaigns.fuzz.mutated import chance_of, mutate
 from campaigns.fuzz.targets import ROOT, Target, targets
 
 from fabriscope.model.errors import FabriscopeError
@@ -85,7 +84,7 @@ def texts(target: Target, count: int, seed: int) -> Iterator[bytes]:
     """Yield changed texts of a target, the same for the same seed."""
     seeds = list(target.seeds())
     for number in range(count):
-        chance = random.Random(f"{target.name} {seed} {number}")  # noqa: S311 - made to be repeated
+        chance = chance_of(target.name, seed, number)
         yield mutate(chance.choice(seeds), seeds, chance)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from campaigns.fuzz.large_rows import ROWS
+from campaigns.fuzz.mutated import chance_of
 from campaigns.fuzz.targets import SAMPLES, TEST_DATA
 
 MOST_BYTES = 16 << 20
@@ -135,7 +136,7 @@ def random_texts(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
     found = {program: texts_of(program) for program in programs}
     others = [path.read_bytes() for path in sorted(Path(SAMPLES).rglob("*")) if path.is_file() and path.stat().st_size]
     for number in range(count):
-        chance = random.Random(f"large {seed} {number}")  # noqa: S311 - made to be repeated
+        chance = chance_of("large", seed, number)
         program = chance.choice(programs)
         text = chance.choice(others) if others and chance.random() < 0.3 else chance.choice(found[program])
         yield f"{program} {seed} {number}", stretched(text, chance)

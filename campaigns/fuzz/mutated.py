@@ -25,6 +25,11 @@ _SCALES = (0, 0.1, 0.5, 1.024, 1.048576, 2, 8, 10, 1000)
 _NUMBER = re.compile(rb"(?<![\w.])[0-9]{1,18}(?:\.[0-9]{1,9})?(?![\w.])")
 
 
+def chance_of(*words: object) -> random.Random:
+    """Return what chooses at random, the same for the same words."""
+    return random.Random(" ".join(map(str, words)))  # noqa: S311 - made to be repeated
+
+
 def mutate(text: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
     """Return a text with one to four changes."""
     for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):

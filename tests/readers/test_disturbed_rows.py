@@ -30,7 +30,7 @@ def read(text: str) -> Document:
 def test_a_row_that_words_run_into_is_told(row: str) -> None:
     problem = read(OSU.format(row)).problem("cut")
     assert problem is not None
-    assert "4 B of osu_latency have no whole row" in problem.text
+    assert "a row of osu_latency is not whole: '4 1.19[node1:123]" in problem.text
     assert problem.line == 4
 
 
@@ -51,6 +51,41 @@ def test_intervals_follow_each_other(rows: list[str], kind: str, says: str) -> N
     document = read(IPERF.format("".join(rows)))
     assert any(problem.kind == kind and says in problem.text for problem in document.problems), document.problems
     assert not read(IPERF.format("".join(ROWS))).problems
+
+
+PERFTEST = (
+    "                    Send Latency Test\n #bytes #iterations    t_min[usec]    t_max[usec]\n"
+    " 2       1000          1.54           9.61\n{} 8       1000          1.55           8.20\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "says"),
+    [
+        ("", "cut", "has no row of 4 B between 2 and 8 B"),
+        (" 4       1000          1.55\n", "cut", "a row of Send Latency Test is not whole: '4 1000 1.55'"),
+        (" 4       1000      1.55      8.20[node1] WARN\n", "cut", "is not whole: '4 1000 1.55 8.20[node1] WARN'"),
+        (" 2       1000          1.55           9.61\n", "refused", "the row of 2 B stands twice, in line 3 too"),
+        (" 4       1000          1.55    8.20\nUCX WARN x\n", "noted", "stands what is none of them: 'UCX WARN x'"),
+    ],
+)
+def test_every_sweep_is_told_by_one_rule(row: str, kind: str, says: str) -> None:
+    (problem,) = read(PERFTEST.format(row)).problems
+    assert problem.kind == kind
+    assert says in problem.text
+
+
+@pytest.mark.parametrize("between", ["", "...\n", " 4       1000          1.55           8.20\n"])
+def test_rows_that_somebody_left_out_and_said_so_are_not_missing(between: str) -> None:
+    assert bool(read(PERFTEST.format(between)).problems) is not bool(between)
+
+
+def test_a_line_of_another_program_alone_leaves_the_status(tmp_path: Path) -> None:
+    log_file = tmp_path / "log"
+    log_file.write_text(OSU.format("2       1.17\n4       1.18\nUCX WARN x\n"))
+    result = CliRunner().invoke(COMMAND, [str(log_file)])
+    assert result.exit_code == 0
+    assert "line 6: among the rows of osu_latency stands what is none of them: 'UCX WARN x'" in result.stdout
 
 
 def test_an_error_of_ours_at_one_log_is_told_with_what_the_others_say(

@@ -60,15 +60,15 @@ def test_a_table_that_ends_before_its_neighbour_is_reported() -> None:
     document = READER.read(f"{whole}{short}\n")
     problem = document.problem("cut")
     assert problem is not None
-    assert "osu_latency ends at 2 B, and in the table of line 3 at 1024 B" in problem.text
+    assert "osu_latency ends at 2 B, and in the table of line 3 at 4 B" in problem.text
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("1024                    2.30", "1024                    230", "other decimals"),
-        ("1024                    2.30", "1024", "have no whole row"),
-        ("1024                    2.30", "1                       2.30", "stands after 2 B"),
+        ("4                       2.30", "4                       230", "other decimals"),
+        ("4                       2.30", "4", "a row of osu_latency is not whole"),
+        ("4                       2.30", "1                       2.30", "stands after 2 B"),
         ("# Size          Latency (us)", "# Size          Latency (us)      Extra", "a column that is not known"),
         ("# Size          Latency (us)\n", "", "numbers before any heading"),
     ],

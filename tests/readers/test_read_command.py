@@ -63,7 +63,7 @@ def test_a_log_is_known_and_read(program: str) -> None:
     done = read(GOOD[program])
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith(f"{GOOD[program]}: {program}")
-    assert "line " not in done.stdout
+    assert not re.search("line (?!.*is none of them)", done.stdout)
     said = json.loads(read(GOOD[program], "--json").stdout)
     (document,) = said["documents"]
     assert document["program"] == program
@@ -163,7 +163,7 @@ def test_the_program_may_be_named_but_must_be_known() -> None:
         ),
         (DATA / "hpl/garbled.txt", 2, "line 47: Gflops should be a number of at least 0 and is '1.6l76e+01'"),
         (DATA / "hpl/another_unit.txt", 2, "line 47: WR11C2R4 of N = 6000 in 8.91 s is not 16176.0 Gflop/s"),
-        (TEXTS / "imb/time_out.txt", 2, "line 42: 64 B of PingPong have no whole row"),
+        (TEXTS / "imb/time_out.txt", 2, "line 42: a row of PingPong is not whole: '64 time-out."),
         (TEXTS / "iperf3/refused.txt", 10, "iperf3 says: unable to connect to server: Connection refused"),
         (TEXTS / "sockperf/dropped.txt", 10, "3 messages were lost and 0 repeated"),
     ],

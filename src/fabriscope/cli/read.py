@@ -57,7 +57,7 @@ def read(files: tuple[Path, ...], program: str | None, as_json: bool, as_csv: bo
     click.echo(show(documents, unread), nl=False)
     for refusal in [*unread, *(error for name, one in documents for error in _left_out(name, one))]:
         click.echo(f"fabriscope: {refusal}", err=True)
-    kinds = {problem.kind for _, document in documents for problem in document.problems}
+    kinds = {problem.kind for _, document in documents for problem in document.problems} - {"noted"}
     if unread or kinds:
         raise click.exceptions.Exit(EXIT_UNREADABLE if unread or kinds - {"said"} else EXIT_PROBLEMS)
 

@@ -25,6 +25,11 @@ ROW = re.compile(
     r"(?P<size>\S+) (?P<size_unit>[KMGT]?)Bytes\s+"
     r"(?P<rate>\S+) (?P<rate_unit>[KMGT]?)(?P<what>bits|Bytes)/sec(?P<rest>.*)"
 )
+NEARLY_ROW = re.compile(
+    r"\s*\[ *(?:\*?\d{1,9}|SUM(?:-\w+)?)\](?:\[\w{2}-\w\])?(?:\s+-?\d[\d.]*(?:-.*|\s*)|\s*)"
+    r"|\s*\[ *(?:\*?\d{0,9}|SU?M?)\s*"
+)
+"""What is left of one."""
 DATAGRAMS = re.compile(
     r"\s+(?P<jitter>\d+\.\d+) ms\s+(?P<lost>-?\d+)/ *(?P<total>\d+) \((?P<share>\S+)%\)(?P<after>.*)"
 )

@@ -76,6 +76,8 @@ def fill(draft: Draft) -> None:
                 test.is_final, test.rows = True, []
         elif _ANY_HEAD.fullmatch(line):
             raise ParseError(f"the columns {shown(' '.join(line.split()))} are not those that are known")
+        elif test is not None and test.is_final and _iperf.NEARLY_ROW.fullmatch(line):
+            draft.problem(f"a row that cannot be read: {shown(line.strip())}", "cut")
         elif error := _ERROR.fullmatch(line):
             draft.problem(f"iperf3 says: {shown(error[1])}", "said")
             test = None if test is not None and not test.rows else test
@@ -115,6 +117,7 @@ def _end(draft: Draft, test: _Test | None) -> None:
     if len({(moved.stream, moved.role, more.get("end")) for moved, more in test.rows}) < len(test.rows):
         raise ParseError("a stream has two rows at one end")
     _check_sums(sums, parts)
+    _tell_missing(draft, test)
     if not sums and len({moved.stream for moved, _ in parts}) > 1 and not any(moved.role for moved, _ in parts):
         draft.problem(f"the test of line {test.line} has several streams and no sum", "cut", test.line)
         return
@@ -127,6 +130,17 @@ def _end(draft: Draft, test: _Test | None) -> None:
             first: dict[str, Value] = {"stream": moved.stream, **({"role": moved.role} if moved.role else {})}
             printed = {"seconds": moved.seconds, "bytes": moved.bytes_value, "rate": moved.rate_bytes_per_s}
             draft.row({**first, **printed, **more}, line=moved.line)
+
+
+def _tell_missing(draft: Draft, test: _Test) -> None:
+    """Note streams, and sums, that have a row of one end, and none of the other end; a client prints both."""
+    ends = {end for _, more in test.rows if (end := more.get("end"))}
+    if ends and "connecting_to" in test.settings:
+        ends |= {"sender", "receiver"}
+    have = {(moved.stream, moved.role, more.get("end")): moved.line for moved, more in test.rows}
+    for (stream, role, _), line in {key: line for key, line in have.items() if ends}.items():
+        for end in sorted(str(end) for end in ends if (stream, role, end) not in have):
+            draft.problem(f"stream {stream} has no row of its {end}", "cut", line)
 
 
 _Rows = Sequence[tuple[Moved, dict[str, Value]]]

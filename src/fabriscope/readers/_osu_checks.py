@@ -45,6 +45,8 @@ def check_row(test: Test, table: TableDraft, heads: Sequence[Head], words: Seque
     by_key = {head.key: word for head, word in zip(heads, words, strict=True) if not head.percent}
     if columns.SIZE in by_key:
         check_growing(test, table, int(by_key[columns.SIZE]))
+    elif table.rows:
+        raise ParseError(f"the result of {test.name} stands twice, in line {table.rows[-1][0]} too")
     what = f"{test.name} of {by_key.get(columns.SIZE, '0')} B"
     _check_decimals(heads, words, what)
     for less, more in _ORDERS:

@@ -45,3 +45,13 @@ class Rows:
         before = self._lines.setdefault(key, line)
         if before != line:
             raise ParseError(f"{what} stands twice, in line {before} too")
+
+
+def finer(time: float, rate: float, product: float) -> tuple[float, float]:
+    """Return time and rate, whose product is known, from the one that has more digits.
+
+    Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
+    """
+    if rate > time:
+        return product / rate, rate
+    return time, product / time if time > 0 else 0.0

@@ -20,7 +20,8 @@ from typing import Literal
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown, whole
-from fabriscope.readers import _marks
+from fabriscope.readers import _marks, _rows
+from fabriscope.readers._rows import Among
 from fabriscope.readers._streams import streams
 from fabriscope.readers.terms import UNSTATED, Terms, printed_unit, unstated
 from fabriscope.readers.work import Work, line_count
@@ -29,8 +30,9 @@ Value = float | str
 """A number in its column's unit, NaN where the program printed none, or a word."""
 Unit = Literal["", "bytes", "ns", "s", "bytes_per_s", "per_s", "flop_per_s", "percent"]
 """Of documents; a count, a ratio and a word have none."""
-Kind = Literal["refused", "cut", "said"]
-"""The text contradicts itself; it, or a row of it, ends too early; the program itself says that something failed."""
+Kind = Literal["refused", "cut", "said", "noted"]
+"""The text contradicts itself; it, or a row of it, is not whole; the program says that something failed; another's line
+stands among rows, of which none is missing for it."""
 
 LONGEST_LINE = 1000
 """Longer lines hold no table."""
@@ -151,6 +153,8 @@ class TableDraft:
     columns: tuple[Column, ...] = ()
     rows: list[tuple[int, dict[str, Value]]] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    """That are its rows, or parts of them."""
 
 
 @dataclass
@@ -209,6 +213,7 @@ class Draft:
         }
         self.work.take_row(max(len(values), len(table.columns) // 2))
         table.rows.append((self.line if line is None else line, values))
+        table.lines.append(table.rows[-1][0])
         return values
 
     def parameter(self, name: str, value: Value | None, unit: Unit = "") -> None:
@@ -257,6 +262,8 @@ class Reader:
     """Words of which any line with the signature has one; without them it is looked for everywhere."""
     unless: re.Pattern[str] | None = None
     """Found in no text of the program: that of another one, which reads this one's part too."""
+    among: Among | None = None
+    """What the program prints inside its tables; without it what is no row there is not told."""
 
     def recognises(self, text: str) -> bool:
         """Return whether the program wrote a text, or one rank of it did."""
@@ -278,6 +285,11 @@ class Reader:
             draft.text, draft.numbers = part.text, part.numbers
             try:
                 self.fill(draft)
+                if self.among is not None:
+                    told = [problem.line for problem in draft.problems]
+                    tables = draft.tables[before:]
+                    for problem in list(_rows.check(part.text, part.numbers, tables, told, self.among)):
+                        draft.problem(*problem)
             except ParseError as error:
                 draft.problem(error.what, "refused")
             if part.rank:
@@ -289,13 +301,3 @@ class Reader:
 def printed_row(columns: Sequence[Column], words: Sequence[str], *, least: float = 0.0) -> dict[str, Value]:
     """Return the words of a row in their printed units by head; raises ParseError for what is no number there."""
     return {column.head: column.printed(word, least=least) for column, word in zip(columns, words, strict=True)}
-
-
-def finer(time: float, rate: float, product: float) -> tuple[float, float]:
-    """Return time and rate, whose product is known, from the one that has more digits.
-
-    Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
-    """
-    if rate > time:
-        return product / rate, rate
-    return time, product / time if time > 0 else 0.0

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import exactly, span
-from fabriscope.readers._labels import Block
+from fabriscope.readers._labels import Block, tell_outside
 from fabriscope.readers.base import Column, Draft, Reader
 
 _MB = float(1 << 20)
@@ -54,7 +54,9 @@ def _fill(draft: Draft) -> None:
             _end(draft, block)
             draft.table(begin[1], _COLUMNS)
             block = Block(_LABELS, draft.line)
-        elif block is not None and (label := _LABEL.fullmatch(line)):
+        elif (label := _LABEL.fullmatch(line)) and block is None:
+            tell_outside(draft, label[1], _LABELS)
+        elif label and block is not None:
             block.take(label[1], label[2], draft.line)
             if label[1] == "Test exec time sec":  # stands last
                 _end(draft, block)
@@ -63,7 +65,7 @@ def _fill(draft: Draft) -> None:
 
 
 def _end(draft: Draft, block: Block | None) -> None:
-    if block is not None and block.row(draft, _NEEDED) is not None:
+    if block is not None and block.row(draft, _NEEDED, _LABELS.keys() - {"Total Throughput mb/sec"}) is not None:
         _check(block.words)
 
 

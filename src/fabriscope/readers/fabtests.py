@@ -11,11 +11,12 @@ of a round trip. Server and client print the same run: two tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown
 from fabriscope.model.rounding import exactly, span
+from fabriscope.readers import _rows
 from fabriscope.readers._tables import Rows
 from fabriscope.readers.base import Column, Draft, Reader, Value
 from fabriscope.readers.terms import TWO_BUFFERS, Terms
@@ -43,6 +44,7 @@ _ROW = re.compile(r"\s*(?:[a-z]\w{0,40}\s+)?\d+[kmgt]?\s+=?\d.*")
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([kmgtb]?)")
 _ERROR = re.compile(r"\s*(?:fi_\w{1,40}\(\): .*|.*: ret=-\d+ .*|\[error\].*)")
 _TOLERANCE = 0.01
+_DEFAULT_SIZES = (64, 256, 1 << 10, 4 << 10, 64 << 10, 1 << 20)
 
 
 def _fill(draft: Draft) -> None:
@@ -116,4 +118,17 @@ def _terms(_table: str) -> Terms:
 _SIGNATURE = re.compile(
     r"^[^\n]{0,40}bytes\s{1,20}(?:#sent\s{1,20}#ack|iters)\s{1,20}total\s{1,20}time\s{1,20}MB/sec", re.MULTILINE
 )
-READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms, ("MB/sec",))
+
+
+def _missing(table: _rows.Rows, _text: str) -> Iterator[_rows.Wrong]:
+    """Yield where one of the sizes is missing that are run when none is asked for."""
+    sizes = [float(values.get(_rows.SIZE, 0)) for _, values in table.rows]
+    for (line, _), less, more in zip(table.rows[1:], sizes, sizes[1:], strict=False):
+        between = [size for size in _DEFAULT_SIZES if less < size < more]
+        if between and set(sizes) <= set(_DEFAULT_SIZES):
+            yield line, f"the table has no row of {between[0]} B between {less:.0f} and {more:.0f} B"
+
+
+_PART = re.compile(r"\s*(?:[a-z]\w{0,40}\s+)?\d+[kmgt]?\s+=?\d|\s*\d")
+_AMONG = _rows.Among(re.compile(r"\s*bytes "), _PART, _missing)
+READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms, ("MB/sec",), among=_AMONG)

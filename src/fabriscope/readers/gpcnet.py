@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
 from fabriscope.model.rounding import span
+from fabriscope.readers import _rows
 from fabriscope.readers._tables import Rows
 from fabriscope.readers.base import Column, Draft, Reader, Value
 
@@ -55,6 +56,8 @@ _VERSION = re.compile(r"\s*Network(?:Load)? ?Tests v(\S{1,20})\s*")
 _RANKS = re.compile(r"\s*Test with (\d{1,9}) MPI ranks \((\d{1,9}) nodes\)\s*")
 _NODES = re.compile(r"\s*(\d{1,9}) nodes running (Network|Congestion) Tests.*")
 _NAME = re.compile(r"(\S.*?) \(\s*(\d{1,18}) B\)")
+_RULER = re.compile(r"\+(?:-+\+){2,99}")
+"""Between two rows of a table."""
 _ERROR = re.compile(r"\s*ERROR: .*")
 _IN_ORDER = {
     "usec": (("Min", "Avg"), ("Avg", "Avg(Worst)"), ("Avg(Worst)", "Max"), ("99%", "99.9%")),
@@ -65,9 +68,12 @@ _IN_ORDER = {
 def _fill(draft: Draft) -> None:
     heads: list[str] = []
     rows = Rows()
-    is_done = True
+    is_done, is_ruler = True, False
     for line in draft.lines():
         text = line.strip()
+        if is_ruler and _RULER.fullmatch(text):
+            draft.problem("two rulers stand together: the row between them is missing", "cut")
+        is_ruler = bool(_RULER.fullmatch(text))
         if version := _VERSION.fullmatch(line):
             draft.version, is_done = version[1], False
         elif ranks := _RANKS.fullmatch(line):
@@ -91,8 +97,8 @@ def _fill(draft: Draft) -> None:
             is_done = True
     if not is_done:
         draft.problem("the log ends before the tests do", "cut")
-    if any(table.columns and not table.rows for table in draft.tables) or (draft.tables and not draft.tables[-1].rows):
-        draft.problem("the last table has no row", "cut")
+    for empty in (table for table in draft.tables if not table.rows):
+        draft.problem(f"the table {shown(empty.name)} has no row", "cut", empty.line)
 
 
 def _row(draft: Draft, heads: Sequence[str], cells: Sequence[str]) -> None:
@@ -127,4 +133,5 @@ _SIGNATURE = re.compile(
     r"|^ERROR: this application must be run on at least \d{1,9} nodes",
     re.MULTILINE,
 )  # fmt: skip
-READER = Reader("gpcnet", "GPCNeT", _SIGNATURE, _fill, marks=("Tests", "ERROR: this application must"))
+_AMONG = _rows.Among(re.compile(r"\s*\|.*\|\s*$"), re.compile(r"\s*\||.*\|\s*$"))
+READER = Reader("gpcnet", "GPCNeT", _SIGNATURE, _fill, marks=("Tests", "ERROR: this application must"), among=_AMONG)

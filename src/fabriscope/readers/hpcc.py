@@ -19,7 +19,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers import hpl
-from fabriscope.readers._labels import Block
+from fabriscope.readers._labels import Block, tell_outside
 from fabriscope.readers.base import Column, Draft, Reader, Unit
 
 _ALONE, _ALL, _TOGETHER = "on one process alone", "on all at once, the mean", "by all together"
@@ -78,6 +78,8 @@ _COLUMNS = (
     *_of_messages(),
 )  # fmt: skip
 _LABELS = {column.head: column for column in _COLUMNS}
+_USUAL = tuple(label for label in _LABELS if "_LCG_" not in label)
+"""Which versions before 1.4 do not print."""
 _NEEDED = ("CommWorldProcs", "HPL_Tflops", "MinPingPongLatency_usec")
 _BEGIN, _END = re.compile(r"\s*Begin of Summary section\.\s*"), re.compile(r"\s*End of Summary section\.\s*")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w{0,60})=(\S*)\s*")
@@ -97,9 +99,12 @@ def _fill(draft: Draft) -> None:
         elif block is not None and _END.fullmatch(line):
             _end(draft, block, others)
             block = None
-        elif block is not None and (label := _LABEL.fullmatch(line)):
+        elif (label := _LABEL.fullmatch(line)) and block is None:
+            tell_outside(draft, label[1], _LABELS)
+        elif label and block is not None:
             if label[1] in _LABELS and number(label[2], label[1], "") == -1:
-                continue  # not measured
+                block.without_number.add(label[1])
+                continue
             if not block.take(label[1], label[2], draft.line):
                 others.setdefault(label[1], label[2])
     _cut(draft, block)
@@ -113,7 +118,7 @@ def _cut(draft: Draft, block: Block | None) -> None:
 
 
 def _end(draft: Draft, block: Block, others: Mapping[str, str]) -> None:
-    if block.row(draft, _NEEDED[:1]) is None:
+    if block.row(draft, _NEEDED[:1], _USUAL) is None:
         return
     version = [others.get(f"Version{part}") for part in ("Major", "Minor", "Micro")]
     if None not in version:

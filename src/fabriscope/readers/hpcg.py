@@ -80,7 +80,7 @@ def _fill(draft: Draft) -> None:
                 console = _begin(draft, _CONSOLE_LABELS)
             console.take(label, word, draft.line)
             if label == _CONSOLE:
-                console.row(draft, (_CONSOLE, _CONSOLE_RAW, _CONSOLE_TIME))
+                console.row(draft, (_CONSOLE, _CONSOLE_RAW, _CONSOLE_TIME), _OF_CONSOLE)
                 console = None
         elif report is not None and (version := _VERSION.fullmatch(line)):
             draft.version = draft.version or version[1]
@@ -126,7 +126,7 @@ def _end(draft: Draft, report: Block | None, words: Mapping[str, str]) -> None:
     if words.get("Final Summary::HPCG result is", "").startswith("INVALID"):
         draft.problem("HPCG says that its result is INVALID", "said", report.line)
         return
-    if report.row(draft, (_TIME, _RAW, _VALID)) is None:
+    if report.row(draft, (_TIME, _RAW, _VALID), _LABELS) is None:
         return
     said = {**report.words, **words}
     values = {path: number(word, path, "", least=0) for path, word in said.items() if path in _COMPARED}

@@ -45,6 +45,8 @@ def fill(draft: Draft) -> None:
     """Read the runs of HPL in a log; HPCC's reader does so too."""
     rows = draft.table("HPL", COLUMNS).rows
     threshold, begun, first, finished, counts = math.inf, 0, 0, -1, dict[str, int]()
+    checks: dict[int, int] = {}
+    """By how many rows stand before."""
     for line in draft.lines():
         words = line.replace(",", ".").split()[:7]
         if version := _VERSION.match(line):
@@ -60,7 +62,11 @@ def fill(draft: Draft) -> None:
             threshold = float(COLUMNS[7].printed(stated[1].replace(",", ".")))
         elif len(words) == 7 and re.fullmatch(r"W[RC]\d\w*", words[0]):
             draft.row(_run(words))
-        elif rows and (residual := _RESIDUAL.fullmatch(line)):
+        elif residual := _RESIDUAL.fullmatch(line):
+            if not rows:
+                draft.problem("a residual is checked of no run: its row is missing", "cut")
+                continue
+            checks[len(rows)] = checks.get(len(rows), 0) + 1
             _check(draft, rows[-1][1], residual[1].replace(",", "."), residual[2], threshold)
         elif ended := _FINISHED.fullmatch(line):
             finished, counts = int(ended[1]), {}
@@ -71,10 +77,17 @@ def fill(draft: Draft) -> None:
                 first, finished = len(rows), -1
         if _COMPLAINT.fullmatch(line):
             draft.problem(f"HPL says: {shown(line.strip())}", "said")
-    for line_number in (line_number for line_number, values in rows if "check" not in values):
-        draft.problem("no residual of this run is checked", "cut", line_number)
+    _tell_lost(draft, rows, checks)
     if begun or "End of Tests." not in draft.text:
         draft.problem("the log ends before the tests do", "cut")
+
+
+def _tell_lost(draft: Draft, rows: _Rows, checks: Mapping[int, int]) -> None:
+    """Note runs whose residuals are not checked, and residuals of runs whose rows are missing."""
+    for line_number in (line_number for line_number, values in rows if "check" not in values):
+        draft.problem("no residual of this run is checked", "cut", line_number)
+    for at in (at for at, count in checks.items() if count > min(checks.values())):
+        draft.problem("more residuals are checked than of other runs: a row is missing", "cut", rows[at - 1][0])
 
 
 def _run(words: Sequence[str]) -> dict[str, Value]:

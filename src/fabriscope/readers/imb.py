@@ -16,12 +16,15 @@ mode a test runs (`#    MODE: NON-AGGREGATE`): that is part of the table's name.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
-from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, finer, printed_row
+from fabriscope.readers import _rows
+from fabriscope.readers._tables import finer
+from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, printed_row
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
 
 SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
@@ -58,6 +61,7 @@ _MESSAGES = {"Sendrecv": 2, "Exchange": 4}
 _VERSION = re.compile(r"Intel\(R\) MPI Benchmarks (?P<version>[\w.]+(?: Update \d+)?)")
 _HEAD = re.compile(r"# Benchmarking (?P<test>[\w-]+)\s*")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
+_MOST_LENGTH = re.compile(r"^# Maximum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\s*")
 
 
@@ -89,6 +93,8 @@ def _fill(draft: Draft) -> None:
             continue  # MPICH's frame around what it says of a job that did not end well
         elif table.columns and words and not words[0].startswith("#"):
             _row(draft, table, words, first_lines)
+    for empty in (table for table in draft.tables if table.columns and not table.rows):
+        draft.problem(f"{empty.name} has no row", "cut", empty.line)
     if begun or LAST_LINE not in draft.text:
         draft.problem(f"the log ends before {LAST_LINE!r}", "cut")
 
@@ -101,10 +107,7 @@ def _columns(table: TableDraft, words: list[str]) -> tuple[Column, ...]:
 
 def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tuple[int, Value], int]) -> None:
     if len(words) != len(table.columns):
-        # "time-out", a death in the middle of a row, or what the MPI library says in between
-        if words[0].isdecimal():
-            draft.problem(f"{words[0]} B of {table.name} have no whole row", "cut")
-        return
+        return  # "time-out", a death in the middle of a row, or what the MPI library says in between
     printed = printed_row(table.columns, words)
     size = printed.get(SIZE, 0)
     first = first_lines.setdefault((len(draft.tables), size), draft.line)
@@ -183,6 +186,16 @@ def _terms(table: str) -> Terms:
     return Terms(timing, f"{TWO_BUFFERS}; with -off_cache they move through memory", both.get(test, one_way))
 
 
+def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
+    """Yield where sizes are not doubled, unless a user has chosen them."""
+    if "# Message lengths were user defined" in text or _rows.SIZE not in table.rows[-1][1]:
+        return
+    yield from _rows.doubling(table)
+    most, last = _MOST_LENGTH.search(text), float(table.rows[-1][1][_rows.SIZE])
+    if most is not None and len(table.rows) > 1 and last < float(most[1]) == 2 ** round(math.log2(float(most[1]) or 1)):
+        yield table.rows[-1][0], f"{table.name} ends at {last:.0f} B, and the longest message has {most[1]} B"
+
+
 READER = Reader(
     "imb",
     "IMB-MPI1, IMB-NBC, IMB-RMA",
@@ -190,4 +203,5 @@ READER = Reader(
     _fill,
     _terms,
     ("Intel(R) MPI Benchmarks", "# Benchmarking "),
+    among=_rows.Among(re.compile(r"\s*(?:#|=|\[)"), _rows.BEGINS_WITH_NUMBER, _missing),
 )

@@ -30,9 +30,9 @@ _KNOWN_HEADS = re.compile(
     r"(?:\s+(?:Jitter|Lost/Total|Datagrams|Write/Err|Rtry|Cwnd/RTT(?:\(var\))?|NetPwr|Reads(?:=Dist|/Dist)?|Dist\(bin=\S+\)|Latency|avg/min/max/stdev|"
     r"PPS|Rx/inP|inP|InP|Total|Out-of-Order|Burst|Latency:|Bwd|Read/Timeo/Errno|Write/Timeo/Err|Write/Err/Timeo|Err|\S+\(\S+\)(?:/\S+)?))*\s*"
 )
+_NEARLY = 0.99
 LARGEST_GAP_S = 0.05
 """Intervals follow each other, to the digits that are printed."""
-_NEARLY_ROW = re.compile(r"\s*\[ *(?:\*?\d{1,9}|SUM)\]\s+-?\d+\.\d+-")
 _BEGIN = re.compile(
     r"\s*(?:Client connecting to (\S+), (TCP|UDP) port (\d+).*|Server listening on (TCP|UDP) port (\d+).*)"
 )
@@ -53,6 +53,8 @@ class _Session:
     rows: dict[tuple[str, str], list[Moved]] = field(default_factory=dict)
     """By stream and who counted."""
     row_count: int = 0
+    connected: dict[str, int] = field(default_factory=dict)
+    """Streams, each with the line that tells of it."""
     far: set[str] = field(default_factory=set)
     """Streams of which the next row is the server's."""
 
@@ -70,6 +72,7 @@ def _fill(draft: Draft) -> None:
             if any(stream in (connected[1], SUM) for stream, _ in session.rows):
                 _end(draft, session)
                 session = _Session(draft.line, session.settings)
+            session.connected[connected[1].lstrip("*")] = draft.line
         elif report := _SERVER_REPORT.fullmatch(line):
             session.far.add(report[1])
         elif hit := _iperf.ROW.fullmatch(line):
@@ -78,7 +81,7 @@ def _fill(draft: Draft) -> None:
             moved = _iperf.moved(hit, draft.line)
             end = "the far end" if moved.stream in session.far else "this end"
             session.rows.setdefault((moved.stream.lstrip("*"), end), []).append(moved)
-        elif _NEARLY_ROW.match(line) and "-PDF" not in line:
+        elif _iperf.NEARLY_ROW.fullmatch(line) and "-PDF" not in line:
             draft.problem(f"a row that cannot be read: {shown(line.strip())}", "cut")
         elif (head := _HEAD.fullmatch(line)) and not _KNOWN_HEADS.fullmatch(head[1]):
             raise ParseError(f"the columns {shown(head[1].strip())} are not known")
@@ -89,6 +92,12 @@ def _fill(draft: Draft) -> None:
 
 def _end(draft: Draft, session: _Session) -> None:
     """Make a row of each stream, and of their sum."""
+    for stream, line in session.connected.items():
+        if (stream, "this end") not in session.rows:
+            draft.problem(f"stream {stream} is connected and has no row", "cut", line)
+    for stream in sorted(session.far):
+        if (stream, "the far end") not in session.rows:
+            draft.problem(f"the server's report of stream {stream} has no row", "cut")
     if not session.rows:
         return
     wholes = {key: _whole(draft, rows) for key, rows in session.rows.items()}
@@ -119,20 +128,27 @@ def _whole(draft: Draft, rows: list[Moved]) -> Moved | None:
     """Return the row of a stream's whole time; None, with a problem, where there are intervals alone."""
     longest = max(rows, key=lambda row: (row.seconds, row.line))
     last_s = max(row.end_s for row in rows)
-    if longest.start_s > rows[0].start_s or longest.end_s < last_s:
-        draft.problem(f"stream {longest.stream} has intervals and no row of its whole time", "cut", rows[0].line)
-        return None
     counts = Counter((row.start_s, row.end_s) for row in rows)
     twice = next((row for row in rows if counts[row.start_s, row.end_s] > 1), None)
     if twice is not None and len(counts) > 1:  # the whole time of a single interval is that interval
         raise ParseError(f"stream {longest.stream} has {twice.start_s:g} to {twice.end_s:g} s twice")
-    inside = sorted((row for row in rows if row is not longest), key=lambda row: row.start_s)
-    for one, other in pairwise(inside):
-        if other.start_s - one.end_s > LARGEST_GAP_S:
-            gap = f"{one.end_s:g} and {other.start_s:g} s"
-            draft.problem(f"stream {longest.stream} has no row between {gap}", "cut", one.line)
+    has_whole = longest.start_s <= rows[0].start_s and longest.end_s >= last_s
+    inside = sorted((row for row in rows if row is not longest or not has_whole), key=lambda row: row.start_s)
+    ends = [(longest.start_s, longest.start_s), (longest.end_s, longest.end_s)] if has_whole and inside else []
+    times = [*ends[:1], *((row.start_s, row.end_s) for row in inside), *ends[1:]]
+    for (_, before_s), (after_s, last_s) in pairwise(times):
+        # what is under way at the end is no interval of its own
+        least_s = LARGEST_GAP_S if last_s > after_s else (inside[0].end_s - inside[0].start_s) * _NEARLY
+        if after_s - before_s > least_s:
+            gap = f"{before_s:g} and {after_s:g} s"
+            draft.problem(f"stream {longest.stream} has no row between {gap}", "cut", inside[0].line)
+    if not has_whole:
+        draft.problem(f"stream {longest.stream} has intervals and no row of its whole time", "cut", rows[0].line)
+        return None
     again = [row for row in rows if (row.start_s, row.end_s) == (longest.start_s, longest.end_s)]
-    if len(again) > 1 and any(row.bytes_value != longest.bytes_value for row in again):
+    if len(again) > 1 and any(
+        (row.bytes_value, row.rate_bytes_per_s) != (longest.bytes_value, longest.rate_bytes_per_s) for row in again
+    ):
         raise ParseError(f"stream {longest.stream} has two rows of its whole time, in line {again[0].line} too")
     return longest
 

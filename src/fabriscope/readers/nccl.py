@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign, number, shown
 from fabriscope.model.rounding import span
+from fabriscope.readers import _rows
 from fabriscope.readers._json_text import json_report
 from fabriscope.readers._nccl_columns import COUNT, HALVES, PLACES, SIZE, TIMES, WORDS
 from fabriscope.readers._tables import Rows
@@ -34,6 +36,7 @@ _VERSION = re.compile(r"#\s+[nr]ccl-tests version:? (\S{1,40}).*")
 _STARTING = re.compile(r"#\s+Collective test starting: (\S{1,60})\s*")
 _COMMAND = re.compile(r"(?:^|[\s/])(\w{1,40}_perf)\s+-")
 _SETTINGS = re.compile(r"#\s+nThread (\d{1,9}) n[Gg]pus (\d{1,9}) minBytes \d+ maxBytes \d+ .*")
+_STEPS = re.compile(r"\bstep: (\d{1,18})\((factor|bytes)\)")
 _SETTING = re.compile(r"(warmup iters|agg iters|iters|validation|graph): (\d{1,18})")
 _DEVICE = re.compile(r"#\s+Rank\s+\d+\s.*\bon\s+(\S+)\s+device\s.*")
 _WRONG = re.compile(r"#\s+Out of bounds values\s+: (\d{1,18}) (OK|FAILED).*")
@@ -260,4 +263,26 @@ def _report_row(draft: Draft, row: Foreign) -> None:
 _SIGNATURE = re.compile(
     r'^[^\n#]{0,40}#\s{1,40}size\s{1,40}count\s.{0,80}algbw\s{1,20}busbw|"average_bus_bandwidth"|"alg_bw"', re.MULTILINE
 )
-READER = Reader("nccl", "nccl-tests, rccl-tests", _SIGNATURE, _fill, marks=("busbw", "average_bus_bandwidth", "alg_bw"))
+
+
+def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
+    """Yield where a size stands again, or is more than the step that the settings state beyond the one before."""
+    step = _STEPS.search(text)
+    amount, is_factor = (int(step[1]), step[2] == "factor") if step else (0, False)
+    for (_, before), (line, values) in pairwise(table.rows):
+        less, more = (float(one.get(_rows.SIZE, 0)) for one in (before, values))
+        if more == less != 0:
+            yield line, f"{table.name} of {more:.0f} B stands twice"
+        elif amount > 1 and less and more > (less * amount * 1.5 if is_factor else less + amount * 1.5):
+            yield line, f"{table.name} has no row between {less:.0f} and {more:.0f} B"
+
+
+_AMONG = _rows.Among(re.compile(r"\s*#|.*\bNCCL (?:INFO|WARN|VERSION)"), _rows.BEGINS_WITH_NUMBER, _missing)
+READER = Reader(
+    "nccl",
+    "nccl-tests, rccl-tests",
+    _SIGNATURE,
+    _fill,
+    marks=("busbw", "average_bus_bandwidth", "alg_bw"),
+    among=_AMONG,
+)

@@ -114,6 +114,8 @@ class _Reading:
         self.pairs: dict[str, str] = {}
         self.waits = 0
         """Line of a title whose result has not come."""
+        self.waits_for_far_end = 0
+        """Line of a row of datagrams that were sent, without that of those that arrived."""
 
     def take(self, line: str) -> None:
         """Take a line; raises ParseError."""
@@ -166,6 +168,8 @@ class _Reading:
             self.second(words, rows[-1][1])
             self.columns = ()
             return
+        if is_second and self.columns[:1] == (_SEND,):
+            raise ParseError(f"the row of line {rows[-1][0]} stands twice in the result of {self.title}")
         if len(words) != len(self.columns):
             text = shown(" ".join(words))
             raise ParseError(f"a row has {len(words)} columns, and its table {len(self.columns)}: {text}")
@@ -175,7 +179,7 @@ class _Reading:
         if self.columns[:6] == _DATAGRAMS:
             self.check(words[3], words[1], words[2], words[5])
         self.draft.row(printed)
-        self.waits = 0
+        self.waits, self.waits_for_far_end = 0, self.draft.line if more else 0
         if self.columns[:5] == _STREAM:
             self.columns = ()
 
@@ -185,6 +189,8 @@ class _Reading:
             return  # its socket's buffers
         if self.columns[:6] != _DATAGRAMS or len(words) not in (len(_FAR_DATAGRAMS), len(_FAR_DATAGRAMS) + 2):
             raise ParseError(f"a row has {len(words)} columns, and that of the far end {len(_FAR_DATAGRAMS)}")
+        self.draft.tables[-1].lines.append(self.draft.line)
+        self.waits_for_far_end = 0
         far = {column: self.printed(column, word) for column, word in zip(_FAR_DATAGRAMS, words[:4], strict=True)}
         if float(far[_ARRIVED]) > float(values["sent_message_count"]):
             raise ParseError(f"{words[2]} messages arrived, and {values['sent_message_count']} were sent")
@@ -244,6 +250,9 @@ class _Reading:
             self.values(list(self.pairs), list(self.pairs.values()))
         if self.waits:
             self.draft.problem(f"the test of line {self.waits} has no result", "cut", self.waits)
+        if self.waits_for_far_end:
+            line, self.waits_for_far_end = self.waits_for_far_end, 0
+            self.draft.problem("what arrived of it is missing: it has no row of the far end", "cut", line)
         self.pairs, self.waits = {}, 0
 
 

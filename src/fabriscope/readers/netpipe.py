@@ -22,12 +22,14 @@ Files `.np` have size, rate and time alone: `1 1.430184 0.00000533`, or with 5 s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import whole
 from fabriscope.model.rounding import Span, exactly, span
-from fabriscope.readers import _marks
-from fabriscope.readers.base import Column, Draft, Reader, finer, printed_row
+from fabriscope.readers import _marks, _rows
+from fabriscope.readers._tables import finer
+from fabriscope.readers.base import Column, Draft, Reader, printed_row
 from fabriscope.readers.terms import SAME_BUFFER, Terms
 
 BITS_PER_MBPS = 1 << 20
@@ -169,6 +171,21 @@ def _file(draft: Draft, *, is_5: bool) -> None:
             draft.row({"bytes": size, "Mbps": rate, "usec": seconds * 1e6})
 
 
+_BASES = tuple(sorted(base << power for base in (2, 3) for power in range(3, 32)))
+_SIZES = (1, 2, 3, 4, 6, 8, 12, *(base + by for base in _BASES for by in (-3, 0, 3)))
+"""Which a sweep has without options: powers of 2, those and a half, and three bytes less and more."""
+
+
+def _missing(table: _rows.Rows, _text: str) -> Iterator[_rows.Wrong]:
+    """Yield where a size of a sweep without options is missing; rows of other sweeps have numbers."""
+    sizes = [int(float(values[_rows.SIZE])) for _, values in table.rows]
+    if not any(base - 3 in sizes for base in _BASES) or not set(sizes) <= set(_SIZES):
+        return
+    for (line, _), less, more in zip(table.rows[1:], sizes, sizes[1:], strict=False):
+        if (after := _SIZES[_SIZES.index(less) + 1]) < more:
+            yield line, f"{table.name} has no row of {after} B between {less} and {more} B"
+
+
 def _terms(_table: str) -> Terms:
     return Terms(
         "all round trips of a trial together, by the transmitter's clock",
@@ -182,5 +199,11 @@ _SIGNATURE = re.compile(
     re.MULTILINE,
 )
 READER = Reader(
-    "netpipe", "NPtcp, NPopenmpi, NPmpich2, files .np", _SIGNATURE, _fill, _terms, ("Now starting the main loop", "-->")
+    "netpipe",
+    "NPtcp, NPopenmpi, NPmpich2, files .np",
+    _SIGNATURE,
+    _fill,
+    _terms,
+    ("Now starting the main loop", "-->"),
+    among=_rows.Among(re.compile(r"Now starting"), re.compile(r"\s*\d+(?::\s+\d|[\d.]*\s*$|\s+\d)"), _missing),
 )

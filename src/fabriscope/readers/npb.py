@@ -15,12 +15,13 @@ fabriscope's own kernels write JSON Lines (docs/npb.md), which become rows of th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers import _npb_lines
-from fabriscope.readers._labels import Block
+from fabriscope.readers._labels import Block, tell_outside
 from fabriscope.readers._npb_lines import VERIFIED as VERIFIED
 from fabriscope.readers.base import Column, Draft, Reader
 
@@ -59,6 +60,9 @@ LONGEST_LINE = 4 << 20
 """Of our own kernels, which tell of each rank."""
 _TOLERANCE = 0.001
 _NEEDED = ("Time in seconds", "Mop/s total")
+_ALWAYS = ("Class", "Size", "Iterations", "Operation type", "Verification")
+_TOGETHER = (("Total processes", "Mop/s/process"), ("Total threads", "Avail threads", "Mop/s/thread"))
+"""Labels of which a result has all or none."""
 _BEGIN = re.compile(
     r"\s*NAS (?:Parallel Benchmarks?|Parallel Multi-Zone Benchmarks)\b.*?- (\w[\w-]*) (?:MZ )?Benchmark\s*"
 )
@@ -71,9 +75,10 @@ _NAMED = re.compile(r"(?:^|[\s/])(bt|cg|ep|ft|is|lu|mg|sp|ua|dc|dt)[ .]([SWA-F])
 
 def _fill(draft: Draft) -> None:
     block: Block | None = None
-    begun = 0
+    begun, lines, usual = 0, dict[str, int](), dict[str, None]()
     for line in draft.lines(LONGEST_LINE):
         if line.startswith(_LINE):
+            _tell_twice(draft, line, lines)
             _take_line(draft, line)
         elif _BEGIN.fullmatch(line):
             _end(draft, block)
@@ -87,11 +92,16 @@ def _fill(draft: Draft) -> None:
         elif _ONE_LINE.fullmatch(line):
             _end(draft, block)
             block, begun = None, 0
-            _one_line(draft, line)
+            _tell_twice(draft, line, lines)
+            usual |= _one_line(draft, line, usual)
+        elif usual and _NAMED.match(line):
+            draft.problem(f"a result is not whole: {shown(line.strip())}", "cut")
         elif block is not None and _END.fullmatch(line):
             _end(draft, block)
             block = None
-        elif block is not None and (label := _LABEL.fullmatch(line)):
+        elif (label := _LABEL.fullmatch(line)) and block is None:
+            tell_outside(draft, label[1], _LABELS)
+        elif label and block is not None:
             if label[1] == "Version":
                 draft.version = draft.version or label[2]
             block.take(label[1], label[2], draft.line)
@@ -109,13 +119,19 @@ def _take_line(draft: Draft, line: str) -> None:
         draft.row(row)
 
 
+def _tell_twice(draft: Draft, line: str, lines: dict[str, int]) -> None:
+    """Note a result that was printed before, to the last digit."""
+    if (first := lines.setdefault(line, draft.line)) != draft.line:
+        draft.problem(f"line {first} stands here again", "noted")
+
+
 def _begin(draft: Draft, name: str) -> Block:
     draft.table(name, _COLUMNS)
     return Block(_LABELS, draft.line)
 
 
-def _one_line(draft: Draft, line: str) -> None:
-    """Read a result whose labels somebody has put into one line."""
+def _one_line(draft: Draft, line: str, usual: Iterable[str]) -> dict[str, None]:
+    """Read a result whose labels somebody has put into one line; return its labels. `usual`: those before."""
     named = _NAMED.search(line)
     block = _begin(draft, named[1].upper() if named else "NPB")
     for part in line.split(";"):
@@ -124,17 +140,27 @@ def _one_line(draft: Draft, line: str) -> None:
                 block.take(name, value[1], draft.line)
     if named:
         block.take("Class", named[2], draft.line)
-    _end(draft, block)
+    _end(draft, block, usual)
+    return dict.fromkeys(block.words)
 
 
-def _end(draft: Draft, block: Block | None) -> None:
+def _end(draft: Draft, block: Block | None, usual: Iterable[str] = ()) -> None:
     """Make a row of a block; raises ParseError where the rates of all and of each do not agree."""
-    if block is None or block.row(draft, _NEEDED) is None:
+    if block is None or block.row(draft, _NEEDED, (*usual, *_usual(block))) is None:
         return
     _check(block.words)
     if "UNSUCCESSFUL" in block.words.get("Verification", "") or "NOT" in block.words.get("Verification", ""):
         name, verdict = draft.tables[-1].name, block.words["Verification"]
         draft.problem(f"the verification of {name} was {verdict}", "said", block.line)
+
+
+def _usual(block: Block) -> Iterator[str]:
+    """Yield what stands in the block of a result with what stands there."""
+    if len(set(block.lines.values())) > 1:  # a line of its own for each
+        yield from (name for name in _ALWAYS if name != "Verification" or "Verfication" not in block.words)
+        for alike in _TOGETHER:
+            if any(label in block.words for label in alike):
+                yield from alike
 
 
 def _check(words: Mapping[str, str]) -> None:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
 from fabriscope.readers import _osu_checks as checks
+from fabriscope.readers import _rows
 from fabriscope.readers._osu_columns import BANDWIDTH, RATE, SIZE, START_UP, VALIDATION, Head, heads, is_heads, varied
 from fabriscope.readers._osu_tests import TITLE, VERSION, Test, terms_of, test_of
 from fabriscope.readers._tables import is_number, is_row, printed
@@ -63,8 +64,6 @@ class _State:
     heads: tuple[Head, ...] = ()
     table: TableDraft | None = None
     windows: tuple[int, ...] = ()
-    is_open: bool = False
-    """No other text has come since the last row."""
     fan: str = ""
     versions: set[str] = field(default_factory=set)
 
@@ -82,7 +81,7 @@ def _fill(draft: Draft) -> None:
     for raw in draft.lines():
         line = raw.strip().strip("\u2502|").strip()
         if state.test is not None and _NUMBERS.fullmatch(line):  # says nothing else
-            state.is_open = _take_numbers(state, state.test, line)
+            _take_numbers(state, state.test, line)
         else:
             _take(state, line)
     _take_last(state)
@@ -102,9 +101,8 @@ def _take(state: _State, line: str) -> None:
         state.draft.problem(complaint, "said")
     if state.test is None or not line:
         _take_said(state, line.lstrip("# "))
-        state.is_open = state.is_open and bool(line)
-    elif not _take_line(state, state.test, line):
-        state.is_open = False
+    else:
+        _take_line(state, state.test, line)
 
 
 def _take_last(state: _State) -> None:
@@ -130,7 +128,7 @@ def _begin(state: _State, title: re.Match[str]) -> None:
         test = test_of(re.match(TITLE, f"OSU MPI Fan {state.fan.capitalize()} Bandwidth Test") or title)
     state.fan = ""
     state.test, state.table, state.heads, state.windows = test, None, (), ()
-    state.title, state.title_line, state.is_open = words, state.draft.line, False
+    state.title, state.title_line = words, state.draft.line
     version = VERSION.match(title["version"])
     if version:
         state.versions.add(version["version"])
@@ -150,34 +148,29 @@ def _close(state: _State) -> None:
     state.test = state.table = None
 
 
-def _take_line(state: _State, test: Test, line: str) -> bool:
-    """Read a line of a test; return whether it was a part of its table."""
+def _take_line(state: _State, test: Test, line: str) -> None:
+    """Read a line of a test."""
     text = line.lstrip("# ").strip()
     words = text.split()
     if _take_said(state, text) or _take_start_up(state, test, text):
-        return False
-    if _SIZES.match(text) and (line.startswith("#") or is_heads(text, test)):
+        return
+    is_size = _SIZES.match(text) is not None and (line.startswith("#") or is_heads(text, test))
+    if is_size or (not is_number(words[0] if words else "") and is_heads(text, test)):
         _new_table(state, test, heads(text, test))
-        return True
-    if not is_number(words[0] if words else "") and is_heads(text, test):
-        _new_table(state, test, heads(text, test))
-        return True
-    if line.startswith("#"):
-        return _take_windows(state, test, text, words)
-    if (state.heads and state.table is not None) or all(map(is_number, words)):
-        return _take_numbers(state, test, line)
-    return False
+    elif line.startswith("#"):
+        _take_windows(state, test, text, words)
+    elif (state.heads and state.table is not None) or all(map(is_number, words)):
+        _take_numbers(state, test, line)
 
 
-def _take_numbers(state: _State, test: Test, line: str) -> bool:
-    """Read a line of numbers alone; return whether it was a part of a table."""
+def _take_numbers(state: _State, test: Test, line: str) -> None:
+    """Read a line of numbers alone."""
     words = line.split()
     if state.heads and state.table is not None:
         row = _varied_row if state.windows else _row
-        return row(state, test, state.table, words)
-    if len(words) > 1:
+        row(state, test, state.table, words)
+    elif len(words) > 1:
         raise ParseError(f"{test.name} has numbers before any heading of its columns: {shown(line)}")
-    return False
 
 
 def _take_said(state: _State, text: str) -> bool:
@@ -206,6 +199,8 @@ def _take_start_up(state: _State, test: Test, text: str) -> bool:
         return False
     if ("Init" not in state.title and len(words) > 1) or ("Hello" not in state.title and len(words) == 1):
         raise ParseError(f"{state.title!r} stands over the result of another test: {shown(text)}")
+    if state.table is not None and state.table.rows:
+        raise ParseError(f"the result of {test.name} stands twice, in line {state.table.rows[-1][0]} too")
     state.test = replace(test, name="osu_init" if len(words) > 1 else "osu_hello")
     state.table = state.draft.table(state.test.name, columns)
     state.table.parameters = list(state.said)
@@ -226,10 +221,9 @@ def _new_table(state: _State, test: Test, found: tuple[Head, ...]) -> None:
     state.heads, state.windows = found, ()
     state.table = state.draft.table(test.name, [head.column for head in found])
     state.table.parameters = list(state.said)
-    state.is_open = True
 
 
-def _take_windows(state: _State, test: Test, text: str, words: Sequence[str]) -> bool:
+def _take_windows(state: _State, test: Test, text: str, words: Sequence[str]) -> None:
     """Begin a table over sizes and windows where a line after a `varied` window has their numbers."""
     if text.startswith("Message Rate Profile"):
         state.heads = varied(test, RATE)
@@ -241,58 +235,41 @@ def _take_windows(state: _State, test: Test, text: str, words: Sequence[str]) ->
             state.table = None
         _new_table(state, test, found)
         state.windows = tuple(whole(word, "a window size", "") for word in words)
-    else:
-        return False
-    return True
 
 
-def _row(state: _State, test: Test, table: TableDraft, words: list[str]) -> bool:
-    """Read a row; return False for a line of another program."""
+def _row(state: _State, test: Test, table: TableDraft, words: list[str]) -> None:
+    """Read a row; pass by a line of another program, and what is left of a row."""
     columns = [head.column for head in state.heads]
     is_first = words[:1] and (is_number(words[0]) if state.heads[0].column.kind != "word" else len(words) > 1)
-    is_begun = state.heads[0].key == SIZE and len(words) > 1 and _VALUE.fullmatch(words[1])
-    if not is_first or (len(words) != len(columns) and not state.is_open and not is_begun):
-        return False
+    is_damaged = len(words) > 1 and words[1][:1].isdigit() and not is_number(words[1])  # others' words behind a number
+    if not is_first or len(words) != len(columns) or is_damaged:
+        return
     if state.heads[0].key == SIZE and not words[0].isdecimal():
-        if len(words) == len(columns) and is_row(words):
+        if is_row(words):
             raise ParseError(f"{test.name} has a size of {shown(words[0])}")
-        return False
-    starts = words[1][:1].isdigit() if len(words) > 1 else True  # a number, maybe with others' words behind it
-    if len(words) != len(columns) or (starts and len(words) > 1 and not is_number(words[1])):
-        if not starts:
-            return False
-        state.draft.problem(f"{words[0]} B of {test.name} have no whole row: {shown(' '.join(words))}", "cut")
-        return True
+        return
     if len(words) > 1 and not any(map(is_number, words[1:])) and not _may_be_no_number(words[1]):
-        return False
+        return
     row = printed(columns, words)
     checks.check_row(test, table, state.heads, words)
     if any(head.key == VALIDATION and row[head.column.head] == "Fail" for head in state.heads):
         state.draft.problem(f"{words[0]} B of {test.name} did not arrive whole", "said")
     state.draft.row(row)
-    state.is_open = True
-    return True
 
 
 def _may_be_no_number(word: str) -> bool:
     return word.lower().lstrip("-") in ("nan", "inf")
 
 
-def _varied_row(state: _State, test: Test, table: TableDraft, words: list[str]) -> bool:
-    if not words or not words[0].isdecimal():
-        return False
-    if len(words) != len(state.windows) + 1:
-        if state.is_open:
-            state.draft.problem(f"{words[0]} B of {test.name} have no whole row", "cut")
-        return state.is_open
+def _varied_row(state: _State, test: Test, table: TableDraft, words: list[str]) -> None:
+    if not words or not words[0].isdecimal() or len(words) != len(state.windows) + 1:
+        return
     columns = [head.column for head in state.heads]
     for place, (window, word) in enumerate(zip(state.windows, words[1:], strict=True)):
         row = printed(columns, [words[0], str(window), word])
         if not place:
             checks.check_growing(test, table, int(row[columns[0].head]))
         state.draft.row(row)
-    state.is_open = True
-    return True
 
 
 _SIGNATURE = re.compile(
@@ -300,4 +277,5 @@ _SIGNATURE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKS = ("OSU", "OMB", "osu", "omb", "Osu", "Omb")
-READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of, _MARKS)
+_AMONG = _rows.Among(re.compile(r"[^#\w]*#|\[ pairs:"), _rows.BEGINS_WITH_NUMBER, _rows.doubling)
+READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of, _MARKS, among=_AMONG)

@@ -27,6 +27,7 @@ from itertools import pairwise
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import span
+from fabriscope.readers import _rows
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, Terms
 
@@ -77,7 +78,7 @@ _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40
 
 def _fill(draft: Draft) -> None:
     title, heads, settings = "results", list[str](), dict[str, Parameter]()
-    begun, is_server = 0, False
+    begun, is_server, before = 0, False, list[str]()
     for line in draft.lines():
         words = line.split()
         if "Waiting for client" in line:
@@ -90,15 +91,16 @@ def _fill(draft: Draft) -> None:
             name = _SETTINGS[setting[1].replace("_", " ")]
             settings.setdefault(name, Parameter(name, int(setting[2])))
         elif "#bytes" in line:
-            heads = _HEADS.findall(line)
+            heads, before = _HEADS.findall(line), []
             draft.table(title).parameters += settings.values()
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
             columns = [_column(head) for head in heads]
             if len({column.head for column in columns}) < len(columns):
                 raise ParseError("a column stands twice")
             draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
+            _check_twice(draft, columns, before, words)
             _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
-            begun = 0
+            before, begun = words, 0
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
             draft.problem(f"perftest says: {shown(line.strip())}", "said")
             begun = 0
@@ -108,6 +110,22 @@ def _fill(draft: Draft) -> None:
         _report(draft, list(settings.values()))
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
+
+
+def _check_twice(draft: Draft, columns: Sequence[Column], before: Sequence[str], words: Sequence[str]) -> None:
+    """Raise ParseError where a row has the size of the one before it.
+
+    With `--run_infinitely`, which looks for no peak, each period has a row. Where both ends print to one terminal, two
+    heads stand together, and the last row may be printed by both.
+    """
+    if before[:1] != words[:1]:
+        return
+    has_no_peak = any(
+        column.head == "BW_peak" and set(word) <= set("0.") for column, word in zip(columns, words, strict=True)
+    )
+    two = draft.tables[-2:]
+    if not has_no_peak and not (before == words and two[0].name == two[-1].name and not two[0].rows):
+        raise ParseError(f"the row of {words[0]} B stands twice, in line {two[-1].rows[-1][0]} too")
 
 
 def _end(draft: Draft, begun: int) -> None:
@@ -250,4 +268,5 @@ READER = Reader(
     _fill,
     _terms,
     ("#bytes", "_Test,", "BW Test", "Latency Test"),
+    among=_rows.Among(re.compile(r"\s*(?:#|Conflicting CPU frequency)"), _rows.BEGINS_WITH_NUMBER, _rows.doubling),
 )

@@ -77,6 +77,10 @@ def _fill(draft: Draft) -> None:
             if row["name"] in section:
                 raise ParseError(f"{row['name']} stands twice in the result of {draft.tables[-1].name}")
             section[row["name"]] = (row["value"], row["unit"])
+        elif row and row["name"] in FIELDS:
+            draft.problem(f"{row['name']} stands outside of a result", "cut")
+        elif section is not None and line[:1].isspace() and line.strip() and "failed" not in line:
+            draft.problem(f"a row of {draft.tables[-1].name} is not whole: {shown(line.strip())}", "cut")
         elif section is not None and "failed" in line:
             draft.problem(f"qperf says: {shown(line.strip())}", "said")
     _end(draft, section)

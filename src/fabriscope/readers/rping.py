@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from fabriscope.readers import _rows
 from fabriscope.readers.base import Column, Draft, Reader, printed_row
 
 COLUMNS = (
@@ -37,4 +38,7 @@ READER = Reader(
     re.compile(r"^(?:client )?ping data: rdma-ping-\d", re.MULTILINE),
     _fill,
     marks=("ping data: rdma-ping-",),
+    among=_rows.Among(
+        re.compile(r"server ping data: "), re.compile(r"(?:client )?ping data"), _rows.growing("ping", "ping")
+    ),
 )

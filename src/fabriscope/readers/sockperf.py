@@ -140,6 +140,8 @@ def _fill(draft: Draft) -> None:
         if "ERROR" in line:
             draft.problem(f"sockperf says: {shown(line.strip())}", "said")
     _end(draft, client)
+    if begun and client is None:
+        draft.problem(f"the client of line {begun} has no result", "cut", begun)
 
 
 def _end(draft: Draft, client: _Client | None) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import exactly, span
+from fabriscope.readers import _rows
 from fabriscope.readers._tables import is_row
 from fabriscope.readers.base import Column, Draft, Reader
 from fabriscope.readers.terms import TWO_BUFFERS, Terms
@@ -76,7 +77,9 @@ def _fill(draft: Draft) -> None:
         elif line.strip().endswith(_CSV_HEAD):
             _end(draft, test)
             test = _Test(draft.line, _TYPICAL, dict(settings))
-        elif test is not None and row and not test.is_ended:
+        elif test is not None and row and (row[1] or not test.is_ended):
+            if test.is_ended:
+                raise ParseError(f"the test of line {test.line} has two final rows")
             _take(draft, test, row)
         elif "UCX  ERROR" in line:
             draft.problem(f"UCX says: {shown(line.strip())}", "said")
@@ -110,8 +113,12 @@ def _take(draft: Draft, test: _Test, row: re.Match[str]) -> None:
         return
     if len(words) != _NUMBER_COUNT:
         raise ParseError(f"a row has {len(words)} columns, and its table {_NUMBER_COUNT}: {shown(row[3].strip())}")
+    if draft.tables:
+        draft.tables[-1].lines.append(draft.line)
     if row[2]:
         test.threads.add(row[2])
+    elif not test.has_stages and test.interim is not None and float(words[0]) <= float(test.interim[1][0]):
+        raise ParseError(f"a row of {words[0]} iterations stands after that of line {test.interim[0]}")
     test.interim = (draft.line, words)
     if row[1] or not test.has_stages:  # the older layout does not say which row is the final one
         _row(draft, test)
@@ -162,4 +169,5 @@ _SIGNATURE = re.compile(
     rf"^[^\n]{{0,40}}\|\s{{0,9}}# iterations \|[^\n]*ile \||\|\s{{0,9}}# iterations \| typical|{_CSV_HEAD}",
     re.MULTILINE,
 )
-READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill, _terms, ("# iterations |", _CSV_HEAD))
+_AMONG = _rows.Among(re.compile(r"\s*[+|]|.*UCX  (?:WARN|INFO|ERROR|DEBUG)"), re.compile(r"(?:Final:|\[thread )?\s*\d"))
+READER = Reader("ucx_perftest", "ucx_perftest", _SIGNATURE, _fill, _terms, ("# iterations |", _CSV_HEAD), among=_AMONG)

@@ -23,6 +23,8 @@ from fabriscope.model.rounding import span
 from fabriscope.readers.base import Column, Draft, Reader, Value
 
 _LINE = re.compile(r"\s*\[([\w%. -]{1,60})\],? (\S[^,]{0,60}), (\S{1,60})\s*")
+_PART = re.compile(r"\s*\[[A-Z]")
+_WITHOUT_RETURN = re.compile(r"READ-MODIFY-WRITE|Intended-.*")
 _JSON = re.compile(
     r'\{\s*"metric"\s*:\s*"([^"]{1,60})",\s*"measurement"\s*:\s*"([^"]{1,60})",\s*"value"\s*:\s*([^}\s,]{1,60})\s*\}'
 )
@@ -118,6 +120,8 @@ def _fill(draft: Draft) -> None:
                 draft.table_parameter("throughput_per_s", number(word, label, "", least=0), "per_s")
             elif draft.tables and not _NO_OPERATION.fullmatch(name):
                 operations.setdefault(name, _Operation(draft.line)).take(label, word)
+        if not text and draft.tables and _PART.match(line) and not _LINE.fullmatch(line):
+            draft.problem(f"a line of the summary is not whole: {shown(line.strip())}", "cut")
         if "Exception in thread" in line or line.startswith("java.lang."):
             draft.problem(f"YCSB says: {shown(line.strip())}", "said")
     _end(draft, operations)
@@ -131,12 +135,25 @@ def _end(draft: Draft, operations: Mapping[str, _Operation]) -> None:
         return
     if not any(one.name == "throughput_per_s" for one in draft.tables[-1].parameters):
         draft.problem("the summary has no throughput", "cut", draft.tables[-1].line)
+    _tell_missing(draft, operations)
     columns: dict[str, Column] = {}
     rows = [(one.line, _row(draft, name, one, columns)) for name, one in operations.items()]
     draft.tables[-1].columns = (_NAME, *_FIELDS.values(), *columns.values(), _OK, _NOT_OK)
     for line, printed in rows:
         if printed is not None:
             draft.row(printed, line=line)
+
+
+def _tell_missing(draft: Draft, operations: Mapping[str, _Operation]) -> None:
+    """Note kinds of operations that lack percentiles which others have, or have not returned as often as were made."""
+    usual = {label: None for one in operations.values() for label in one.percentiles}
+    for name, one in operations.items():
+        lost = [label for label in usual if label not in one.percentiles]
+        if lost and one.words.get("Operations") != "0" and not name.endswith("FAILED"):
+            draft.problem(f"{name} has no {lost[0]}, and other operations have", "cut", one.line)
+        others = [other for kind, other in operations.items() if not _WITHOUT_RETURN.fullmatch(kind)]
+        if not one.returned and one in others and any(other.returned for other in others):
+            draft.problem(f"{name} has no Return, and other operations have", "cut", one.line)
 
 
 def _row(draft: Draft, name: str, one: _Operation, columns: dict[str, Column]) -> dict[str, Value] | None:

@@ -145,7 +145,7 @@ def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
     readers = discover("readers", "READER").plugins
     found: list[_Found] = []
     for document in log.documents(text, readers, name):
-        problem = next((one for one in document.problems if one.kind != "said"), None)
+        problem = next((one for one in document.problems if one.kind in ("refused", "cut")), None)
         if problem is not None:
             left_out.append(f"{name}, line {problem.line}: {problem.text}")
         if document.problem("refused") is None:

@@ -1,0 +1,128 @@
+"""One rule for the tables of all readers: what stands among rows and is none, and which rows are missing.
+
+A reader says what its program prints beside rows inside a table, how a row begins, and which row follows which. The
+rest is done here, when a text was read: a line that no row and nothing else of the program's has taken is told.
+
+A part of a row ("cut") is what begins as one or has two of its numbers; another line ("noted") is one that another
+process wrote to the same terminal, and takes nothing away.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, Protocol
+
+from fabriscope.model.foreign import shown
+
+Wrong = tuple[int, str]
+"""The line of a row, and what is wrong with it."""
+SIZE = "message_size_bytes"
+_PIECE = re.compile(r"(?<![\w.:])\d[\d.]*\s+\d+\.\d|^[\s\d.]*$")
+"""Two numbers of a row, or nothing but digits."""
+_LEFT_OUT = re.compile(r"\s*(?:\.{2,9}|\u2026|\[\.\.\.\])\s*")
+"""What somebody writes where he left out rows."""
+_RULER = re.compile(r"[\s|+=*_.\u2026-]*|`{3}\w*")
+BEGINS_WITH_NUMBER = re.compile(r"[\s|\u2502]*\d+(?![-\d.:/,])")
+"""And with no date and no time of day."""
+_LINES_BEHIND = 2
+"""After the last row, in which the rest of one may stand."""
+
+
+class Rows(Protocol):
+    """A table that was read."""
+
+    name: str
+    line: int
+    rows: list[tuple[int, dict[str, float | str]]]
+    lines: list[int]
+    """Of rows and their parts."""
+
+
+@dataclass(frozen=True)
+class Among:
+    """What a program prints inside its tables."""
+
+    lines: re.Pattern[str]
+    """Matches lines that it prints there and that are no rows, at their beginning."""
+    part: re.Pattern[str] | None = None
+    """Matches the beginning of a row, and of what is left of one."""
+    missing: Callable[[Rows, str], Iterator[Wrong]] | None = None
+    """Yields what is wrong with the order of a table's rows; also given the text."""
+
+
+def check(
+    text: str, numbers: Sequence[int], tables: Sequence[Rows], told: Iterable[int], among: Among
+) -> Iterator[tuple[str, Literal["cut", "noted"], int]]:
+    """Yield what stands among the rows of tables that were read, and which rows are missing: the words, kind and line.
+
+    `numbers` are those of the text's lines in the file, empty where they are the same; `told` are lines of problems.
+    """
+    if not any(table.rows for table in tables):
+        return
+    lines = text.splitlines()
+    text_of = dict(zip(numbers or range(1, len(lines) + 1), lines, strict=False))
+    taken = {line for table in tables for line in table.lines} | set(told)
+    begins = sorted({table.line for table in tables} | {max(text_of, default=0) + 1})
+    for table in (table for table in tables if table.rows):
+        end = begins[bisect_right(begins, table.line)]
+        region = range(table.line + 1, min(max(table.lines) + 1 + _LINES_BEHIND, end))
+        strays = [(number, text_of[number]) for number in region if number not in taken and number in text_of]
+        parts, others = _strays(table, among, strays)
+        if parts:
+            yield f"a row of {table.name} is not whole: {_shown(parts)}", "cut", parts[0][0]
+        if others:
+            yield f"among the rows of {table.name} stands what is none of them: {_shown(others)}", "noted", others[0][0]
+        is_shortened = any(_LEFT_OUT.fullmatch(stray) for line, stray in strays if line < max(table.lines))
+        if among.missing is not None and not parts and not is_shortened:
+            for line, what in among.missing(table, text):
+                yield what, "cut", line
+
+
+def _strays(table: Rows, among: Among, strays: Sequence[Wrong]) -> tuple[list[Wrong], list[Wrong]]:
+    """Return what is left of rows into which other processes' lines ran, and such lines."""
+    first, last = min(table.lines), max(table.lines)
+    parts, others = [], []
+    for line, text in strays:
+        if _RULER.fullmatch(text) or among.lines.match(text):
+            continue
+        if (among.part and among.part.match(text)) or _PIECE.search(text):
+            parts.append((line, text))
+        elif first < line < last:
+            others.append((line, text))
+    return parts, others
+
+
+def _shown(found: Sequence[Wrong]) -> str:
+    more = f" (and {len(found) - 1} lines more)" if len(found) > 1 else ""
+    return f"{shown(' '.join(found[0][1].split()))}{more}"
+
+
+def doubling(table: Rows, _text: str = "") -> Iterator[Wrong]:
+    """Yield where sizes are not doubled from row to row, as programs do that sweep over them."""
+    for (_, before), (line, values) in pairwise(table.rows):
+        less, more = (_number(one, SIZE) for one in (before, values))
+        after = 2 * less if less else 1
+        if more > after and (less or not math.log2(more).is_integer()):
+            yield line, f"{table.name} has no row of {after:.0f} B between {less:.0f} and {more:.0f} B"
+
+
+def _number(values: Mapping[str, float | str], name: str) -> float:
+    value = values.get(name, math.nan)
+    return math.nan if isinstance(value, str) else float(value)
+
+
+def growing(column: str, what: str) -> Callable[[Rows, str], Iterator[Wrong]]:
+    """Return a check for a column that counts from row to row, and begins at 0 again."""
+
+    def missing(table: Rows, _text: str) -> Iterator[Wrong]:
+        for (_, before), (line, values) in pairwise(table.rows):
+            less, more = (_number(one, column) for one in (before, values))
+            if more not in (less + 1, 0) or more == less:
+                yield line, f"{what} {more:.0f} stands after {what} {less:.0f}"
+
+    return missing
