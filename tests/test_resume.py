@@ -73,6 +73,14 @@ def copied(begun: Path, tmp_path: Path) -> Path:
     return shutil.copytree(begun, tmp_path / "run")
 
 
+@pytest.fixture(scope="module")
+def ended(begun: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run, gone on with to its end."""
+    path = shutil.copytree(begun, tmp_path_factory.mktemp("ended") / "run")
+    assert go_on(path).is_complete
+    return path
+
+
 def go_on(path: Path, **options: bool) -> run.RunSummary:
     return run.resume(path, QuietProgress(), threading.Event(), **options)
 
@@ -130,15 +138,14 @@ def test_what_was_not_touched_goes_on(copied: Path) -> None:
         ("name: short", "name: [", "plan.yaml: line 2: it was changed after it was written"),
     ],
 )
-@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize("state", ["begun", "ended"])
 def test_a_changed_plan_is_refused_with_what_differs(
-    copied: Path, old: str, new: str, words: str, is_complete: bool
+    state: str, old: str, new: str, words: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if is_complete:
-        go_on(copied)
-    plan = copied / "plan.yaml"
+    path = shutil.copytree(request.getfixturevalue(state), tmp_path / "run")
+    plan = path / "plan.yaml"
     plan.write_text(plan.read_text().replace(old, new))
-    sentence = refused(copied)
+    sentence = refused(path)
     assert words in sentence
     assert "start a new run" in sentence
 
