@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fabriscope.analysis.values.batches import batches
 from fabriscope.model.measurement import PARTIAL
 from fabriscope.model.run_data import RunData
 
-BATCHES = 24
 STEPS = 2**16
 """Logs are added up as whole numbers of such steps, so that the order of adding changes no digit."""
 LEAST_SHIFT = 0.05
@@ -43,10 +43,8 @@ def bursts(run: RunData) -> pl.DataFrame:
     `log_median` is of the time per operation, `sample` the median of the samples as they were recorded, the sums are
     of the logs. A few launches at a time: medians need all their samples in memory.
     """
-    launch_ids = sorted(record.launch_id for record in run.journal if record.samples)
-    step = math.ceil(len(launch_ids) / BATCHES) or 1
-    batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
-    parts = [_bursts_of(run.samples.filter(pl.col("launch_id").is_between(some[0], some[-1]))) for some in batches]
+    together = batches(run, (record.launch_id for record in run.journal if record.samples))
+    parts = [_bursts_of(run.samples.filter(pl.col("launch_id").is_between(some[0], some[-1]))) for some in together]
     return pl.concat(parts) if parts else pl.DataFrame(schema=BURST_SCHEMA)
 
 

@@ -19,6 +19,7 @@ from fabriscope.analysis.frames import (
 )
 from fabriscope.analysis.proof.transport import without_refuted
 from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.batches import batches
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
@@ -33,7 +34,6 @@ from fabriscope.model.ranks import layout_from
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
-BATCHES = 24
 _SEEN_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,
@@ -143,10 +143,8 @@ def _condense(run: RunData) -> pl.DataFrame:
 
     A few launches at a time: medians need all their samples in memory, and a run's would need a gigabyte.
     """
-    launch_ids = sorted(record.launch_id for record in run.journal)
-    step = math.ceil(len(launch_ids) / BATCHES) or 1
-    batches = [launch_ids[start : start + step] for start in range(0, len(launch_ids), step)]
-    return pl.concat([_condense_batch(run.samples.filter(_among(batch))) for batch in batches or [[]]])
+    together = batches(run, (record.launch_id for record in run.journal))
+    return pl.concat([_condense_batch(run.samples.filter(_among(some))) for some in together or [[]]])
 
 
 def _of_streams(run: RunData) -> pl.DataFrame:

@@ -16,6 +16,7 @@ import polars as pl
 from fabriscope.analysis.frames import CASE_COLUMNS, CASE_SCHEMA, PlannedCase
 from fabriscope.analysis.numbers.medians import median_with_interval
 from fabriscope.analysis.rows import rows_of
+from fabriscope.analysis.values.batches import batches
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.model.measurement import OPERATION
@@ -23,7 +24,6 @@ from fabriscope.model.metrics import METRICS, metric_of
 from fabriscope.model.quantity import Kind, Operations
 from fabriscope.model.run_data import RunData
 
-BATCHES = 24
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 """Name to the share of a launch's operations that are not slower."""
 BY_WORD = {"p99": Operations.P99, "p99.9": Operations.P99_9}
@@ -103,11 +103,8 @@ def launch_tails(run: RunData) -> list[LaunchTail]:
 
     A percentile is the least time that so large a share of the operations does not exceed.
     """
-    launch_ids = sorted(record.launch_id for record in run.journal)
-    step = math.ceil(len(launch_ids) / BATCHES) or 1
     found: list[LaunchTail] = []
-    for start in range(0, len(launch_ids), step):
-        some = launch_ids[start : start + step]
+    for some in batches(run, (record.launch_id for record in run.journal)):
         found += rows_of(_tails_of(run.samples.filter(pl.col("launch_id").is_between(some[0], some[-1]))), LaunchTail)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from fabriscope.analysis.numbers.neighbours import Series
+from fabriscope.analysis.values.batches import batches
 from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.measurement import OPERATION
@@ -17,8 +17,6 @@ from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 from fabriscope.model.turns import TurnsTaken
 
-BATCHES = 24
-"""In which samples are read: medians need all of theirs in memory."""
 LEAST_CYCLES = 3
 """Of fewer a median says no more than the launch's own."""
 SeriesOf = Mapping[tuple[int, str], Series]
@@ -35,11 +33,8 @@ def turn_series(run: RunData) -> SeriesOf:
     if not in_turns:
         return {}
     streams = [case_id for case_id, case in run.manifest.cases.items() if kind_of(case.benchmark).pattern in OF_STREAMS]
-    launch_ids = sorted(in_turns)
-    step = math.ceil(len(launch_ids) / BATCHES)
     found: dict[tuple[int, str], Series] = {}
-    for start in range(0, len(launch_ids), step):
-        batch = launch_ids[start : start + step]
+    for batch in batches(run, in_turns):
         bursts = _bursts(run.samples.filter(pl.col("launch_id").is_in(batch), ~pl.col("case_id").is_in(streams)))
         for (launch_id,), part in bursts.partition_by("launch_id", as_dict=True, maintain_order=True).items():
             found |= {(launch_id, case_id): one for case_id, one in _of_launch(part, *in_turns[launch_id])}
