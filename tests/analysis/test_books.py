@@ -12,7 +12,7 @@ from tests.analysis.book_cases import CASES, HARD_ROCE, MB, ROCE, SECOND, TCP, C
 from tests.analysis.hand_watches import HEADERS, Scene
 
 from fabriscope.analysis.proof.books import balance
-from fabriscope.analysis.proof.doubts import ELSEWHERE_SHARE
+from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE
 from fabriscope.model.counters import BESIDE, OTHER, PROVED, REFUTED, UNDECIDED, Expectation, Watch
 
 

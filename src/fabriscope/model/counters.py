@@ -50,6 +50,10 @@ class Connection:
     """The kernel's name for the socket: never given twice while it runs. 0 where it is not known."""
     space: str = ""
     """The network namespace that it is in, if that is one that the job made; empty for the host's."""
+    has_time_stamps: bool | None = None
+    """Whether its packets have TCP's option of time stamps (12 bytes); None where nobody asked."""
+    longer_bytes: Whole32 = 0
+    """How much longer the headers of its packets may be, for other options, as far as their size tells."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,10 @@ class Watch:
     where nobody said."""
     other_datagrams: tuple[str, ...] | None = None
     """Sockets of UDP that reach other hosts and are not the job's, in words (`port 5353`); None where nobody looked."""
+    has_datagrams: bool = False
+    """Whether a process of the job had a socket of UDP, be it for a moment in which nobody looked."""
+    unsent_bytes: int = 0
+    """What the job had left to the kernel that was not sent, or not acknowledged, at the last reading."""
     late_ns: DurationNs = 0
     """By how much the latest of the looks at the job came too late: what lived for less may have been missed."""
 

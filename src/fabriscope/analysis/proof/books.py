@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fabriscope.analysis.proof.aside import beside, carriers_beside
 from fabriscope.analysis.proof.carriers import carriers, closure_error
 from fabriscope.analysis.proof.doubts import (
-    ELSEWHERE_SHARE,
-    WIRE_UP_BYTES,
-    beside,
     datagrams_because,
     doubt_about,
     spoilt_because,
     unfit_because,
     wire_up_bytes,
 )
-from fabriscope.analysis.proof.evidence import FOUND_SHARE, LEAST_PORT_BYTES, MEMORY, Evidence
+from fabriscope.analysis.proof.evidence import (
+    ELSEWHERE_SHARE,
+    FOUND_SHARE,
+    LEAST_PORT_BYTES,
+    MEMORY,
+    WIRE_UP_BYTES,
+    Evidence,
+)
+from fabriscope.analysis.proof.found import Found
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
@@ -57,7 +63,7 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = _shares(evidence)
     may_leave = judged.verdict == PROVED or (judged.verdict == UNDECIDED and expected.transport == "shm")
     if may_leave and (aside := beside(evidence)):
-        carried = filter(None, (judged.carried_by, *evidence.beside))
+        carried = filter(None, (judged.carried_by, *carriers_beside(evidence)))
         judged = Books(REFUTED, f"{judged.because}; but {aside}", " and ".join(carried))
     spoilt = spoilt_because(evidence)
     doubt = "" if spoilt else doubt_about(judged, evidence)
@@ -227,14 +233,14 @@ def _shares(evidence: Evidence) -> Books:
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
         text = f"{carried} between {evidence.parties} were carried by {name}{evidence.inside}"
-        if unclear:
-            text += f"; of {bytes_text(unclear)} more by {_listed(found.unclear)} no holder was seen"
-        return Books(PROVED, text, name)
+        return Books(PROVED, text + _unseen(found), name)
     carried = _listed(found.elsewhere)
     loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
     if slack and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
         text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}; of datagrams as much as"
         return Books(UNDECIDED, f"{text} {bytes_text(slack)} may be somebody else's")
+    if unclear and other < ELSEWHERE_SHARE * (asked + other + found.unclear_asked_bytes):
+        return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}{_unseen(found)}")
     is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
     if is_wire_up:
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
@@ -246,6 +252,12 @@ def _shares(evidence: Evidence) -> Books:
     total = bytes_text(asked + other)
     text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"
     return Books(REFUTED, text, f"{name} and {carried}")
+
+
+def _unseen(found: Found) -> str:
+    """Return what connections moved of which no holder was seen, as the end of a sentence."""
+    size = sum(found.unclear.values())
+    return f"; of {bytes_text(size)} more by {_listed(found.unclear)} no holder was seen" if size else ""
 
 
 def _nothing_found(evidence: Evidence, shared: str) -> Books:
@@ -320,9 +332,9 @@ def _nothing_between(evidence: Evidence) -> str:
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in evidence.ownerless.items()]
     if names:
         return f"{', '.join(names)} have no owner"
-    if any((beside := evidence.all_beside).values()):
-        size = bytes_text(sum(beside.values()))
-        return f"the job moved {size} by {' and '.join(beside)}, though not from rank to rank"
+    if any((moved := carriers_beside(evidence, even_asked=True)).values()):
+        size = bytes_text(sum(moved.values()))
+        return f"the job moved {size} by {' and '.join(moved)}, though not from rank to rank"
     stayed = sum(one.size_bytes for one in evidence.transfers if one.source == one.target)
     return f"{bytes_text(stayed)} stayed inside hosts" if stayed else "nothing was sent"
 

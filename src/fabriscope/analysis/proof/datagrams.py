@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.headers import TCP_BYTES, TIME_STAMP_BYTES, UDP_BYTES
-from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
+from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
@@ -55,7 +55,8 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
             most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
             # The rest is the least that it can be: its middle is told of what is known to be the job's.
             size = min(line.rest_bytes + line.slack_bytes + shorter, most)
-            if size >= LEAST_COUNTED_BYTES and _is_possible(size, line, meter):
+            least = HOUSEKEEPING_BYTES if count else LEAST_COUNTED_BYTES
+            if size >= least and _is_possible(size, count, line, meter):
                 line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
         found.append(line)
     return found
@@ -77,15 +78,21 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     for line in lines:
         # The account of the wire took TCP's headers off datagrams too, which have shorter ones.
         packets = line.packet_count if count is None else min(count, line.packet_count)
-        rest += max(0, line.rest_bytes + SHORTER_BYTES * max(0, packets - line.datagram_count)) + line.again_bytes
+        # What the idle host moved it need not move now.
+        moved = line.rest_bytes + line.background_bytes
+        rest += max(0, moved + SHORTER_BYTES * max(0, packets - line.datagram_count)) + line.again_bytes
     return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
 
 
-def _is_possible(size: int, line: Line, meter: Meter) -> bool:
-    """Return whether the datagrams of an interface may have carried these bytes: a few of them carry little."""
+def _is_possible(size: int, all_count: int, line: Line, meter: Meter) -> bool:
+    """Return whether the datagrams of a host, `all_count` of them, may have carried these bytes by one interface.
+
+    A few of them carry little.
+    """
     if line.other_packets is None:
         return True
-    count, mtu_bytes = max(line.datagram_count, line.other_packets), meter.watch.mtu_bytes.get(line.interface, 0)
+    count = max(all_count, line.other_packets - meter.forwarded_count())
+    mtu_bytes = meter.watch.mtu_bytes.get(line.interface, 0)
     return count >= MANY or size <= count * mtu_bytes
 
 
@@ -99,7 +106,7 @@ def at_both_ends(lines: Sequence[Line]) -> list[Line]:
         for place, line in enumerate(found):
             is_open = line.direction == theirs and line.interface != LOOPBACK and not line.datagram_bytes
             size = min(line.rest_bytes, round(MATCHED_SHARE * _unmatched(found, line.host, mine, theirs)))
-            if is_open and size >= LEAST_COUNTED_BYTES:
+            if is_open and size >= HOUSEKEEPING_BYTES:
                 found[place] = replace(line, rest_bytes=line.rest_bytes - size, datagram_bytes=size)
     return found
 

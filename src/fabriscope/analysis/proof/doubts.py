@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
-from fabriscope.analysis.proof.evidence import FOUND_SHARE, MEMORY, Evidence, port_words
+from fabriscope.analysis.proof.aside import beside, confided, handed_on, launched
+from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, MEMORY, WIRE_UP_BYTES, Evidence, port_words
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
+from fabriscope.analysis.proof.missing import (
+    CAME_AND_WENT,
+    gone_because,
+    loose_because,
+    ownerless_because,
+    unsent_because,
+)
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.proof.transfers import OUTWARD, RANKS, UNCLEAR
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 
-ELSEWHERE_SHARE = 1 - FOUND_SHARE
-"""What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
-WIRE_UP_BYTES = 128 << 10
-"""The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
-CAME_AND_WENT = "came and went"
-"""Names the problem that interfaces lived between two readings: no harm where no socket of the job needs no address."""
 HARMLESS_PROBLEMS = ("ethtool", "driver", "statistic", CAME_AND_WENT)
 """Parts of names of what could not be read and no verdict rests on."""
 LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 LATE_NS = 100_000_000
 """A look that is this late was missed: a pipe or a Unix socket may have lived and gone."""
-
-_CONFIDANTS_MOVED = "launchers and others that the job talks to, or may have started, moved"
 
 
 def wire_up_bytes(evidence: Evidence) -> int:
@@ -83,6 +83,8 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     expected = evidence.expected
     # What a program sent and its connections are known to have carried needs no other counter.
     is_told = expected.payload_bytes is not None and expected.transport != "shm"
+    if unsent := unsent_because(judged, evidence):
+        return unsent
     if evidence.uncounted and not (judged.verdict == PROVED and is_told):
         return evidence.uncounted
     if not evidence.is_between_hosts and expected.payload_bytes is None and (channel := _channel(judged, evidence)):
@@ -94,14 +96,14 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
         return datagrams
     if judged.verdict == REFUTED and not is_told and expected.transport in RDMA_TRANSPORTS:
         ports = {one.name for one in evidence.ports}
-        if ownerless := _ownerless(evidence, ports):
+        if ownerless := ownerless_because(evidence, ports):
             return ownerless
-    if judged.verdict == REFUTED and not is_told and (handed_on := _handed_on(evidence)):
-        return handed_on
+    if judged.verdict == REFUTED and not is_told and (by_others := handed_on(evidence)):
+        return by_others
     if judged.verdict == PROVED and not is_told:
-        ownerless = _ownerless(evidence) or _gone(evidence) or _confided(evidence) or _launched(evidence)
-        if ownerless:
-            return ownerless
+        for doubt in (ownerless_because, loose_because, gone_because, confided, launched):
+            if why := doubt(evidence):
+                return why
     if expected.transport != "tcp":
         return ""
     unplaced = sum(evidence.found.unplaced.values())
@@ -125,7 +127,8 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * every
     if payload:
         least = ELSEWHERE_SHARE * sum(payload.values())
-    aside = hidden + (found.elsewhere_bytes if judged.verdict == PROVED else 0)  # both are not what was asked for
+    is_past = judged.verdict == PROVED and evidence.expected.transport  # both are not what was asked for
+    aside = hidden + (found.elsewhere_bytes if is_past else 0)
     if not hidden or aside < least or (judged.verdict == REFUTED and passed_by(evidence)):
         return ""
     may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
@@ -150,37 +153,6 @@ def _others_at_ports(judged: Books, evidence: Evidence) -> str:
     return f"others on {hosts} use {names} too, whose counters do not say whose bytes they counted"
 
 
-def _ownerless(evidence: Evidence, among: Container[str] | None = None) -> str:
-    """Return which interfaces moved bytes that nothing accounts for, too many to be nothing beside the job's."""
-    found = evidence.found
-    is_memory = evidence.expected.transport == "shm"  # of which no counter knows how much it carried
-    least = WIRE_UP_BYTES if is_memory else ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes)
-    large = {key: size for key, size in evidence.ownerless.items() if size > least}
-    large = {key: size for key, size in large.items() if among is None or key[1] in among}
-    names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
-    return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
-
-
-def _gone(evidence: Evidence) -> str:
-    """Return which interface or port was lost from sight: what it carried since is not known.
-
-    It has an address, or the job had sockets that need none (packet sockets).
-    """
-    for host, happened in evidence.disturbed.items():
-        needs_none = evidence.ranks.datagram_kinds(host) - {"udp"}
-        for name, text in happened.items():
-            if name in evidence.watches[host].doors:  # to a namespace of the job's: what left the host by others counts
-                continue
-            addresses = evidence.watches[host].addresses.get(name, ())
-            if needs_none or any(not one.lower().startswith("fe80:") for one in addresses):
-                return f"{name} of {host}: {text}; what it carried may be the job's"
-    for host, watch in evidence.watches.items():
-        removed = [text for name, text in watch.problems.items() if CAME_AND_WENT in name]
-        if removed and evidence.ranks.datagram_kinds(host) - {"udp"}:
-            return f"{removed[0]} of {host} came and went; what it carried may be the job's"
-    return ""
-
-
 def _channel(judged: Books, evidence: Evidence) -> str:
     """Return what without a counter may have carried what is judged: a pipe, a Unix socket, memory that was read.
 
@@ -202,42 +174,6 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         )
         return f"{judged.because}; but {missed} meanwhile"
     return ""
-
-
-def beside(evidence: Evidence) -> str:
-    """Return what the job moved elsewhere though not from rank to rank, if that is not little.
-
-    It is a copy beside the ranks, or what a rank and somebody else's process tell each other.
-    """
-    is_within = not evidence.ranks.is_parallel and not evidence.is_between_hosts
-    why = "to other hosts" if is_within else "though not from rank to rank"
-    return _aside(evidence, evidence.beside, "the job also moved", why)
-
-
-def _confided(evidence: Evidence) -> str:
-    """Return what services moved elsewhere that the job talks to."""
-    return _aside(evidence, evidence.confided, _CONFIDANTS_MOVED, "which may be the job's")
-
-
-def _handed_on(evidence: Evidence) -> str:
-    """Return what left the host by services that the job talks to, where nothing else of the job's did."""
-    if evidence.expected.transport == "shm":
-        return ""
-    return _aside(evidence, evidence.handed_on, _CONFIDANTS_MOVED, "which may be the job's")
-
-
-def _launched(evidence: Evidence) -> str:
-    """Return what launchers told each other elsewhere: more than their own words is what ranks print or read."""
-    return _aside(evidence, evidence.by_launchers, "launchers told each other", "as they pass on what ranks print")
-
-
-def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:
-    found, size = evidence.found, sum(moved.values())
-    if not evidence.expected.transport or evidence.expected.payload_bytes is not None:
-        return ""
-    if size < max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
-        return ""
-    return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -13,8 +13,9 @@ from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of, hosts_by_a
 from fabriscope.analysis.proof.found import Found
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
-from fabriscope.analysis.proof.routes import places_of, resent_to, routed, routes_of, through_doors
+from fabriscope.analysis.proof.routes import resent_to, routed, routes_of, through_doors
 from fabriscope.analysis.proof.transfers import OTHERS, OUTWARD, RANKS, UNCLEAR, Transfer, not_the_jobs, transfers_of
+from fabriscope.analysis.proof.unplaced import places_of, spread, without_unplaced
 from fabriscope.analysis.proof.wire import Meter, Port, disturbances, lines_of, without_ip
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB, Expectation, Ownerless, Watch
@@ -25,6 +26,10 @@ LEAST_PORT_BYTES = 4_096
 """A port that moved less did nothing but its own management; where the payload is known, its 2 % are the limit."""
 FOUND_SHARE = 0.98
 """The share of the payload to be found on the fabric that was asked for: all but the closure error's 2 %."""
+ELSEWHERE_SHARE = 1 - FOUND_SHARE
+"""What is elsewhere is nothing below this share: addresses being exchanged, a probe of another way."""
+WIRE_UP_BYTES = 128 << 10
+"""The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
 MOST_OPTION_BYTES = 40
 """An IPv4 header may be this much longer than without options."""
 OWNERLESS_SHARE = 0.02
@@ -51,11 +56,12 @@ class Evidence:
         for host, meter in self._meters.items():
             peers = [one for other in flows for one in flows[other] if other != host]
             lines, ports = _account(meter, flows[host], peers)
-            flows[host] = routed(lines, flows[host], resent_to(flows[host], peers))
+            flows[host] = routed(lines, flows[host], peers)
             lines, ports = _account(meter, flows[host], peers)
             if routes := {**routes_of(lines), **places_of(lines, flows[host])}:
                 flows[host] = rerouted(flows[host], routes)
                 lines, ports = _account(meter, flows[host], peers)
+            lines = without_unplaced(lines, flows[host])
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
@@ -64,13 +70,14 @@ class Evidence:
         if self.ranks.is_parallel and not self._talk(every):  # programs without MPI, one from each rank
             self.ranks.is_parallel = False
             every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=False))
-        every = [self._as_iwarp(one) for one in every]
+        every = spread([self._as_iwarp(one) for one in every], self.lines)
         every += books_datagrams.transfers(self.lines)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, JOB, OTHERS)]
         self._drop_carried_again()
-        self._aside = [one for one in every if one.kind in (BESIDE, CONFIDANT, JOB)]
-        if self._asks_for_what_stays and not self.is_between_hosts:  # what leaves the host is past that
-            self._aside += [replace(one, kind=BESIDE) for one in self.transfers if one.source != one.target]
+        self.aside = [one for one in every if one.kind in (BESIDE, CONFIDANT, JOB)]
+        """What the job moved, or those that it talks to, though not from rank to rank."""
+        if self.asks_for_what_stays and not self.is_between_hosts:  # what leaves the host is past that
+            self.aside += [replace(one, kind=BESIDE) for one in self.transfers if one.source != one.target]
 
     def _talk(self, transfers: Sequence[Transfer]) -> bool:
         """Return whether ranks that a launcher numbered told each other anything, or may have."""
@@ -130,14 +137,15 @@ class Evidence:
         holders = set(self.ranks.hosts) or set(self.watches)
         if len(holders) > 1:
             return True
-        if self._asks_for_what_stays:
+        if self.asks_for_what_stays:
             return False
         left = sum(one.size_bytes for one in self.transfers if one.source != one.target)
         stayed = sum(one.size_bytes for one in self.transfers if one.source == one.target)
         return left >= FEW_BYTES or left > stayed
 
     @property
-    def _asks_for_what_stays(self) -> bool:
+    def asks_for_what_stays(self) -> bool:
+        """Return whether it was asked for what does not leave a host."""
         return self.expected.transport == "shm" or LOOPBACK in self.expected.interfaces.values()
 
     @cached_property
@@ -228,7 +236,7 @@ class Evidence:
         names = list(dict.fromkeys(ends[host] for host in ends if host in hosts))
         what = asked.transport or "any transport"
         if asked.takes_datagrams:
-            kinds = {one.carrier for one in judged if self._is_on_fabric(one)} or {what}
+            kinds = {one.carrier for one in judged if self.is_on_fabric(one)} or {what}
             what = " and ".join(sorted(kinds))
         return f"{what} over {' and '.join(names)}" if names else what
 
@@ -265,7 +273,7 @@ class Evidence:
         name, is_unplaced = carrier_name(one), is_asked and self._is_unplaced(one)
         if is_unplaced:
             found.unplaced[name] = found.unplaced.get(name, 0) + one.size_bytes
-        elif is_kernels and is_asked and self._is_on_fabric(one):
+        elif is_kernels and is_asked and self.is_on_fabric(one):
             found.unclear_asked_bytes += one.size_bytes
         into = found.unclear if is_kernels or is_unplaced else found.elsewhere
         into[name] = into.get(name, 0) + one.size_bytes
@@ -276,7 +284,7 @@ class Evidence:
 
     def is_asked(self, one: Transfer) -> bool:
         """Return whether a transfer went by what was asked for."""
-        return self._is_asked_carrier(one) and self._is_on_fabric(one)
+        return self._is_asked_carrier(one) and self.is_on_fabric(one)
 
     def _take_port(self, found: Found, port: Port) -> None:
         if not self.have_verbs or port.is_connections or self._is_others(port):
@@ -329,13 +337,14 @@ class Evidence:
     def datagram_slack_bytes(self) -> int:
         """Return how much more or less the job's datagrams may have carried.
 
-        Readings are not of one moment, and packets of other protocols may be as large as any.
+        Readings are not of one moment, and packets of other protocols, or of other hosts, may be as large as any.
         """
-        lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
-        loose = [
-            one.slack_bytes + one.stranger_count * self.watches[one.host].mtu_bytes.get(one.interface, 0)
-            for one in lines
-        ]
+        loose = []
+        for one in self.lines:
+            if one.datagram_bytes and one.direction == "out":
+                packets = min(one.packet_count, one.stranger_count + self._meters[one.host].forwarded_count())
+                mtu_bytes = self.watches[one.host].mtu_bytes.get(one.interface, 0)
+                loose.append(one.slack_bytes + one.longer_bytes + min(one.datagram_bytes, packets * mtu_bytes))
         return sum(size for size in loose if size > LEAST_COUNTED_BYTES)
 
     @cached_property
@@ -363,7 +372,8 @@ class Evidence:
         is_open_goal = one.carrier == books_datagrams.UDP and one.target == books_datagrams.ELSEWHERE
         return is_open_goal and any(one.source == source != target for source, target in payload)
 
-    def _is_on_fabric(self, one: Transfer) -> bool:
+    def is_on_fabric(self, one: Transfer) -> bool:
+        """Return whether both ends of a transfer used the interfaces that were asked for."""
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
         return all(self._is_over(host, name) for host, name in ends if name is not None)
 
@@ -409,8 +419,10 @@ class Evidence:
     def ownerless(self) -> dict[tuple[str, str], int]:
         """Return host and interface to the bytes that nothing accounts for, in the direction that has more of them."""
         found: dict[tuple[str, str], int] = {}
+        told = self.found.asked_bytes + self.found.elsewhere_bytes or LEAST_COUNTED_BYTES / OWNERLESS_SHARE
         for line in self.lines:
-            if line.rest_bytes > max(OWNERLESS_SHARE * line.counted_bytes, LEAST_COUNTED_BYTES):
+            least = min(LEAST_COUNTED_BYTES, max(OWNERLESS_SHARE * told, line.housekeeping_bytes))
+            if line.rest_bytes > max(OWNERLESS_SHARE * line.counted_bytes, least):
                 key = line.host, line.interface
                 found[key] = max(found.get(key, 0), line.rest_bytes)
         for port in self.ports:  # where the kernel tells who has queue pairs, what went by nobody's has no owner
@@ -419,44 +431,10 @@ class Evidence:
                 found[port.host, port.name] = size
         return found
 
-    @cached_property
-    def beside(self) -> dict[str, int]:
-        """Return carrier to what the job moved past what was asked for, though not from rank to rank."""
-        return self._past(BESIDE)
-
     @property
-    def all_beside(self) -> dict[str, int]:
-        """Return the same, with what went by what was asked for."""
-        return self._past(BESIDE, even_asked=True)
-
-    @cached_property
-    def confided(self) -> dict[str, int]:
-        """Return carrier to what those moved past what was asked for that the job talks to."""
-        return self._past(CONFIDANT)
-
-    @cached_property
-    def by_launchers(self) -> dict[str, int]:
-        """Return carrier to what launchers told each other past what was asked for: what ranks print goes that way."""
-        return self._past(JOB)
-
-    @cached_property
-    def handed_on(self) -> dict[str, int]:
-        """Return carrier to what left the host by those that the job talks to, where it itself sent nothing out."""
-        found: dict[str, int] = {}
-        for one in self._aside:
-            if one.kind == CONFIDANT and one.source != one.target and not self.is_between_hosts:
-                found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
-        return found
-
-    def _past(self, kind: str, *, even_asked: bool = False) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for one in self._aside:
-            is_asked = self.expected.transport == one.carrier and self._is_on_fabric(one)
-            is_between = one.source != one.target
-            is_judged = is_between == self.is_between_hosts or (self._asks_for_what_stays and is_between)
-            if one.kind == kind and is_judged and (even_asked or not is_asked):
-                found[carrier_name(one)] = found.get(carrier_name(one), 0) + one.size_bytes
-        return found
+    def unsent_bytes(self) -> int:
+        """Return what the job had left to be sent when its hosts were read last."""
+        return sum(watch.unsent_bytes for watch in self.watches.values())
 
     def ownerless_lines(self) -> tuple[Ownerless, ...]:
         """Return `ownerless`, the most first."""
@@ -506,7 +484,8 @@ class Evidence:
         """Return which rank had a socket for datagrams, and why it is not known what went by it; empty for neither."""
         why = (books_datagrams.because(host, self._meters[host], self.ranks) for host in self.ranks.hosts)
         first = next(filter(None, why), "")
-        had = self.ranks.datagrams or ("somebody had a UDP socket for a moment" if self.datagram_bytes else "")
+        had = self.ranks.datagrams or self.ranks.short_datagrams
+        had = had or ("somebody had a UDP socket for a moment" if self.datagram_bytes else "")
         return f"{had} ({first})" if first else had
 
     @cached_property

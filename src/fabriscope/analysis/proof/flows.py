@@ -38,6 +38,9 @@ class Flow:
     sent_segments: int | None = None
     """Packets as TCP counts them, those sent again and bare acknowledgements among them; None where it does not."""
     received_segments: int | None = None
+    has_time_stamps: bool | None = None
+    longer_bytes: int = 0
+    """How much longer the headers of its packets may be, for options that nobody counts."""
 
     @property
     def is_ipv6(self) -> bool:
@@ -54,11 +57,14 @@ class _Tally:
         self.received_segments: int | None = 0
         self.role = ""
         self.open_count = 0
+        self.has_time_stamps: bool | None = None
+        self.longer_bytes = 0
         self._base: Connection | None = None
         self._last: Connection | None = None
 
     def add(self, one: Connection, *, is_first: bool) -> None:
         self.role = self.role if self.role == RANK else one.role or self.role
+        self.has_time_stamps, self.longer_bytes = one.has_time_stamps, max(self.longer_bytes, one.longer_bytes)
         if is_first:
             self._base = self._last = None if one.is_closed else one
             self.open_count = int(not one.is_closed)
@@ -120,7 +126,7 @@ def flows_of(watch: Watch) -> list[Flow]:
             Flow(
                 watch.host, (local, local_port), (remote, remote_port), tally.sent, tally.received,
                 tally.retransmitted, tally.role, is_loopback, interface, interface, tally.open_count, space,
-                tally.sent_segments, tally.received_segments,
+                tally.sent_segments, tally.received_segments, tally.has_time_stamps, tally.longer_bytes,
             )
         )  # fmt: skip
     return _turned_back(found)
@@ -165,6 +171,7 @@ def _sum(tallies: Iterable[_Tally]) -> _Tally:
         total.sent_segments = _grown(total.sent_segments, 0, one.sent_segments)
         total.received_segments = _grown(total.received_segments, 0, one.received_segments)
         total.role = total.role if total.role == RANK else one.role or total.role
+        total.has_time_stamps, total.longer_bytes = one.has_time_stamps, max(total.longer_bytes, one.longer_bytes)
     return total
 
 

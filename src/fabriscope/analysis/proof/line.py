@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 LEAST_COUNTED_BYTES = 10_000
 """Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
+HOUSEKEEPING_BYTES, STRANGER_BYTES = 300, 110
+"""Two questions for a hardware address and two answers, by ARP or by IPv6; and the most that one more such packet has,
+or one that tells of groups (MLD)."""
 TUNNEL_BYTES = 80
 """The most that a packet is longer beneath a tunnel: VXLAN over IPv6 adds 70, WireGuard over IPv6 80."""
 TUNNEL_SHARE = 0.125
@@ -49,6 +52,17 @@ class Line:
     """What connections that were open while counters were read may have moved more, or less: taken off the rest."""
     stranger_count: int = 0
     """Of the packets, those of neither TCP nor UDP: of a ping, of ARP."""
+    unplaced_bytes: int = 0
+    """What connections carried by it whose addresses are no interface's, or several interfaces'."""
+    longer_bytes: int = 0
+    """How much longer the headers of its connections may be than those that are reckoned, for other options."""
+
+    @property
+    def housekeeping_bytes(self) -> int:
+        """Return how much the host itself may have told its neighbours."""
+        if self.other_packets is None:
+            return LEAST_COUNTED_BYTES
+        return HOUSEKEEPING_BYTES + STRANGER_BYTES * self.stranger_count
 
     @property
     def error(self) -> float | None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from fabriscope.analysis.proof.flows import SAME_SHARE, Flow
 
+_MOST_ASKED = 100
+"""Ends without a common port are looked through up to this many: each costs all others."""
 Key = tuple[str | None, tuple[str, int], tuple[str, int], str]
 """Host, its own address and port, the other's, and the network namespace of the job's."""
 
@@ -33,22 +35,29 @@ def mirrors_of(ends: Mapping[Key, Flow], hosts: Mapping[str, str]) -> dict[Key, 
 def _translated(
     ends: Mapping[Key, Flow], known: Mapping[Key, Flow], hosts: Mapping[str, str]
 ) -> Iterator[tuple[Flow, Flow]]:
-    """Yield ends of one connection whose address a host translates for a container: they name each other otherwise.
+    """Yield ends of one connection whose addresses or ports a host translates: they name each other otherwise.
 
-    One is in a network namespace of the job's; the other one names that namespace's host. They moved the same.
+    Each names an address of the other's host, or of the host of a network namespace of the job's, and they moved the
+    same. Those that kept a port are asked first.
     """
-    lonely: dict[tuple[str, tuple[str, int]], list[Flow]] = {}
+    lonely: dict[tuple[str, str], list[Flow]] = {}
     for key, one in ends.items():
-        if not (one.space or one.is_loopback or key in known):
-            lonely.setdefault((one.host, one.local), []).append(one)
-    for key, one in ends.items():
-        if not one.space or one.is_loopback or key in known:
-            continue
-        alike = lonely.get((hosts.get(one.remote[0], ""), one.remote), [])
-        other = next((other for other in alike if hosts.get(other.remote[0]) == one.host and _same(one, other)), None)
-        if other is not None:
-            alike.remove(other)
-            yield one, other
+        peer = hosts.get(one.remote[0])
+        if peer is not None and not (one.is_loopback or key in known):
+            lonely.setdefault((one.host, peer), []).append(one)
+    for (host, peer), mine in lonely.items():
+        theirs = lonely.get((peer, host), []) if host < peer else []
+        ports: dict[int, list[Flow]] = {}
+        for other in theirs:
+            ports.setdefault(other.remote[1], []).append(other)
+            ports.setdefault(other.local[1], []).append(other)
+        taken: set[Key] = set()
+        for one in mine:
+            alike = [*ports.get(one.local[1], ()), *ports.get(one.remote[1], ()), *theirs[:_MOST_ASKED]]
+            match = next((other for other in alike if key_of(other) not in taken and _same(one, other)), None)
+            if match is not None:
+                taken.add(key_of(match))
+                yield one, match
 
 
 def _same(one: Flow, other: Flow) -> bool:

@@ -28,6 +28,7 @@ class Ranks:
         self.all: list[tuple[str, Process]] = [(host, one) for (host, _), one in found.items()]
         """Host and process of every rank."""
         self._kernels = {host: watch.kernel for host, watch in watches.items()}
+        self._with_datagrams = [host for host, watch in watches.items() if watch.has_datagrams]
 
     @cached_property
     def hosts(self) -> list[str]:
@@ -117,13 +118,19 @@ class Ranks:
 
     @cached_property
     def datagrams(self) -> str:
-        """Return which one had a socket for datagrams, in words; empty if none had."""
+        """Return which one was seen with a socket for datagrams, in words; empty for none."""
         found = ((host, kind) for host, one in self.all for kind in one.datagrams)
         return next((f"a {self.noun} on {host} had a {kind.upper()} socket" for host, kind in found), "")
 
+    @cached_property
+    def short_datagrams(self) -> str:
+        """Return where one had a socket for datagrams that nobody saw, in words; empty for nowhere."""
+        return next((f"a {self.noun} on {host} had a UDP socket for a moment" for host in self._with_datagrams), "")
+
     def datagram_kinds(self, host: str) -> set[str]:
         """Return the kinds of sockets for datagrams that ranks of a host had."""
-        return {kind for name, one in self.all if name == host for kind in one.datagrams}
+        seen = {kind for name, one in self.all if name == host for kind in one.datagrams}
+        return seen | ({"udp"} if host in self._with_datagrams else set())
 
 
 def _wealth(one: Process) -> tuple[int, int]:

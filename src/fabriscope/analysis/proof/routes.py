@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -31,29 +32,6 @@ def through_doors(lines: Sequence[Line], flows: Sequence[Flow], doors: Mapping[s
     return found
 
 
-def places_of(lines: Sequence[Line], flows: Sequence[Flow]) -> dict[tuple[str, str], str]:
-    """Return (direction, "") of one host to the only interface that can have counted what has no interface's address.
-
-    Connections from an address on loopback, or one that several interfaces had, left by some interface all the same:
-    by the one whose bytes have no owner otherwise, where there is just one that has enough of them.
-    """
-    found, few = {}, []
-    for direction, _ in DIRECTIONS:
-        is_out = direction == "out"
-        open_ones = [one for one in flows if (one.out_interface if is_out else one.in_interface) == ""]
-        size = sum(one.sent_bytes if is_out else one.received_bytes for one in open_ones)
-        enough = [
-            one.interface for one in lines if one.direction == direction and one.rest_bytes >= PLACED_SHARE * size
-        ]
-        if size < LEAST_COUNTED_BYTES:
-            few.append(direction)
-        elif len(enough) == 1 and enough[0] != LOOPBACK:
-            found[direction, ""] = enough[0]
-    for name in list(found.values())[:1]:  # what is too little to be found by itself goes where the rest goes
-        found.update({(direction, ""): name for direction in few})
-    return found
-
-
 def resent_to(flows: Sequence[Flow], peers: Iterable[Flow]) -> dict[str, int]:
     """Return interface of a host to what its peers may have sent it again: of some the other end is not known."""
     ends = {(one.remote, one.local): one.in_interface for one in flows}
@@ -67,15 +45,16 @@ def resent_to(flows: Sequence[Flow], peers: Iterable[Flow]) -> dict[str, int]:
     return {name: size + unknown for name, size in found.items()}
 
 
-def routed(lines: Sequence[Line], flows: Sequence[Flow], resent: Mapping[str, int]) -> list[Flow]:
+def routed(lines: Sequence[Line], flows: Sequence[Flow], peers: Iterable[Flow]) -> list[Flow]:
     """Return the flows, each with the interface that truly counted its bytes, as far as the accounts tell.
 
     Of the connections of one address, a route may send some by another interface: the one that has the address then
     counted as much too little, and the other one as much that has no owner. What was sent again hides that: on its way
-    out a host may have dropped it, and of what came in `resent` may have come twice. Then what has no owner must be as
-    large as the connection.
+    out a host may have dropped it, and what came in may have come twice. Then what has no owner must be as large as the
+    connection. Of two that are as large, a rule sent the one elsewhere whose other end nobody knows by its addresses.
     """
-    found = list(flows)
+    found, peers = list(flows), list(peers)
+    resent, ends = resent_to(flows, peers), {(one.remote, one.local) for one in peers}
     for direction, _ in DIRECTIONS:
         is_out = direction == "out"
         here = [one for one in lines if one.direction == direction and one.interface != LOOPBACK]
@@ -83,10 +62,13 @@ def routed(lines: Sequence[Line], flows: Sequence[Flow], resent: Mapping[str, in
         loose = {one.interface: one.lost_bytes if is_out else resent.get(one.interface, 0) for one in here}
         unsure = {one.interface: TIME_STAMP_BYTES * one.packet_count for one in here}  # of all packets, or of none
         sizes = [one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in found]
-        for number in sorted(range(len(found)), key=lambda number: -sizes[number]):
+        order = [
+            (-round(math.log(size) / (1 - PLACED_SHARE)), (one.local, one.remote) in ends, -size, number)
+            for number, (one, size) in enumerate(zip(found, sizes, strict=True))
+            if size >= LEAST_COUNTED_BYTES
+        ]
+        for *_, number in sorted(order):
             size = sizes[number]
-            if size < LEAST_COUNTED_BYTES:
-                break
             own = found[number].out_interface if is_out else found[number].in_interface
             goal = max(room, key=lambda other: room[other], default=own)
             if own not in room:

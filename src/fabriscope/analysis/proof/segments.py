@@ -27,6 +27,9 @@ class Way:
     payload_bytes: int
     """Of its TCP connections."""
 
+    version6_count: int | None = None
+    """Of the packets, those of IPv6, as IP counts them; None where it does not tell by interface."""
+
     @property
     def others(self) -> int | None:
         """Return how many of its packets are certainly none of TCP's; None where nobody counts segments."""
@@ -68,6 +71,15 @@ def sack_bytes(flows: Sequence[Flow], packet_count: int, *, is_out: bool) -> int
         answered = one.received_bytes if is_out else one.sent_bytes + one.retransmitted_bytes
         answers += answered if packets is None else min(packets, answered)
     return SACK_BYTES * min(packet_count, answers)
+
+
+def longer_bytes(flows: Sequence[Flow], packet_count: int, *, is_out: bool) -> int:
+    """Return the most that options whose length nobody tells add to the headers of an interface's connections."""
+    longer = 0
+    for one in flows:
+        count = one.sent_segments if is_out else one.received_segments
+        longer += one.longer_bytes * min(packet_count, packet_count if count is None else count)
+    return longer
 
 
 def datagram_counts(ways: Sequence[Way], counts: Mapping[str, int]) -> dict[tuple[str, str], int]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
 from fabriscope.analysis.proof.headers import ETHERNET_BYTES, IPV6_BYTES, ROCE_BYTES, headers_of
 from fabriscope.analysis.proof.line import Line, told_apart
-from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped, sack_bytes
+from fabriscope.analysis.proof.segments import Way, datagram_counts, headers_and_dropped, longer_bytes, sack_bytes
 from fabriscope.model.counters import Reading, Watch
 
 SYN_BYTES = 8
@@ -85,6 +85,11 @@ class Meter:
 
     def interface(self, name: str, counter: str) -> int:
         return _grown(self._first.interfaces, self._last.interfaces, name, counter)
+
+    def version6_count(self, name: str, counter: str) -> int | None:
+        """Return how many packets of IPv6 an interface had; None where nobody counts them."""
+        known = counter in self._last.interfaces.get(name, {})
+        return max(0, self.interface(name, counter)) if known else None
 
     def port(self, name: str, counter: str) -> int:
         counted = _grown(self._first.rdma, self._last.rdma, name, counter)
@@ -227,6 +232,10 @@ class Meter:
                 found[direction] = count
         return found
 
+    def forwarded_count(self) -> int:
+        """Return how many packets of others this host passed on."""
+        return self.protocol("Ip.ForwDatagrams", "Ip6.OutForwDatagrams") or 0
+
     def beside_tcp_bytes(self, direction: str, tcp_bytes: int) -> int:
         """Return the most that can have been moved in one direction by others than TCP, as IP's own counters tell.
 
@@ -331,6 +340,7 @@ def _ways(meter: Meter, flows: Sequence[Flow], ports: Sequence[Port]) -> dict[tu
             found[name, direction] = Way(
                 name, direction, max(0, meter.interface(name, f"{letters}_packets") - rdma),
                 sum(known) if len(known) == len(segments) else None, payload,
+                None if rdma else meter.version6_count(name, f"{letters}_ipv6_packets"),
             )  # fmt: skip
     return found
 
@@ -342,8 +352,7 @@ def _line(
     letters = "tx" if is_out else "rx"
     counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
-    payload = way.payload_bytes
-    rdma_packets, tcp_packets = packets - way.packet_count, way.packet_count - udp_count
+    rdma_packets, tcp_packets, payload = packets - way.packet_count, way.packet_count - udp_count, way.payload_bytes
     # Loopback counts packets without their link header.
     link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
     choices, ip_bytes, mixed, strangers = headers_of(way, mine, rdma_packets, udp_count, link_bytes, meter.protocol)
@@ -373,5 +382,6 @@ def _line(
     return Line(
         meter.watch.host, name, way.direction, counted, packets, payload, headers, rdma, background,
         rest - background, again, 0, udp_count, way.others,
-        max(0, most - rdma - max(0, rest - background)) + again + mixed, dropped, slack, strangers,
+        max(0, most - rdma - max(0, rest - background)) + again + mixed, dropped, slack, strangers, 0,
+        longer_bytes(mine, tcp_packets, is_out=is_out),
     )  # fmt: skip

@@ -22,6 +22,7 @@ LOOKS_INSIDE_S = (
 )  # fmt: skip
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
+SENDING_S, SENDING_LIMIT_S = 0.02, 2.0  # what the job left to be sent is waited for
 MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
 LEAST_COUNTED = 10000  # bytes of an interface that are worth a word
@@ -97,6 +98,7 @@ class Collector:
         words["connections"] = self.sockets.rows()
         words["processes"] = self.processes.rows()
         words["other_datagrams"] = sorted(self.sockets.datagrams.others)
+        words["job_datagrams"] = self.sockets.datagrams.are_jobs
         words["ownership"] = self.processes.ownership()
         words["cost_ns"], words["late_ns"] = self.cost_ns(), int(self.late_s * 1e9)
         say(words)
@@ -212,10 +214,20 @@ class Collector:
         time.sleep(LAST_WORDS_S)
         while self.sockets.hear() and time.monotonic() < until_s:
             time.sleep(LAST_WORDS_S)
+        until_s = time.monotonic() + SENDING_LIMIT_S
+        while self.unsent() >= LEAST_COUNTED and time.monotonic() < until_s:
+            time.sleep(SENDING_S)
         time.sleep(self.rdma.lag_s())
         self.reading(True)
+        say({"kind": "unsent", "size_bytes": self.unsent()})
         if self.sockets.lost_count:
             self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count
+
+    def unsent(self):
+        """Return how many bytes the job left to the kernel: what waits in queues beside TCP may be its datagrams."""
+        self.sockets.look()
+        mine, every = self.sockets.unsent()
+        return mine + max(0, queued_bytes() - every)
 
 
 def apart_s(interval_s, elapsed_s):

@@ -36,13 +36,21 @@ DEVICE_FIELDS = (
 ).split()
 
 
+VERSION6_FIELDS = {"Ip6OutRequests": "tx_ipv6_packets", "Ip6InReceives": "rx_ipv6_packets"}
+
+
 def interfaces():
     """Return the statistics of every interface, all of one moment, by the first name that each had."""
     found, names = {}, first_names()
     for line in read("/proc/net/dev").splitlines()[2:]:
         name, _, numbers = line.rpartition(":")
         name = name.strip()
-        found[names.get(name, name)] = dict(zip(DEVICE_FIELDS, map(int, numbers.split())))
+        counts = dict(zip(DEVICE_FIELDS, map(int, numbers.split())))
+        for six in read("/proc/net/dev_snmp6/" + name).splitlines():
+            key, value = six.split()
+            if key in VERSION6_FIELDS:
+                counts[VERSION6_FIELDS[key]] = int(value)
+        found[names.get(name, name)] = counts
     return found
 
 

@@ -7,7 +7,10 @@ import socket
 import struct
 
 NETLINK_ROUTE = 0
-RTM_GETLINK, RTM_GETADDR = 18, 22
+RTM_GETLINK, RTM_GETADDR, RTM_GETQDISC = 18, 22, 38
+TCA_STATS2, TCA_STATS_QUEUE = 7, 3
+TRAFFIC = struct.Struct("=B3xi3I")  # struct tcmsg
+ROOT = 0xFFFFFFFF  # the parent of an interface's own queue
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTM_DELLINK = 17
 IFLA_IFNAME, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO, IFLA_STATS64, IFLA_LINK_NETNSID = 3, 5, 10, 18, 23, 37
@@ -136,3 +139,17 @@ def beneath_tunnel(places, told, names, addresses):
             if address in every:
                 return name
     return ""
+
+
+def queued_bytes():
+    """Return how many bytes wait in the queues of all interfaces; 0 where the kernel does not tell."""
+    total = 0
+    try:
+        for _, content in dump(NETLINK_ROUTE, RTM_GETQDISC, bytes(TRAFFIC.size)):
+            if TRAFFIC.unpack_from(content)[3] == ROOT:
+                counts = dict(attributes(dict(attributes(content, TRAFFIC.size)).get(TCA_STATS2, b""), 0))
+                queue = counts.get(TCA_STATS_QUEUE, b"")
+                total += struct.unpack_from("=I", queue, 4)[0] if len(queue) >= 8 else 0
+    except OSError:
+        return 0
+    return total

@@ -1,7 +1,7 @@
-# ruff: noqa: UP031
-# (The host's Python may be as old as 3.6.)
+# ruff: noqa: F821, UP031
+# (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
-# TCP connections of a network namespace, by sock_diag(7). Plain Python 3.6, sent to hosts as text.
+# TCP connections of a network namespace, and whose sockets of UDP are there. Plain Python 3.6, sent to hosts as text.
 #
 # The kernel tells every listener the last counters of each connection that is closed (what `ss -E` shows), so that one
 # which came and went between two looks is counted too.
@@ -11,97 +11,25 @@ import os
 import socket
 import struct
 
-NETLINK_SOCK_DIAG = 4
-NLMSG_ERROR, NLMSG_DONE = 2, 3
-NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
-SOCK_DIAG_BY_FAMILY = 20
-UNIX_DIAG_PEER, SHOW_PEER = 2, 4
-UNIX_DIAG = struct.Struct("=4BI2I")  # struct unix_diag_msg
-UNIX_REQUEST = struct.pack("=2BH3I2I", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, SHOW_PEER, 0, 0)  # struct unix_diag_req
-INET_DIAG_INFO, INET_DIAG_CGROUP_ID = 2, 21
 # In place of the process that holds a connection; of what was BORN_ELSEWHERE and closed nobody saw who had it.
 THE_JOBS, SOMEBODY_ELSES, CONFIDANTS, BORN_ELSEWHERE = 0, -1, -2, -3
 DESTROY_GROUPS = 0b1111  # SKNLGRP_INET_TCP_DESTROY, INET_UDP, INET6_TCP, INET6_UDP
-ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSED, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING = 1, 4, 5, 7, 8, 9, 10, 11
-STATES = sum(1 << state for state in (ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING))
-ASKED_STATES = STATES | 1 << LISTEN
-FIN_CAME = (CLOSE_WAIT, LAST_ACK, CLOSING)
 RECEIVE_BYTES = 4 << 20
 SEARCHES = 3
-HEADER = struct.Struct("=IHHII")
-DIAG = struct.Struct("=4B2s2s16s16sI8s5I")  # struct inet_diag_msg
-COUNTS = struct.Struct("=QQII")  # of struct tcp_info, from tcpi_bytes_acked on
-COUNTS_AT, SENT_AT, RETRANSMITTED_AT = 120, 200, 208
-MAPPED = bytes(10) + b"\xff\xff"
-
-
-def messages(data):
-    """Yield type and body of every netlink message."""
-    at = 0
-    while at + HEADER.size <= len(data):
-        size, kind, _, _, _ = HEADER.unpack_from(data, at)
-        if size < HEADER.size:
-            return
-        yield kind, data[at + HEADER.size : at + size]
-        at += (size + 3) & ~3
-
-
-def attributes(data, at):
-    """Yield type and value of every attribute that stands from a place on."""
-    while at + 4 <= len(data):
-        size, kind = struct.unpack_from("=HH", data, at)
-        if size < 4:
-            return
-        yield kind & 0x3FFF, data[at + 4 : at + size]
-        at += (size + 3) & ~3
-
-
-def dump(family, kind, body, connection=None):
-    """Yield the answers to a request for everything, `connection` may be in another namespace; raises OSError."""
-    with connection or socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, family) as connection:
-        connection.settimeout(5)
-        connection.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + body)
-        while True:
-            for answer, content in messages(connection.recv(1 << 18)):
-                if answer == NLMSG_DONE:
-                    return
-                if answer == NLMSG_ERROR:
-                    number = -struct.unpack_from("=i", content)[0]
-                    raise OSError(number, os.strerror(number))
-                yield answer, content
-
-
-def address_of(raw, family):
-    """Return an address as text; an IPv4 one that an IPv6 socket maps is an IPv4 one."""
-    if family == socket.AF_INET or raw.startswith(MAPPED):
-        return socket.inet_ntop(socket.AF_INET, raw[12:16] if raw.startswith(MAPPED) else raw[:4])
-    return socket.inet_ntop(socket.AF_INET6, raw)
-
-
-def unix_peers():
-    """Return inode to its peer's of connected Unix sockets; nothing where the kernel does not tell."""
-    found = {}
-    try:
-        for _, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, UNIX_REQUEST):
-            peer = dict(attributes(content, UNIX_DIAG.size)).get(UNIX_DIAG_PEER)
-            if peer is not None:
-                found[UNIX_DIAG.unpack_from(content)[4]] = struct.unpack("=I", peer)[0]
-    except OSError:
-        pass
-    return found
 
 
 class Connection:
     """One TCP connection as it was seen last."""
 
     __slots__ = (
-        "cookie", "counts", "ends", "group", "inode", "is_closed", "is_known", "owner", "sought", "space", "uid",
-        "unowned_at",
+        "cookie", "counts", "ends", "group", "inode", "is_closed", "is_known", "options", "owner", "sought", "space",
+        "uid", "unowned_at", "unsent",
     )  # fmt: skip
 
     def __init__(self, cookie, ends, inode):
         self.cookie, self.ends, self.inode = cookie, ends, inode
         self.counts = None
+        self.options = (None, 0)  # whether packets have time stamps, and how much longer their headers may be
         self.group = None  # the control group of the process that made it, where the kernel tells
         self.uid = None
         self.owner = None  # a process id of the job, THE_JOBS, SOMEBODY_ELSES; None: unknown
@@ -109,65 +37,12 @@ class Connection:
         self.unowned_at = None  # the first look at which no process of the job had it
         self.is_closed = False
         self.is_known = False  # whether the other end was looked for: it may be on this host
+        self.unsent = 0  # bytes that nobody has acknowledged yet
         self.space = None  # the network namespace that it is in, where that is not ours
 
     def row(self):
-        row = [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed)]
-        return row if self.space is None else [*row, self.space.number]
-
-
-def is_datagrams(content):
-    """Return whether the kernel told of the end of a socket of UDP: of TCP's it tells the counters."""
-    return INET_DIAG_INFO not in dict(attributes(content, DIAG.size))
-
-
-def listener_of(content):
-    """Return inode and port of a message of sock_diag on a socket that listens; None for any other."""
-    if len(content) < DIAG.size:
-        return None
-    _, state, _, _, sport, _, _, _, _, _, _, _, _, _, inode = DIAG.unpack_from(content)
-    return (inode, int.from_bytes(sport, "big")) if state == LISTEN else None
-
-
-def told(content):
-    """Return cookie, ends, inode, counts, user and control group of a message of sock_diag; None for no connection.
-
-    Its counts are None where the kernel tells none; its group is None where it was closed, or the kernel is old.
-    """
-    if len(content) < DIAG.size:
-        return None
-    family, state, _, _, sport, dport, source, target, _, cookie, _, _, _, uid, inode = DIAG.unpack_from(content)
-    if dport == b"\0\0":
-        return None
-    more = dict(attributes(content, DIAG.size))
-    counts = counts_of(more.get(INET_DIAG_INFO, b""), state)
-    group = more.get(INET_DIAG_CGROUP_ID)
-    ports = [int.from_bytes(port, "big") for port in (sport, dport)]
-    ends = [address_of(source, family), ports[0], address_of(target, family), ports[1]]
-    return int.from_bytes(cookie, "little"), ends, inode, counts, uid, group and struct.unpack("=Q", group)[0]
-
-
-def is_within_host(ends):
-    """Return whether a connection stays on this host, as far as its addresses tell."""
-    return ends[0] == ends[2] or ends[2].startswith("127.") or ends[2] == "::1"
-
-
-def counts_of(info, state):
-    """Return bytes sent and received, segments sent and received, and bytes sent again; kernels before 4.1 lack them.
-
-    Of a connection that is closed, what was sent and never acknowledged is no payload either: it is told with what was
-    sent again. What was acknowledged counts the SYN and the FIN as a byte each, what was sent does not: the smaller one
-    is payload.
-    """
-    if len(info) < COUNTS_AT + COUNTS.size:
-        return None
-    acknowledged, received, segments_out, segments_in = COUNTS.unpack_from(info, COUNTS_AT)
-    sent, again = max(acknowledged - 1, 0), None
-    if len(info) >= RETRANSMITTED_AT + 8:
-        all_sent, again = struct.unpack_from("=QQ", info, SENT_AT)
-        sent = min(acknowledged, all_sent - again)
-        again = all_sent - sent if state == CLOSED else again
-    return [sent, received - (state in FIN_CAME and received > 0), segments_out, segments_in, again]
+        space = "" if self.space is None else self.space.number
+        return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed), space, *self.options]
 
 
 class Datagrams:
@@ -177,6 +52,7 @@ class Datagrams:
         self.births = births
         self.known = {}  # cookie to whether it is the job's, or cannot leave this host
         self.others = set()
+        self.are_jobs = False  # whether the job had one, be it for a moment
 
     def look(self, processes):
         """Take note of all that are bound now; `processes` tells whose they are."""
@@ -202,6 +78,7 @@ class Datagrams:
         address = address_of(source, family)
         is_harmless = is_jobs or address == "::1" or address.startswith("127.")
         self.known[cookie] = is_harmless
+        self.are_jobs |= is_jobs
         if not is_harmless:
             self.others.add("port %d" % int.from_bytes(port, "big"))
         elif is_jobs:
@@ -211,7 +88,9 @@ class Datagrams:
         """Take note of one that was closed; one that nobody has seen may have been anybody's."""
         _, _, _, _, port, _, _, _, _, cookie, _, _, _, _, _ = DIAG.unpack_from(content)
         cookie = int.from_bytes(cookie, "little")
-        if port != b"\0\0" and cookie not in self.known and not self.births.has(cookie):
+        if self.births.has(cookie):
+            self.are_jobs = True
+        elif port != b"\0\0" and cookie not in self.known:
             self.others.add("port %d, closed before it was seen" % int.from_bytes(port, "big"))
 
 
@@ -331,7 +210,7 @@ class Sockets:
         found = told(content)
         if found is None:
             return 0
-        cookie, ends, inode, counts, uid, group = found
+        cookie, ends, inode, counts, uid, group, options = found
         if counts is None:
             if content[1] == ESTABLISHED:  # one that waits for its end (FIN_WAIT2) may lack them anywhere
                 self.problems["connections"] = "the kernel does not count their bytes"
@@ -346,9 +225,9 @@ class Sockets:
                 self.asked_ports.add(ends[3])
         else:
             self.alive[cookie] = one
-            one.inode, one.uid, one.group = inode, uid, group
+            one.inode, one.uid, one.group, one.unsent = inode, uid, group, unsent_of(content)
         if one.counts != counts or is_closed:
-            one.counts, one.is_closed = counts, is_closed
+            one.counts, one.is_closed, one.options = counts, is_closed, options
             self.changed[cookie] = one
         return 1 if is_closed else cookie
 
@@ -397,6 +276,8 @@ class Sockets:
         self.processes = processes
         for one in self.alive.values():
             owner = processes.owners.get(one.inode) if one.inode else one.owner
+            if owner is None and not one.inode and self.is_by_birth(one, processes):
+                owner = THE_JOBS  # its process has ended, and the kernel still sends what it left
             if owner is None and one.inode:
                 owner = self.owner_of(one, processes)
                 if owner is None and one.owner is None and self.look_count > one.unowned_at and one.sought < SEARCHES:
@@ -425,10 +306,15 @@ class Sockets:
             one.unowned_at = self.look_count
         if self.look_count == 1:
             return SOMEBODY_ELSES
-        if self.births.has(one.cookie) or (one.group is not None and one.group == processes.group):
+        if self.is_by_birth(one, processes):
             return THE_JOBS
         tells = one.group is not None and processes.group is not None and not processes.has_strayed
         return BORN_ELSEWHERE if tells else None
+
+    def is_by_birth(self, one, processes):
+        """Return whether the kernel says that a connection is the job's; what was there before it is not."""
+        is_of_group = one.group is not None and one.group == processes.group
+        return self.look_count > 1 and bool(self.births.has(one.cookie) or is_of_group)
 
     def give(self, one, owner):
         if owner != one.owner:
@@ -440,6 +326,11 @@ class Sockets:
         return any(
             one.owner in (None, THE_JOBS) and one.inode and one.inode not in owners for one in self.alive.values()
         )
+
+    def unsent(self):
+        """Return how many bytes of connections wait to be sent or acknowledged: of the job's, and of everybody's."""
+        mine = [one for one in self.alive.values() if one.owner is not None and one.owner >= THE_JOBS]
+        return sum(one.unsent for one in mine), sum(one.unsent for one in self.alive.values())
 
     def rows(self):
         """Return what has changed since this was asked last."""

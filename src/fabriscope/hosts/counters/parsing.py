@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,8 +28,9 @@ from fabriscope.model.foreign import BEGIN, MOST_INT, Foreign, shown
 MOST_COUNT = 2**64 - 1
 """What the kernel's counters hold."""
 MOST_TCP_PORT = 65_535
-_CONNECTION_PARTS = (12, 13)
-"""With the namespace, if that is not the host's."""
+_CONNECTION_PARTS = (12, 15)
+"""With the namespace, empty for the host's, and what is known of its options."""
+_MOST_OPTION_BYTES = 68
 _CONFIDANT, _BORN_ELSEWHERE = -2, -3
 """Owners: whom the job talks to; nobody who was seen, though it was born outside of the job's group."""
 _BULK_BYTES = 128 << 10
@@ -75,6 +76,10 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         problems=problems,
         ownership=told[-1].at("ownership").text() if told and told[-1].get("ownership") else "",
         other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
+        has_datagrams=bool(told and told[-1].get("job_datagrams") and told[-1].at("job_datagrams").flag()),
+        unsent_bytes=max(
+            (line.at("size_bytes").whole() for line in lines if line.at("kind").value == "unsent"), default=0
+        ),
         late_ns=told[-1].at("late_ns").whole() if told and told[-1].get("late_ns") else 0,
     )
 
@@ -240,9 +245,17 @@ def _connection(row: Foreign) -> tuple[Connection, int | None]:
         retransmitted_bytes=retransmitted_bytes,
         is_closed=bool(parts[11].whole(most=1)),
         cookie=parts[0].whole(most=MOST_COUNT),
-        space=parts[12].text() if len(parts) > _CONNECTION_PARTS[0] else "",
+        **_more(parts[_CONNECTION_PARTS[0] :]),
     )
     return connection, None if parts[10].value is None else parts[10].whole(least=_BORN_ELSEWHERE)
+
+
+def _more(parts: Sequence[Foreign]) -> dict[str, Any]:
+    if not parts:
+        return {}
+    space, has_stamps, longer = parts
+    stamps = None if has_stamps.value is None else has_stamps.flag()
+    return {"space": space.text(), "has_time_stamps": stamps, "longer_bytes": longer.whole(most=_MOST_OPTION_BYTES)}
 
 
 class _Owners:
