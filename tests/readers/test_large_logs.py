@@ -71,6 +71,19 @@ def test_rows_take_little_memory(name: str) -> None:
     assert peak < 12_000_000  # of 1,000 rows; 300,000 numbers are 40 times as much
 
 
+@pytest.mark.parametrize("sign", ["\U0001f600", "\u2502", "\u00e9", "\ud83d"])
+def test_signs_outside_of_ascii_hide_no_program(sign: str) -> None:
+    text = f"{sign * 3000}\n{OSU}{sign}\n1   1.17\n2   1.18\n"
+    assert READERS.plugins["osu"].recognises(text)
+    assert [row.line for row in READERS.plugins["osu"].read(text).rows()] == [5, 6]
+
+
+@pytest.mark.parametrize("digit", ["\u0663", "\uff11", "\U0001d7d8"])
+def test_digits_of_other_scripts_are_none_however_many_signs_stand_beside_them(digit: str) -> None:
+    (stream,) = _streams.streams(f"\u00e91{digit}2\u2502{digit}\n")
+    assert stream.text == "\u00e91\ufffd2\u2502\ufffd\n"
+
+
 def one_sentence(text: str | bytes, place: Path, *words: str) -> str:
     path = place / "large.log"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

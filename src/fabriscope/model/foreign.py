@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,12 +124,20 @@ def _float(text: str) -> float:
     return value
 
 
+def _twice(pairs: list[tuple[str, Any]]) -> str:
+    """Return the first key that stood before."""
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            return name
+        names.add(name)
+    return ""
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        twice = next(name for name, count in counts.items() if count > 1)
-        raise ValueError(f"the key {shown(twice)} stands twice in one object")
+        raise ValueError(f"the key {shown(_twice(pairs))} stands twice in one object")
     return found
 
 
@@ -138,8 +145,10 @@ def _repeating_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    is_alike = all(type(value) is type(found[name]) and value == found[name] for name, value in pairs)
-    return found if is_alike else _object(pairs)
+    for name, value in pairs:
+        if (last := found[name]) is not value and (type(value) is not type(last) or value != last):
+            raise ValueError(f"the key {shown(name)} stands twice in one object")
+    return found
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_float, object_pairs_hook=_object)

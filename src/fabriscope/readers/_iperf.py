@@ -20,7 +20,8 @@ from fabriscope.readers.terms import ONE_WAY, Terms
 _BINARY = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 _BITS = {"": 1 / 8, "K": 1e3 / 8, "M": 1e6 / 8, "G": 1e9 / 8, "T": 1e12 / 8}
 ROW = re.compile(
-    r"\s*\[ *(?P<id>\*?\d{1,9}|SUM(?:-\w+)?)\](?:\[(?P<role>\w{2}-\w)\])?\s+(?P<start>\d+\.\d+)- *(?P<end>\d+\.\d+)\s+"
+    r"\s*\[ *(?P<id>\*?\d{1,9}|SUM(?:-\w+)?)\](?:\[(?P<role>\w{2}-\w)\])?\s+(?P<start>\d{1,15}\.\d{1,9})-"
+    r" *(?P<end>\d{1,15}\.\d{1,9})\s+"
     r"sec\s+"
     r"(?P<size>\S+) (?P<size_unit>[KMGT]?)Bytes\s+"
     r"(?P<rate>\S+) (?P<rate_unit>[KMGT]?)(?P<what>bits|Bytes)/sec(?P<rest>.*)"
@@ -80,7 +81,8 @@ class Moved:
 
 def moved(hit: re.Match[str], line: int) -> Moved:
     """Return a row; raises ParseError where its bytes over its time are not its rate."""
-    size, rate, start, end = (number(hit[name], name, "", least=0) for name in ("size", "rate", "start", "end"))
+    size, rate = number(hit["size"], "size", "", least=0), number(hit["rate"], "rate", "", least=0)
+    start, end = float(hit["start"]), float(hit["end"])
     unit = (_BINARY if hit["what"] == "Bytes" else _BITS)[hit["rate_unit"]]
     size_bytes = span(hit["size"]) * _BINARY[hit["size_unit"]]
     step = 10.0 ** -len(hit["end"].partition(".")[2])

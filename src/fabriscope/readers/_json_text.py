@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -18,6 +19,8 @@ _JSON_SPACE = " \t\r\n"
 """What JSON takes for nothing; Python strips more."""
 _BEGUN = re.compile(r"t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\.|[eE][-+]?|")
 """Of a literal or a number that is cut."""
+_QUOTED = re.compile(r"'([\w. -]{1,40})' stands twice")
+_BRACKETS = re.compile(r"[][{}]")
 _COLON = re.compile(r"\s*:")
 
 
@@ -69,11 +72,13 @@ def _beginning(text: str) -> str:
 
 def _line_of(text: str, what: str) -> int:
     """Return the line of what our JSON does not have: such a number, so deep a level, or a key that stood before."""
-    names: list[set[str]] = [set()]
     is_deep, is_key = "levels" in what, "stands twice" in what
     if not is_deep and not is_key:
         word = what.partition(" is ")[0]
         return next((_number_of(text, hit.start()) for hit in _TOKEN.finditer(text) if hit[0].startswith(word)), 0)
+    if is_key and (at := _again(text, what)):
+        return _number_of(text, at)
+    names: list[set[str]] = [set()]
     for token in _PLACES.finditer(text):
         word = token[0]
         if word in "[{":
@@ -87,6 +92,14 @@ def _line_of(text: str, what: str) -> int:
                 return _number_of(text, token.start())
             names[-1].add(word)
     return 0
+
+
+def _again(text: str, what: str) -> int:
+    """Return where a key stands for the second time in one object, if no other part is between; 0 where one is."""
+    key = _QUOTED.search(what)
+    places = [hit.start() for hit in re.finditer(rf'"{re.escape(key[1])}"\s*:', text)] if key else []
+    pairs = itertools.pairwise(places)
+    return next((at for before, at in pairs if not _BRACKETS.search(text, before, at)), 0) if len(places) < 10 else 0
 
 
 def _number_of(text: str, at: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 MOST_PLACES = 2_000
 """At which a signature is looked for: what nearly looks like it so often is no log."""
@@ -25,7 +26,14 @@ def has(text: str, pattern: re.Pattern[str], marks: Sequence[str], unless: re.Pa
         return pattern.search(text) is not None
     if pattern.search(text, 0, _AROUND):
         return True
-    return any(pattern.search(text, begin, end) for mark in marks for begin, end in _places(text, mark))
+    ascii_text = _as_ascii(text)
+    return any(pattern.search(text, begin, end) for mark in marks for begin, end in _places(ascii_text, mark))
+
+
+@lru_cache(maxsize=2)
+def _as_ascii(text: str) -> str:
+    """Return a text with a `?` for each sign outside of ASCII, of which one makes looking through it thrice as long."""
+    return text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
 
 
 def _places(text: str, mark: str) -> Iterator[tuple[int, int]]:

@@ -21,8 +21,9 @@ from fabriscope.readers.work import MOST_LINES, line_count
 _ESCAPE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9])")
 _JUMP = re.compile("(?<=[0-9.])\x1b\\[[0-?]*[ -/]*[@-JL-ln-~](?=[0-9.])")
 """What moves or clears, between digits: they are of two numbers."""
-_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
-"""No program prints these; `\\d` and int() take them for digits."""
+_MOST_ESCAPES = 1_000_000
+"""A text that has more, eight in each line that is read, is read as it stands."""
+_ASCII = bytes(range(128))
 _TIME_STAMP = re.compile(
     r"^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?=.*\S)", re.MULTILINE
 )
@@ -55,8 +56,8 @@ class Stream:
 @lru_cache(maxsize=2)
 def streams(text: str) -> tuple[Stream, ...]:
     """Return what each rank wrote; of a log that tells none apart, or of more lines than are read, the whole."""
-    text = _ESCAPE.sub("", _JUMP.sub(" ", text)) if "\x1b" in text else text
-    text = text if text.isascii() else _FOREIGN_DIGIT.sub("\ufffd", text)
+    text = _ESCAPE.sub("", _JUMP.sub(" ", text)) if 0 < text.count("\x1b") < _MOST_ESCAPES else text
+    text = text if text.isascii() else _without_foreign_digits(text)
     if line_count(text) > MOST_LINES:  # a JSON report, or too long
         return (Stream("", text),)
     if text.count("\n") and sum(1 for _ in _TIME_STAMP.finditer(text)) * 2 > text.count("\n"):
@@ -67,6 +68,13 @@ def streams(text: str) -> tuple[Stream, ...]:
         if parts:
             return parts
     return (Stream("", text),)
+
+
+def _without_foreign_digits(text: str) -> str:
+    """Return a text without digits of other scripts, which no program prints: a reader would take them for digits."""
+    signs = set(text.encode("utf-8", "replace").translate(None, _ASCII).decode("utf-8", "replace"))
+    digits = {ord(sign): "\ufffd" for sign in signs if sign.isdecimal()}
+    return text.translate(digits) if digits else text
 
 
 def _by_rank(lines: list[str], tag: re.Pattern[str], least_share: float) -> tuple[Stream, ...]:

@@ -78,26 +78,23 @@ _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40
 
 def _fill(draft: Draft) -> None:
     title, heads, settings = "results", list[str](), dict[str, Parameter]()
-    begun, is_server, before = 0, False, list[str]()
+    begun, is_server, before, columns = 0, False, list[str](), list[Column]()
     for line in draft.lines():
         words = line.split()
         if "Waiting for client" in line:
             is_server = True  # prints no result of some tests
         elif found := _TITLE.fullmatch(line):
             _end(draft, begun)
-            title, settings, heads = found[1], {}, []
+            title, settings, heads, columns = found[1], {}, [], []
             begun, is_server = 0 if is_server else draft.line, False
         elif setting := _SETTING.fullmatch(line):
             name = _SETTINGS[setting[1].replace("_", " ")]
             settings.setdefault(name, Parameter(name, int(setting[2])))
         elif "#bytes" in line:
-            heads, before = _HEADS.findall(line), []
+            heads, before, columns = _HEADS.findall(line), [], []
             draft.table(title).parameters += settings.values()
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
-            columns = [_column(head) for head in heads]
-            if len({column.head for column in columns}) < len(columns):
-                raise ParseError("a column stands twice")
-            draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
+            columns = columns or _columns(draft, heads)
             _check_twice(draft, columns, before, words)
             _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
             before, begun = words, 0
@@ -110,6 +107,15 @@ def _fill(draft: Draft) -> None:
         _report(draft, list(settings.values()))
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
+
+
+def _columns(draft: Draft, heads: Sequence[str]) -> list[Column]:
+    """Return the columns of a table, those that are known for the last one; raises ParseError for one that is twice."""
+    columns = [_column(head) for head in heads]
+    if len({column.head for column in columns}) < len(columns):
+        raise ParseError("a column stands twice")
+    draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
+    return columns
 
 
 def _check_twice(draft: Draft, columns: Sequence[Column], before: Sequence[str], words: Sequence[str]) -> None:
@@ -221,7 +227,8 @@ def _check_order(said: Mapping[str, tuple[float, str]]) -> None:
     negative = next((f"{head} is {word}" for head, (_, word) in said.items() if float(word) < 0), None)
     if negative is not None:
         raise ParseError(negative)
-    spans = {head: span(word) * factor for head, (factor, word) in said.items()}
+    is_one_unit = len({factor for factor, _ in said.values()}) == 1
+    spans = {head: span(word) if is_one_unit else span(word) * factor for head, (factor, word) in said.items()}
     known = [head for head in _ORDER if head in spans]
     pairs = [*pairwise(known), ("t_min", "t_avg"), ("t_avg", "t_max")]
     for less, more in pairs:

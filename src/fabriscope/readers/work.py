@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from fabriscope.model.errors import ParseError
 
@@ -23,6 +24,7 @@ MOST_PROBLEMS = 2_000
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 
+@lru_cache(maxsize=2)
 def line_count(text: str) -> int:
     """Return how many lines a text has at most, without splitting it."""
     return sum(map(text.count, _LINE_ENDS[:7] if text.isascii() else _LINE_ENDS)) - text.count("\r\n") + 1
