@@ -187,7 +187,8 @@ def _parameter(parameter: Parameter) -> dict[str, Value | None]:
 
 
 def _row(row: Row) -> dict[str, object]:
-    return {"line": row.line, "values": {name: _plain(value) for name, value in row.values.items()}}
+    derived = {"derived": row.derived} if row.derived else {}
+    return {"line": row.line, "values": {name: _plain(value) for name, value in row.values.items()}} | derived
 
 
 def _plain(value: Value | None) -> Value | None:

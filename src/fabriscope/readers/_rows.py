@@ -56,13 +56,13 @@ class Among:
 
 
 def check(
-    text: str, numbers: Sequence[int], tables: Sequence[Rows], told: Iterable[int], among: Among
+    text: str, numbers: Sequence[int], tables: Sequence[Rows], told: Iterable[int], among: Among | None
 ) -> Iterator[tuple[str, Literal["cut", "noted"], int]]:
     """Yield what stands among the rows of tables that were read, and which rows are missing: the words, kind and line.
 
     `numbers` are those of the text's lines in the file, empty where they are the same; `told` are lines of problems.
     """
-    if not any(table.rows for table in tables):
+    if among is None or not any(table.rows for table in tables):
         return
     lines = text.splitlines()
     text_of = dict(zip(numbers or range(1, len(lines) + 1), lines, strict=False))

@@ -47,11 +47,11 @@ class Rows:
             raise ParseError(f"{what} stands twice, in line {before} too")
 
 
-def finer(time: float, rate: float, product: float) -> tuple[float, float]:
-    """Return time and rate, whose product is known, from the one that has more digits.
+def finer(time: float, rate: float, product: float) -> tuple[float, float, bool]:
+    """Return time and rate, whose product is known, from the one that has more digits, and whether that is the rate.
 
     Both are printed with equally many decimals, so the larger number says more: 0.03 Mbytes/sec is 17 % uncertain.
     """
     if rate > time:
-        return product / rate, rate
-    return time, product / time if time > 0 else 0.0
+        return product / rate, rate, True
+    return time, product / time if time > 0 else 0.0, False

@@ -86,6 +86,8 @@ class Row:
     line: int
     values: Mapping[str, Value]
     """By the names of the columns; what a row lacks is absent."""
+    derived: str = ""
+    """The name of the column that another one of the row gives, which has more digits; empty for none."""
 
     def number(self, name: str) -> float:
         """Return a number, NaN where the row has none."""
@@ -155,6 +157,8 @@ class TableDraft:
     parameters: list[Parameter] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     """That are its rows, or parts of them."""
+    derived: dict[int, str] = field(default_factory=dict)
+    """By the place of a row: the column that another one gives."""
 
 
 @dataclass
@@ -201,8 +205,8 @@ class Draft:
         self.tables.append(TableDraft(name, self.line, tuple(columns)))
         return self.tables[-1]
 
-    def row(self, printed: Mapping[str, Value], line: int | None = None) -> dict[str, Value]:
-        """Add a row to the last table, given by heads in printed units; return its values, which may be added to."""
+    def row(self, printed: Mapping[str, Value], line: int | None = None, derived: str = "") -> dict[str, Value]:
+        """Add a row to the last table, by heads in printed units; return its values, which may be added to."""
         table = self.tables[-1]
         if not table.rows:
             self.work.take_columns(column.name for column in table.columns)
@@ -214,6 +218,8 @@ class Draft:
         self.work.take_row(max(len(values), len(table.columns) // 2))
         table.rows.append((self.line if line is None else line, values))
         table.lines.append(table.rows[-1][0])
+        if derived:
+            table.derived[len(table.rows) - 1] = derived
         return values
 
     def parameter(self, name: str, value: Value | None, unit: Unit = "") -> None:
@@ -237,7 +243,9 @@ class Draft:
         """Return what was read; `terms` gives those of a table by its name."""
         tables = tuple(
             Table(
-                *(one.name, one.line, one.columns, tuple(Row(*row) for row in one.rows), tuple(one.parameters)),
+                *(one.name, one.line, one.columns),
+                tuple(Row(*row, one.derived.get(place, "")) for place, row in enumerate(one.rows)),
+                tuple(one.parameters),
                 terms=terms(one.name),
             )
             for one in self.tables
@@ -285,11 +293,9 @@ class Reader:
             draft.text, draft.numbers = part.text, part.numbers
             try:
                 self.fill(draft)
-                if self.among is not None:
-                    told = [problem.line for problem in draft.problems]
-                    tables = draft.tables[before:]
-                    for problem in list(_rows.check(part.text, part.numbers, tables, told, self.among)):
-                        draft.problem(*problem)
+                told = [problem.line for problem in draft.problems]
+                for problem in _rows.check(part.text, part.numbers, draft.tables[before:], told, self.among):
+                    draft.problem(*problem)
             except ParseError as error:
                 draft.problem(error.what, "refused")
             if part.rank:

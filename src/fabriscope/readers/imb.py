@@ -119,10 +119,12 @@ def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tu
     _check_order(table, spans, printed)
     _check_rate(table.name, int(size), spans, printed)
     _check_overlap(table.name, spans, printed)
+    derived = ""
     if TIME in printed and RATE in printed:
-        time_us, rate = finer(float(printed[TIME]), float(printed[RATE]), float(size))
+        time_us, rate, is_by_rate = finer(float(printed[TIME]), float(printed[RATE]), float(size))
         printed |= {TIME: time_us, RATE: rate}
-    draft.row(printed)
+        derived = COLUMNS[TIME if is_by_rate else RATE].name
+    draft.row(printed, derived=derived)
 
 
 def _check_order(table: TableDraft, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:

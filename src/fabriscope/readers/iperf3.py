@@ -141,7 +141,7 @@ def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:
     if is_udp and more["lost_packets"] > more["packets"]:
         raise ParseError(f"{more['lost_packets']} packets are said to be lost of {more['packets']}")
     jitter = {"jitter_ms": total.at("jitter_ms").number(least=0)} if is_udp else {}
-    draft.row({"bytes": size_bytes, "seconds": seconds, "rate": rate, **jitter, **more})
+    draft.row({"bytes": size_bytes, "seconds": seconds, "rate": rate, **jitter, **more}, derived=_RATE.name)
 
 
 def _hosts(report: Foreign) -> Iterator[tuple[str, str]]:

@@ -77,8 +77,9 @@ def _fill(draft: Draft) -> None:
                 raise ParseError(f"{size} B in {time_us} usec are not {rate} Mbps of 2^20 bits per second")
             if not printed["times"]:
                 raise ParseError(f"{size} B went to and fro 0 times")
-            time_us, rate = finer(time_us, rate, size * 8e6 / BITS_PER_MBPS)
-            draft.row(printed | {"usec": time_us, "Mbps": rate})
+            time_us, rate, is_by_rate = finer(time_us, rate, size * 8e6 / BITS_PER_MBPS)
+            derived = COLUMNS[3 if is_by_rate else 2].name
+            draft.row(printed | {"usec": time_us, "Mbps": rate}, derived=derived)
         elif start := _ROW_START.match(line):
             draft.problem(f"it died in {start['size'][:20]} B", "cut")
             break

@@ -116,7 +116,7 @@ def _take_line(draft: Draft, line: str) -> None:
     if result is not None:
         kernel, row = result
         draft.table(kernel, _OUR_COLUMNS)
-        draft.row(row)
+        draft.row(row, derived="communication_percent" if "communication" in row else "")
 
 
 def _tell_twice(draft: Draft, line: str, lines: dict[str, int]) -> None:

@@ -190,7 +190,8 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
     elif shown_by == "BW_average":
         bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
         _check_peak(draft, columns, printed)
-        draft.row(printed)[BANDWIDTH] = bandwidth
+        is_printed = any(bandwidth == value * unit for unit in units)
+        draft.row(printed, derived="" if is_printed else BANDWIDTH)[BANDWIDTH] = bandwidth
     else:
         said = {column.head: (column.factor, word) for column, word in zip(columns, words, strict=True)}
         _check_order({head: said[head] for head in said if math.isfinite(float(printed[head]))})
