@@ -43,13 +43,15 @@ def _other_number(line: str, _chance: random.Random) -> str:
 
 
 def _run_into(line: str, chance: random.Random) -> str:
-    at = chance.randrange(len(line) - len(line.lstrip()) + 1, max(len(line.rstrip()), 2) + 1)
+    first = len(line) - len(line.lstrip()) + 1
+    at = chance.randrange(first, max(len(line.rstrip()), first) + 1)
     end = chance.choice(("", "\n"))
     return f"{line[:at]}{chance.choice(FOREIGN)}{end}{line[at:]}"
 
 
 def _cut(line: str, chance: random.Random) -> str:
-    return line[: chance.randrange(len(line) - len(line.lstrip()) + 1, max(len(line.rstrip()), 2))]
+    first = len(line) - len(line.lstrip()) + 1
+    return line[: chance.randrange(first, max(len(line.rstrip()), first + 1))]
 
 
 CHANGES: dict[str, Change] = {

@@ -75,6 +75,22 @@ def test_every_sweep_is_told_by_one_rule(row: str, kind: str, says: str) -> None
     assert says in problem.text
 
 
+BOTH_ENDS = (
+    "                    RDMA_Write BW Test\n                    RDMA_Write BW Test\n"
+    + 2 * " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
+    + "{rows}"
+)
+FOUR_BYTES = " 4          2000             10.65              10.64              2.788833\n"
+TWO_BYTES = " 2          2000             5.32               5.30               2.778732\n"
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(1, False), (2, True)])
+def test_the_last_row_alone_may_be_printed_by_both_ends(count: int, is_told: bool) -> None:
+    document = read(BOTH_ENDS.format(rows=TWO_BYTES * count + FOUR_BYTES * 2))
+    assert bool(document.problem("refused")) is is_told
+    assert len(document.rows()) == (2 if is_told else 3)
+
+
 @pytest.mark.parametrize("between", ["", "...\n", " 4       1000          1.55           8.20\n"])
 def test_rows_that_somebody_left_out_and_said_so_are_not_missing(between: str) -> None:
     assert bool(read(PERFTEST.format(between)).problems) is not bool(between)

@@ -124,7 +124,10 @@ def _check_twice(draft: Draft, columns: Sequence[Column], before: Sequence[str],
     With `--run_infinitely`, which looks for no peak, each period has a row. Where both ends print to one terminal, two
     heads stand together, and the last row may be printed by both.
     """
+    rows = draft.tables[-1].rows
     if before[:1] != words[:1]:
+        if len(rows) > 1 and rows[-1][1] == rows[-2][1] and "peak_bandwidth_bytes_per_s" in rows[-1][1]:
+            raise ParseError(f"the row of {before[0]} B stands twice, in line {rows[-2][0]} too")
         return
     has_no_peak = any(
         column.head == "BW_peak" and set(word) <= set("0.") for column, word in zip(columns, words, strict=True)
