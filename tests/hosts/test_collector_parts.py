@@ -30,15 +30,30 @@ def parts() -> dict[str, Any]:
     return names
 
 
-def message(parts: dict[str, Any], cookie: int, sent: int | None, state: int = ESTABLISHED) -> bytes:
+def message(
+    parts: dict[str, Any],
+    cookie: int,
+    sent: int | None,
+    state: int = ESTABLISHED,
+    *,
+    inode: int = 99,
+    unsent: int = 0,
+    options: int = 0,
+    path: int = 1500,
+    segment: int = 1448,
+) -> bytes:
     """Return what sock_diag says of a connection; without a number of bytes the kernel counts none."""
     ends = [socket.inet_aton(one) + bytes(12) for one in ("10.0.0.1", "10.0.0.2")]
     ports = [port.to_bytes(2, "big") for port in (5000, 6000)]
     name = cookie.to_bytes(8, "little")
-    body = parts["DIAG"].pack(socket.AF_INET, state, 0, 0, *ports, *ends, 0, name, 0, 0, 0, 0, 99)
+    body = parts["DIAG"].pack(socket.AF_INET, state, 0, 0, *ports, *ends, 0, name, 0, 0, unsent, 0, inode)
     info = bytes(104)
     if sent is not None:
-        info = bytes(parts["COUNTS_AT"]) + parts["COUNTS"].pack(sent + 1, 0, 9, 9) + bytes(56)
+        start = bytearray(parts["COUNTS_AT"])
+        start[parts["OPTIONS_AT"]] = options
+        struct.pack_into("=I", start, parts["SEGMENT_AT"], segment)
+        struct.pack_into("=I", start, parts["PATH_AT"], path)
+        info = bytes(start) + parts["COUNTS"].pack(sent + 1, 0, 9, 9) + bytes(56)
         info += struct.pack("=QQ", sent, 0)
     return bytes(body + struct.pack("=HH", 4 + len(info), parts["INET_DIAG_INFO"]) + info)
 
@@ -93,6 +108,82 @@ def test_a_kernel_that_counts_no_bytes_is_a_problem_and_no_silence(parts: dict[s
     sockets.take(message(parts, 7, None), False)
     assert problems == {"connections": "the kernel does not count their bytes"}
     assert sockets.rows() == []
+
+
+class Born:
+    """The births of a job's sockets, as the map of the kernel tells them."""
+
+    def __init__(self, *cookies: int) -> None:
+        self.cookies = cookies
+
+    def has(self, cookie: int) -> bool:
+        return cookie in self.cookies
+
+
+@pytest.mark.parametrize(("born", "owner", "unsent"), [((7,), 0, 5000), ((), None, 0)])
+def test_what_a_process_left_to_be_sent_is_the_jobs_by_birth(
+    parts: dict[str, Any], born: tuple[int, ...], owner: int | None, unsent: int
+) -> None:
+    """Nobody holds a connection any more whose process has ended, and which the kernel still sends from."""
+    processes = parts["Processes"]("", {})
+    sockets = parts["Sockets"]({}, Born(*born), parts["Namespaces"](()))
+    sockets.hear = lambda: 0
+    looked(parts, sockets)
+    looked(parts, sockets, message(parts, 7, 1000, 4, inode=0, unsent=5000))
+    sockets.assign(processes)
+    assert sockets.alive[7].owner == owner
+    assert sockets.unsent() == (unsent, 5000)
+
+
+def test_what_was_there_at_the_first_look_is_not_the_jobs_though_nobody_holds_it(parts: dict[str, Any]) -> None:
+    sockets = parts["Sockets"]({}, Born(7), parts["Namespaces"](()))
+    sockets.hear = lambda: 0
+    looked(parts, sockets, message(parts, 7, 1000, 4, inode=0, unsent=5000))
+    sockets.assign(parts["Processes"]("", {}))
+    assert sockets.unsent() == (0, 5000)
+
+
+@pytest.mark.parametrize(
+    ("options", "segment", "told"),
+    [(1, 1448, (True, 0)), (0, 1460, (False, 0)), (1, 1408, (True, 40)), (0, 1000, (False, 0)), (1, 1460, (True, 0))],
+)
+def test_a_connections_headers_are_known_by_its_options_and_its_segments(
+    parts: dict[str, Any], options: int, segment: int, told: tuple[bool, int]
+) -> None:
+    """1,000 B a segment are what the other end asked for, and no options: those end before."""
+    sockets = parts["Sockets"]({}, parts["Births"](0), parts["Namespaces"](()))
+    sockets.take(message(parts, 7, 1000, options=options, segment=segment), False)
+    (row,) = sockets.rows()
+    assert (row[12], *row[13:]) == ("", *told)
+
+
+@pytest.mark.parametrize("is_born", [True, False])
+def test_a_socket_of_udp_that_was_closed_before_it_was_seen_is_whose_it_was_by_birth(
+    parts: dict[str, Any], is_born: bool
+) -> None:
+    sockets = parts["Sockets"]({}, Born(*([7] if is_born else [])), parts["Namespaces"](()))
+    ends = socket.inet_aton("10.0.0.1") + bytes(12)
+    ports = (5000).to_bytes(2, "big"), bytes(2)
+    name = (7).to_bytes(8, "little")
+    body = parts["DIAG"].pack(socket.AF_INET, CLOSED, 0, 0, *ports, ends, bytes(16), 0, name, 0, 0, 0, 0, 0)
+    sockets.datagrams.take_closed(bytes(body))
+    assert sockets.datagrams.are_jobs is is_born
+    assert bool(sockets.datagrams.others) is not is_born
+
+
+def test_what_waits_in_the_queues_of_interfaces_is_read_of_each_once(parts: dict[str, Any]) -> None:
+    """A queue's classes repeat what it has, and are no interface's own."""
+
+    def attribute(kind: int, value: bytes) -> bytes:
+        return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+    def told(parent: int, size: int) -> bytes:
+        queue = attribute(parts["TCA_STATS_QUEUE"], struct.pack("=5I", 3, size, 0, 0, 0))
+        return bytes(parts["TRAFFIC"].pack(0, 2, 1 << 16, parent, 0)) + attribute(parts["TCA_STATS2"], queue)
+
+    answers = [told(parts["ROOT"], 3000), told(1 << 16, 3000), told(parts["ROOT"], 500)]
+    parts["dump"] = lambda *_: iter([(36, one) for one in answers])
+    assert parts["queued_bytes"]() == 3500
 
 
 def a_process(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[OSError] | None = None) -> Any:

@@ -236,9 +236,9 @@ def _shares(evidence: Evidence) -> Books:
         return Books(PROVED, text + _unseen(found), name)
     carried = _listed(found.elsewhere)
     loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
-    if slack and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
+    if loose and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
         text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}; of datagrams as much as"
-        return Books(UNDECIDED, f"{text} {bytes_text(slack)} may be somebody else's")
+        return Books(UNDECIDED, f"{text} {bytes_text(loose)} may be somebody else's, or options")
     if unclear and other < ELSEWHERE_SHARE * (asked + other + found.unclear_asked_bytes):
         return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}{_unseen(found)}")
     is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)

@@ -324,9 +324,12 @@ class Evidence:
 
     @cached_property
     def option_bytes(self) -> int:
-        """Return how much less the job's datagrams may have carried: what options (RFC 791) add no counter tells."""
+        """Return how much less the job's datagrams may have carried by what was asked for: what options (RFC 791) add
+        no counter tells."""
+        may_be = self.expected.takes_datagrams or self.expected.transport == books_datagrams.UDP
         lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
-        return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in lines)
+        here = [one for one in lines if may_be and self._is_over(one.host, one.interface)]
+        return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in here)
 
     @property
     def doubled_bytes(self) -> int:
