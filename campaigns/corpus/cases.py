@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from campaigns.corpus import devices, found_cases, loss_cases, memory_cases, programs, way_cases, wire_cases
+from campaigns.corpus import (
+    devices,
+    found_cases,
+    loss_cases,
+    memory_cases,
+    programs,
+    small_cases,
+    way_cases,
+    wire_cases,
+)
 from campaigns.corpus.mpi_cases import fallbacks, honest, one_host, same_memory, wrong_interface
 from campaigns.corpus.nouns import Case
 from campaigns.corpus.other_cases import beside, plain, shapes, split, tiny
@@ -16,6 +25,7 @@ FAMILIES = (
     *programs.FAMILIES,
     *found_cases.FAMILIES,
     *loss_cases.FAMILIES,
+    *small_cases.FAMILIES,
 )
 
 

@@ -18,7 +18,7 @@ def pour(connection: socket.socket, byte_count: int, to: tuple[str, int], piece:
     """Send datagrams, at 100 MB/s at most: nothing holds them back."""
     begun_s, sent = time.monotonic(), 0
     while sent < byte_count:
-        for _ in range(64):
+        for _ in range(min(64, -(-(byte_count - sent) // len(piece)))):
             with contextlib.suppress(ConnectionRefusedError, BlockingIOError):
                 sent += connection.sendto(piece, to)
         time.sleep(max(0.0, begun_s + sent / 100e6 - time.monotonic()))

@@ -253,8 +253,8 @@ def _asked(case: Case, idle: Mapping[str, Watch]) -> Expectation:
         (asked,) = meant(case.asked.replace(" ", ":"), idle)
         return asked
     transport, _, interface = case.asked.partition(" ")
-    interfaces = dict.fromkeys(case.hosts, interface) if transport == "tcp" and interface else {}
-    return Expectation(transport, {"tcp": interface, "roce": "RDMA"}.get(transport, ""), interfaces)
+    interfaces = dict.fromkeys(case.hosts, interface) if transport in ("tcp", "udp") and interface else {}
+    return Expectation(transport, {"tcp": interface, "udp": interface, "roce": "RDMA"}.get(transport, ""), interfaces)
 
 
 def _commands(case: Case, built: Lab, known: Mapping[str, Library]) -> list[Command]:

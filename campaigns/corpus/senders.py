@@ -134,6 +134,20 @@ def by_bound(port: int, byte_count: int, way: str) -> None:
     push(connection, byte_count)
 
 
+def left(port: int, byte_count: int, address: str) -> None:
+    """Leave bytes in the send buffer and end without a word: the kernel sends them."""
+    connection = connected(address, port)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * byte_count)
+    connection.setblocking(False)
+    sent = 0
+    while sent < byte_count:
+        try:
+            sent += connection.send(bytes(min(CHUNK_BYTES, byte_count - sent)))
+        except BlockingIOError:
+            break
+    os._exit(0)
+
+
 def by_mptcp(port: int, byte_count: int, address: str) -> None:
     """Send over one connection of many paths."""
     connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
@@ -205,7 +219,7 @@ def be_server(what: str, port: int) -> None:
 WAYS: dict[str, Callable[[int, int, str], None]] = {
     "splice": by_splice, "sendfile": by_sendfile, "zerocopy": by_zerocopy, "fastopen": by_fastopen,
     "short": by_short_ones, "question": by_question, "kept": kept_open, "mptcp": by_mptcp, "two-paths": by_two_paths,
-    "bound": by_bound, **datagrams.WAYS,
+    "bound": by_bound, "left": left, **datagrams.WAYS,
 }  # fmt: skip
 
 

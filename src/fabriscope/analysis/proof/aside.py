@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, WIRE_UP_BYTES, Evidence, carrier_name
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB
 
@@ -24,6 +25,18 @@ def beside(evidence: Evidence) -> str:
     is_within = not evidence.ranks.is_parallel and not evidence.is_between_hosts
     why = "to other hosts" if is_within else "though not from rank to rank"
     return _aside(evidence, _past(evidence, BESIDE), "the job also moved", why)
+
+
+def beside_memory(evidence: Evidence) -> str:
+    """Return what the job moved to others than its ranks where memory was asked for.
+
+    Of that no counter knows how much it carried: less than refutes may be most of it.
+    """
+    moved = carriers_beside(evidence) if evidence.expected.transport == "shm" else {}
+    size = sum(moved.values())
+    if size < LEAST_COUNTED_BYTES or evidence.expected.payload_bytes is not None:
+        return ""
+    return f"the job also moved {bytes_text(size)} by {' and '.join(moved)}, though not from rank to rank"
 
 
 def confided(evidence: Evidence) -> str:

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.headers import TCP_BYTES, TIME_STAMP_BYTES, UDP_BYTES
-from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES, Line
+from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
 
 UDP = "udp"
+PARTS = {"out": "Ip.FragCreates", "in": "Ip.ReasmReqds"}
+"""How the kernel counts packets that are parts of a datagram."""
 ELSEWHERE = ""
 """Stands for the host that datagrams went to: no counter tells."""
 WHOM = "whoever its datagrams reached"
@@ -47,16 +49,14 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
         way = [one for one in lines if one.direction == line.direction]
         count = meter.udp_counts().get(line.direction, 0)
         rests = sum(max(0, one.rest_bytes) for one in way)
-        # What came in and was never read is in no count of datagrams.
-        if line.rest_bytes > 0 and (count or line.direction == "in"):
+        if line.rest_bytes > 0 and count:
             left = max(0, count - sum(one.datagram_count for one in way))
             shorter = SHORTER_BYTES * min(round(left * line.rest_bytes / rests), line.packet_count)
             # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
             most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
             # The rest is the least that it can be: its middle is told of what is known to be the job's.
             size = min(line.rest_bytes + line.slack_bytes + shorter, most)
-            least = HOUSEKEEPING_BYTES if count else LEAST_COUNTED_BYTES
-            if size >= least and _is_possible(size, count, line, meter):
+            if size >= HOUSEKEEPING_BYTES and _is_possible(size, count, line, meter):
                 line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
         found.append(line)
     return found
@@ -84,16 +84,15 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
 
 
-def _is_possible(size: int, all_count: int, line: Line, meter: Meter) -> bool:
-    """Return whether the datagrams of a host, `all_count` of them, may have carried these bytes by one interface.
+def _is_possible(size: int, count: int, line: Line, meter: Meter) -> bool:
+    """Return whether the datagrams of a host, `count` of them, may have carried these bytes by one interface.
 
-    A few of them carry little.
+    Few carry little, and what is cut has more packets.
     """
-    if line.other_packets is None:
+    if line.other_packets is None or count >= MANY:
         return True
-    count = max(all_count, line.other_packets - meter.forwarded_count())
-    mtu_bytes = meter.watch.mtu_bytes.get(line.interface, 0)
-    return count >= MANY or size <= count * mtu_bytes
+    parts = meter.protocol(PARTS[line.direction]) or 0
+    return size <= (count + parts) * meter.watch.mtu_bytes.get(line.interface, 0)
 
 
 def at_both_ends(lines: Sequence[Line]) -> list[Line]:

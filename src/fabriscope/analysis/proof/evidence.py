@@ -340,14 +340,16 @@ class Evidence:
     def datagram_slack_bytes(self) -> int:
         """Return how much more or less the job's datagrams may have carried.
 
-        Readings are not of one moment, and packets of other protocols, or of other hosts, may be as large as any.
+        Readings are not of one moment, idle hosts not always as idle, and packets of other protocols or hosts may be as
+        large as any.
         """
         loose = []
         for one in self.lines:
             if one.datagram_bytes and one.direction == "out":
                 packets = min(one.packet_count, one.stranger_count + self._meters[one.host].forwarded_count())
                 mtu_bytes = self.watches[one.host].mtu_bytes.get(one.interface, 0)
-                loose.append(one.slack_bytes + one.longer_bytes + min(one.datagram_bytes, packets * mtu_bytes))
+                idle = round(OWNERLESS_SHARE * one.background_bytes)
+                loose.append(idle + one.slack_bytes + one.longer_bytes + min(one.datagram_bytes, packets * mtu_bytes))
         return sum(size for size in loose if size > LEAST_COUNTED_BYTES)
 
     @cached_property

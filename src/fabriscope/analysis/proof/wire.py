@@ -223,11 +223,14 @@ class Meter:
         return max(self.udp_counts().values(), default=None)
 
     def udp_counts(self) -> dict[str, int]:
-        """Return direction to how many datagrams went there; without those that nobody counts."""
+        """Return direction to how many datagrams went there; without those that nobody counts.
+
+        What came for nobody, and what a socket had no room for, are among them; what lies in a socket unread is not.
+        """
         found = {}
-        for direction, name in (("out", "OutDatagrams"), ("in", "InDatagrams")):
+        for direction, names in (("out", ("OutDatagrams",)), ("in", ("InDatagrams", "NoPorts", "InErrors"))):
             parts = (("Udp", "."), ("Udp6", "."), ("Udp6", ""))
-            count = self.protocol(*(f"{family}{dot}{name}" for family, dot in parts))
+            count = self.protocol(*(f"{family}{dot}{name}" for name in names for family, dot in parts))
             if count is not None:
                 found[direction] = count
         return found

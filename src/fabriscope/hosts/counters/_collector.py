@@ -22,7 +22,7 @@ LOOKS_INSIDE_S = (
 )  # fmt: skip
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
 LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
-SENDING_S, SENDING_LIMIT_S = 0.02, 2.0  # what the job left to be sent is waited for
+SENDING_S, SENDING_LIMIT_S = 0.02, 6.0  # what the job left to be sent is waited for
 MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
 LEAST_COUNTED = 10000  # bytes of an interface that are worth a word
@@ -226,6 +226,7 @@ class Collector:
     def unsent(self):
         """Return how many bytes the job left to the kernel: what waits in queues beside TCP may be its datagrams."""
         self.sockets.look()
+        self.sockets.assign(self.processes)
         mine, every = self.sockets.unsent()
         return mine + max(0, queued_bytes() - every)
 
