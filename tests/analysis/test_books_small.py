@@ -281,3 +281,15 @@ def test_what_nobody_was_seen_to_hold_is_no_evidence_against_what_was_asked_for(
     books = judged(made, "eth1")
     assert books.verdict == UNDECIDED, books.because
     assert "no holder was seen" in books.because
+
+
+@pytest.mark.parametrize(("mapped", "verdict"), [(True, UNDECIDED), (False, PROVED)])
+def test_memory_of_the_only_process_that_was_seen_may_be_the_others_too(mapped: bool, verdict: str) -> None:
+    made = Scene("a")
+    made.tcp("a", "a", MB)
+    made["a"].processes = [replace(one, rank=None) for one in made["a"].processes]
+    if mapped:
+        made.shares()
+    books = judged(made, "lo")
+    assert books.verdict == verdict, books.because
+    assert verdict == PROVED or "the other one may have it too" in books.because

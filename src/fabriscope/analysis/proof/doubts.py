@@ -167,6 +167,8 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         return f"{judged.because}; but {evidence.pinned}, which may be the job's"
     if evidence.by_files and judged.carried_by != MEMORY:
         return f"{judged.because}; but {evidence.by_files}, which no interface counts"
+    if judged.carried_by != MEMORY and (lone := evidence.lone_memory):
+        return f"{judged.because}; but {lone}, and the other one may have it too"
     late_ns = max((evidence.watches[host].late_ns for host in evidence.ranks.hosts), default=0)
     if late_ns > LATE_NS and judged.carried_by != MEMORY:
         missed = (
