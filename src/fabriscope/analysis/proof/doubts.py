@@ -167,7 +167,7 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         return f"{judged.because}; but {evidence.pinned}, which may be the job's"
     if evidence.by_files and judged.carried_by != MEMORY:
         return f"{judged.because}; but {evidence.by_files}, which no interface counts"
-    if judged.carried_by != MEMORY and (lone := evidence.lone_memory):
+    if judged.carried_by != MEMORY and (lone := _lone_memory(evidence)):
         return f"{judged.because}; but {lone}, and the other one may have it too"
     late_ns = max((evidence.watches[host].late_ns for host in evidence.ranks.hosts), default=0)
     if late_ns > LATE_NS and judged.carried_by != MEMORY:
@@ -175,6 +175,16 @@ def _channel(judged: Books, evidence: Evidence) -> str:
             f"a look came {late_ns / 1e9:.1f} s late on this busy machine, and missed what pipes and Unix sockets lived"
         )
         return f"{judged.because}; but {missed} meanwhile"
+    return ""
+
+
+def _lone_memory(evidence: Evidence) -> str:
+    """Return what memory the only process of a host has that was seen, in words, though two of the job's talked there."""
+    for host in {one.source for one in evidence.transfers if one.kind == RANKS and one.source == one.target}:
+        here = {(host, one.pid) for name, one in evidence.ranks.all if name == host}
+        mapped = [name for name, who in evidence.ranks.memory if here & who]
+        if len(here) == 1 and mapped:
+            return f"the only {evidence.ranks.noun} of {host} that was seen has {mapped[0]} mapped"
     return ""
 
 

@@ -173,17 +173,6 @@ class Evidence:
             if len({host for host, _ in who} if self.is_between_hosts else who) > 1
         ]
 
-    @property
-    def lone_memory(self) -> str:
-        """Return what memory the only process of a host has that was seen, in words, though two of the job's talked
-        there; empty for none."""
-        for host in {one.source for one in self.transfers if one.kind == RANKS and one.source == one.target}:
-            here = [one for name, one in self.ranks.all if name == host]
-            mapped = [name for name, who in self.ranks.memory if {(host, one.pid) for one in here} & who]
-            if len(here) == 1 and mapped:
-                return f"the only {self.ranks.noun} of {host} that was seen has {mapped[0]} mapped"
-        return ""
-
     @cached_property
     def inside(self) -> str:
         """Return what ranks of one host told each other without leaving it, in words; empty if nothing shows that."""
