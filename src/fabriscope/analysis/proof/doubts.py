@@ -179,7 +179,7 @@ def _channel(judged: Books, evidence: Evidence) -> str:
 
 
 def _lone_memory(evidence: Evidence) -> str:
-    """Return what memory the only process of a host has that was seen, in words, though two of the job's talked there."""
+    """Return what memory the only process of a host has mapped that was seen, in words, though two talked there."""
     for host in {one.source for one in evidence.transfers if one.kind == RANKS and one.source == one.target}:
         here = {(host, one.pid) for name, one in evidence.ranks.all if name == host}
         mapped = [name for name, who in evidence.ranks.memory if here & who]
