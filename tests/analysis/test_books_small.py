@@ -217,7 +217,7 @@ def test_options_that_nobody_counts_may_be_what_looks_like_datagrams(longer: int
     assert judged(made, "tcp:eth1").verdict == verdict
 
 
-@pytest.mark.parametrize(("forwarded", "verdict"), [(0, REFUTED), (4_000, UNDECIDED)])
+@pytest.mark.parametrize(("forwarded", "verdict"), [(0, REFUTED), (4_000, UNDECIDED), (80, UNDECIDED)])
 def test_what_a_host_passes_on_for_others_may_be_what_looks_like_the_jobs_datagrams(
     forwarded: int, verdict: str
 ) -> None:
@@ -293,3 +293,14 @@ def test_memory_of_the_only_process_that_was_seen_may_be_the_others_too(mapped: 
     books = judged(made, "lo")
     assert books.verdict == verdict, books.because
     assert verdict == PROVED or "the other one may have it too" in books.because
+
+
+@pytest.mark.parametrize(("parts", "verdict"), [(7, UNDECIDED), (0, PROVED)])
+def test_a_few_large_datagrams_may_be_hidden_beside_a_steady_connection(parts: int, verdict: str) -> None:
+    """56 datagrams carry 84 kB, 1.7 % of 5 MB, or in seven parts each as much as 588 kB."""
+    made = program(lambda one: one.tcp("a", "b", 5 * MB, over="eth1"))
+    made.tcp("a", "b", 200 * MB, over="eth1", role=OTHER, was_there=MB, is_open=True)
+    made.has_udp()
+    made["a"].protocols |= {"Udp.OutDatagrams": 56, "Ip.FragCreates": 56 * parts, "Ip.FragOKs": 56 if parts else 0}
+    made["a"].count("eth1", "tx", 56 * (8 + 34 + 1_400) + 56 * parts * 1_434, 56 * (1 + parts))
+    assert judged(made, "tcp:eth1").verdict == verdict

@@ -3,13 +3,14 @@ nobody else has a socket that could have sent it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.headers import TCP_BYTES, TIME_STAMP_BYTES, UDP_BYTES
-from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, Line
+from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES, OWNERLESS_SHARE, Line
 from fabriscope.analysis.proof.ranks import Ranks
+from fabriscope.analysis.proof.segments import LARGEST_PACKET_BYTES
 from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
 
@@ -71,7 +72,8 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     if not because(host, meter, ranks):
         told = sum(one.datagram_bytes for one in lines)
         mtu_bytes = max((meter.watch.mtu_bytes.get(one.interface, 0) for one in lines), default=0)
-        sent = sum(counts.get(way, 0) for way in {one.direction for one in lines})
+        ways = {one.direction for one in lines}
+        sent = sum(counts.get(way, 0) + (meter.protocol(PARTS[way]) or 0) for way in ways)
         return min(sum(one.unsure_bytes for one in lines), max(0, sent * mtu_bytes - told))
     count = max(counts.values(), default=None) if kinds == {UDP} else None
     rest = 0
@@ -82,6 +84,23 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
         moved = line.rest_bytes + line.background_bytes
         rest += max(0, moved + SHORTER_BYTES * max(0, packets - line.datagram_count)) + line.again_bytes
     return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
+
+
+def slack_bytes(lines: Sequence[Line], meters: Mapping[str, Meter]) -> int:
+    """Return how much more or less the job's datagrams of all hosts may have carried.
+
+    Readings are not of one moment, idle hosts not always as idle, and packets of other protocols or hosts may be as
+    large as any.
+    """
+    loose = []
+    for line in lines:
+        if line.datagram_bytes and line.direction == "out":
+            meter = meters[line.host]
+            strange = line.stranger_count * meter.watch.mtu_bytes.get(line.interface, 0)
+            strange += LARGEST_PACKET_BYTES * meter.forwarded_count()
+            idle = round(OWNERLESS_SHARE * line.background_bytes)
+            loose.append(idle + line.slack_bytes + line.longer_bytes + min(line.datagram_bytes, strange))
+    return sum(size for size in loose if size > LEAST_COUNTED_BYTES)
 
 
 def _is_possible(size: int, count: int, line: Line, meter: Meter) -> bool:

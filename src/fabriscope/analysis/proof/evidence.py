@@ -11,7 +11,7 @@ from fabriscope.analysis.proof import datagrams as books_datagrams
 from fabriscope.analysis.proof.expected import port_kind
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of, hosts_by_address, rerouted
 from fabriscope.analysis.proof.found import Found
-from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, Line
+from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, OWNERLESS_SHARE, Line
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.routes import resent_to, routed, routes_of, through_doors
 from fabriscope.analysis.proof.transfers import OTHERS, OUTWARD, RANKS, UNCLEAR, Transfer, not_the_jobs, transfers_of
@@ -32,8 +32,6 @@ WIRE_UP_BYTES = 128 << 10
 """The most that ranks tell each other before and after their messages; below it bytes alone tell no payload."""
 MOST_OPTION_BYTES = 40
 """An IPv4 header may be this much longer than without options."""
-OWNERLESS_SHARE = 0.02
-"""More of an interface's bytes than this without an owner leave it open what the job sent there."""
 FILE_BYTES = 1 << 20
 FILE_SHARE = 0.1
 """What programs write and read besides, logs and libraries, is less, or it makes no difference."""
@@ -338,19 +336,8 @@ class Evidence:
 
     @cached_property
     def datagram_slack_bytes(self) -> int:
-        """Return how much more or less the job's datagrams may have carried.
-
-        Readings are not of one moment, idle hosts not always as idle, and packets of other protocols or hosts may be as
-        large as any.
-        """
-        loose = []
-        for one in self.lines:
-            if one.datagram_bytes and one.direction == "out":
-                packets = min(one.packet_count, one.stranger_count + self._meters[one.host].forwarded_count())
-                mtu_bytes = self.watches[one.host].mtu_bytes.get(one.interface, 0)
-                idle = round(OWNERLESS_SHARE * one.background_bytes)
-                loose.append(idle + one.slack_bytes + one.longer_bytes + min(one.datagram_bytes, packets * mtu_bytes))
-        return sum(size for size in loose if size > LEAST_COUNTED_BYTES)
+        """Return how much more or less the job's datagrams may have carried."""
+        return books_datagrams.slack_bytes(self.lines, self._meters)
 
     @cached_property
     def others_ports(self) -> list[Port]:

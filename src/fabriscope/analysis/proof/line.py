@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 LEAST_COUNTED_BYTES = 10_000
 """Of less than this nothing is said: a dozen packets of somebody's housekeeping would be percents."""
+OWNERLESS_SHARE = 0.02
+"""More of an interface's bytes than this without an owner leave it open what the job sent there."""
 HOUSEKEEPING_BYTES, STRANGER_BYTES = 300, 110
 """Two questions for a hardware address and two answers, by ARP or by IPv6; and the most that one more such packet has,
 or one that tells of groups (MLD)."""

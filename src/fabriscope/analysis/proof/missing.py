@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, OWNERLESS_SHARE, WIRE_UP_BYTES, Evidence
+from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, WIRE_UP_BYTES, Evidence
 from fabriscope.analysis.proof.flows import LOOPBACK
+from fabriscope.analysis.proof.line import OWNERLESS_SHARE
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, Books
 
