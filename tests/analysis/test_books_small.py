@@ -304,3 +304,16 @@ def test_a_few_large_datagrams_may_be_hidden_beside_a_steady_connection(parts: i
     made["a"].protocols |= {"Udp.OutDatagrams": 56, "Ip.FragCreates": 56 * parts, "Ip.FragOKs": 56 if parts else 0}
     made["a"].count("eth1", "tx", 56 * (8 + 34 + 1_400) + 56 * parts * 1_434, 56 * (1 + parts))
     assert judged(made, "tcp:eth1").verdict == verdict
+
+
+def test_frames_for_others_are_not_the_jobs_datagrams_though_they_came_in() -> None:
+    """A bridge floods what somebody sends to an address that it does not know: IP counts none of it."""
+    made = program(lambda one: one.tcp("a", "b", 6 * MB, over="eth1"))
+    made.udp("a", "b", 2 * MB, "eth1")
+    made.has_udp()
+    made["b"].count("eth0", "rx", 7_000 * 1_042, 7_000)
+    for host, way in ((made["a"], "Out"), (made["b"], "In")):
+        host.protocols[f"IpExt.{way}Octets"] = 8 * MB + 4_144 * 52 + 1_429 * 28
+    books = judged(made, "eth1")
+    assert books.verdict == UNDECIDED
+    assert {(one.kind, one.name) for one in books.carriers} == {("tcp", "eth1"), ("udp", "eth1")}

@@ -45,22 +45,33 @@ def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
     host = meter.watch.host
     if not ranks.datagram_kinds(host) or because(host, meter, ranks):
         return list(lines)
+    sizes = {way: _sizes([one for one in lines if one.direction == way], way, meter) for way in ("out", "in")}
     found = []
     for line in lines:
-        way = [one for one in lines if one.direction == line.direction]
-        count = meter.udp_counts().get(line.direction, 0)
-        rests = sum(max(0, one.rest_bytes) for one in way)
-        if line.rest_bytes > 0 and count:
-            left = max(0, count - sum(one.datagram_count for one in way))
+        size = sizes[line.direction].get(line.interface, 0)
+        found.append(replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size))
+    return found
+
+
+def _sizes(lines: Sequence[Line], direction: str, meter: Meter) -> dict[str, int]:
+    """Return interface to what the job's datagrams moved by it in one direction; nothing where that is open.
+
+    What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing. Where several interfaces
+    have more than IP counted beside TCP, it is not known which have such frames.
+    """
+    count = meter.udp_counts().get(direction, 0)
+    rests = sum(max(0, one.rest_bytes) for one in lines)
+    left = max(0, count - sum(one.datagram_count for one in lines))
+    most = meter.beside_tcp_bytes(direction, sum(one.tcp_bytes for one in lines))
+    found = {}
+    for line in lines if count else ():
+        if line.rest_bytes > 0:
             shorter = SHORTER_BYTES * min(round(left * line.rest_bytes / rests), line.packet_count)
-            # What went past IP is nobody's datagrams: of a frame of somebody's own IP counts nothing.
-            most = meter.beside_tcp_bytes(line.direction, sum(one.tcp_bytes for one in way))
             # The rest is the least that it can be: its middle is told of what is known to be the job's.
             size = min(line.rest_bytes + line.slack_bytes + shorter, most)
             if size >= HOUSEKEEPING_BYTES and _is_possible(size, count, line, meter):
-                line = replace(line, rest_bytes=line.rest_bytes - min(line.rest_bytes, size), datagram_bytes=size)
-        found.append(line)
-    return found
+                found[line.interface] = size
+    return found if sum(found.values()) <= MATCHED_SHARE * most or len(found) == 1 else {}
 
 
 def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
@@ -117,11 +128,14 @@ def _is_possible(size: int, count: int, line: Line, meter: Meter) -> bool:
 def at_both_ends(lines: Sequence[Line]) -> list[Line]:
     """Return the account of all hosts with what of the job's datagrams came to others there, or came from them.
 
-    At one end they are the job's; what has no owner at the other end, and is not more, is the same.
+    At one end they are the job's; what has no owner at the other end, and is not more, is the same: first what is as
+    much.
     """
     found = list(lines)
     for mine, theirs in (("out", "in"), ("in", "out")):
-        for place, line in enumerate(found):
+        looked_for = {host: _unmatched(found, host, mine, theirs) for host in {one.host for one in found}}
+        order = sorted(enumerate(found), key=lambda one: abs(one[1].rest_bytes - looked_for[one[1].host]))
+        for place, line in order:
             is_open = line.direction == theirs and line.interface != LOOPBACK and not line.datagram_bytes
             size = min(line.rest_bytes, round(MATCHED_SHARE * _unmatched(found, line.host, mine, theirs)))
             if is_open and size >= HOUSEKEEPING_BYTES:
