@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 from tests.analysis.book_cases import MB, scene
 from tests.analysis.hand_watches import SEGMENT, Scene
+from tests.analysis.programs import judged, program, sent, stamped
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.expected import meant
-from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, UNHELD, Books, Connection, Watch
-
-Change = Callable[[Watch], Watch]
-
-
-def program(*steps: Callable[[Scene], None]) -> Scene:
-    """Return hosts with a program of no parallel library, one process on each."""
-    made = scene(*steps)
-    for host in made.hosts.values():
-        host.processes = [replace(one, rank=None) for one in host.processes]
-    return made
-
-
-def judged(made: Scene, asked: str, change: Change = lambda watch: watch) -> Books:
-    watches = {name: change(replace(watch, other_datagrams=())) for name, watch in made.watches().items()}
-    return balance(watches, meant(asked, watches)[0])
-
-
-def sent(books: Books) -> Mapping[tuple[str, str], int | None]:
-    return {(one.kind, one.name): one.sent_bytes for one in books.carriers if one.host == "a"}
+from fabriscope.model.counters import OTHER, PROVED, REFUTED, UNDECIDED, UNHELD, Watch
 
 
 @pytest.mark.parametrize("many", [60_000, 12_000, 300_000])
@@ -163,58 +144,6 @@ def test_it_may_be_so_much_that_what_was_found_elsewhere_is_little(unsent: int, 
     made = program(lambda one: one.tcp("a", "b", 3 * MB, over="eth1"), lambda one: one.tcp("a", "b", MB))
     books = judged(made, "eth1", lambda watch: replace(watch, unsent_bytes=unsent if watch.host == "a" else 0))
     assert books.verdict == verdict, books.because
-
-
-def counted6(made: Scene, interface: str, packets: int) -> None:
-    for name, way in (("a", "tx"), ("b", "rx")):
-        made[name].interfaces[interface][f"{way}_ipv6_packets"] = packets
-
-
-def test_each_interface_has_its_own_headers_of_version_6() -> None:
-    """3 MB of 20 B by IPv6 over eth1 and 150 kB of 20 B by IPv4 over eth0: 4.8 % elsewhere."""
-    made = program()
-    made.has_udp()
-    made.udp("a", "b", 3 * MB, "eth1", each=20, version=6)
-    made.udp("a", "b", 150_000, "eth0", each=20)
-    counted6(made, "eth1", 150_000)
-    counted6(made, "eth0", 0)
-    books = judged(made, "eth1")
-    assert books.verdict == REFUTED, books.because
-    assert sent(books) == {("udp", "eth1"): 3 * MB, ("udp", "eth0"): 150_000}
-
-
-def stamped(connection: Connection, *, has_stamps: bool, longer: int = 0) -> Connection:
-    return replace(connection, has_time_stamps=has_stamps, longer_bytes=longer)
-
-
-def test_each_connection_has_time_stamps_or_has_none() -> None:
-    """4 MB in small segments, half of them without time stamps, hide 120 kB of datagrams from a reckoning of hosts."""
-    made = program()
-    made.has_udp()
-    for has_stamps in (True, False):
-        made.tcp("a", "b", 2 * MB, over="eth1", segment=500)
-        if not has_stamps:
-            for name, way in (("a", "tx"), ("b", "rx")):
-                made[name].count("eth1", way, -12 * 4_000, 0)
-        for host in made.hosts.values():
-            host.connections[-1] = stamped(host.connections[-1], has_stamps=has_stamps)
-    made.udp("a", "b", 120_000, "eth1", each=60)
-    books = judged(made, "tcp:eth1")
-    assert books.verdict == REFUTED, books.because
-    assert sent(books)["udp", "eth1"] == 120_000
-    assert books.closure_error == 0
-
-
-@pytest.mark.parametrize(("longer", "verdict"), [(0, REFUTED), (40, UNDECIDED)])
-def test_options_that_nobody_counts_may_be_what_looks_like_datagrams(longer: int, verdict: str) -> None:
-    """4,000 packets have 40 B more than is reckoned: as much as 22 kB of datagrams, and seven times that."""
-    made = program(lambda one: one.tcp("a", "b", 2 * MB, over="eth1", segment=500))
-    made.has_udp()
-    for host, way in ((made["a"], "tx"), (made["b"], "rx")):
-        host.count("eth1", way, 40 * 4_000, 0)
-        host.connections = [stamped(one, has_stamps=True, longer=longer) for one in host.connections]
-    made.udp("a", "b", 22_000, "eth1", each=60)
-    assert judged(made, "tcp:eth1").verdict == verdict
 
 
 @pytest.mark.parametrize(("forwarded", "verdict"), [(0, REFUTED), (4_000, UNDECIDED), (80, UNDECIDED)])
