@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, WIRE_UP_BYTES, Evidence, carrier_name
-from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
+from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import BESIDE, CONFIDANT, JOB
 
@@ -27,14 +27,17 @@ def beside(evidence: Evidence) -> str:
     return _aside(evidence, _past(evidence, BESIDE), "the job also moved", why)
 
 
-def beside_memory(evidence: Evidence) -> str:
-    """Return what the job moved to others than its ranks where memory was asked for.
+def little_beside(evidence: Evidence) -> str:
+    """Return what the job moved past what was asked for, though not from rank to rank, where it is too little to refute
+    and too much to be nothing.
 
-    Of that no counter knows how much it carried: less than refutes may be most of it.
+    Of memory no counter knows how much it carried: little elsewhere may be most of it.
     """
-    moved = carriers_beside(evidence) if evidence.expected.transport == "shm" else {}
-    size = sum(moved.values())
-    if size < LEAST_COUNTED_BYTES or evidence.expected.payload_bytes is not None:
+    moved = carriers_beside(evidence)
+    size, found = sum(moved.values()), evidence.found
+    least = max(HOUSEKEEPING_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size))
+    least = LEAST_COUNTED_BYTES if evidence.expected.transport == "shm" else least
+    if size < least or not evidence.expected.transport or evidence.expected.payload_bytes is not None:
         return ""
     return f"the job also moved {bytes_text(size)} by {' and '.join(moved)}, though not from rank to rank"
 

@@ -15,6 +15,8 @@ from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
 
 UDP = "udp"
+MOST_PIECES = 64
+"""Into how many datagrams the kernel cuts what a program hands it as one (UDP_SEGMENT), and counts as one."""
 PARTS = {"out": "Ip.FragCreates", "in": "Ip.ReasmReqds"}
 """How the kernel counts packets that are parts of a datagram."""
 ELSEWHERE = ""
@@ -84,8 +86,10 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
         told = sum(one.datagram_bytes for one in lines)
         mtu_bytes = max((meter.watch.mtu_bytes.get(one.interface, 0) for one in lines), default=0)
         ways = {one.direction for one in lines}
-        sent = sum(counts.get(way, 0) + (meter.protocol(PARTS[way]) or 0) for way in ways)
-        return min(sum(one.unsure_bytes for one in lines), max(0, sent * mtu_bytes - told))
+        sent = sum(counts.get(way, 0) for way in ways)
+        parts = sum(meter.protocol(PARTS[way]) or 0 for way in ways)
+        others = min(MOST_PIECES * sent, sum(one.other_packets or 0 for one in lines))
+        return min(sum(one.unsure_bytes for one in lines), max(0, max(sent + parts, others) * mtu_bytes - told))
     count = max(counts.values(), default=None) if kinds == {UDP} else None
     rest = 0
     for line in lines:
@@ -93,8 +97,22 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
         packets = line.packet_count if count is None else min(count, line.packet_count)
         # What the idle host moved it need not move now.
         moved = line.rest_bytes + line.background_bytes
-        rest += max(0, moved + SHORTER_BYTES * max(0, packets - line.datagram_count)) + line.again_bytes
+        rest += max(0, moved + SHORTER_BYTES * max(0, packets - line.datagram_count))
+        rest += max(line.again_bytes, line.unsure_bytes)
     return rest if count is None else min(rest, count * LARGEST_DATAGRAM_BYTES)
+
+
+def hidden_beside(lines: Sequence[Line], meters: Mapping[str, Meter], ranks: Ranks) -> int:
+    """Return the most that the job's datagrams may have carried by these ways beside what is told of them.
+
+    Somebody's connection that was open all the time hides it.
+    """
+    total = 0
+    for line in lines:
+        meter = meters[line.host]
+        if line.slack_bytes and UDP in ranks.datagram_kinds(line.host) and not line.datagram_bytes:
+            total += min(line.slack_bytes, LARGEST_DATAGRAM_BYTES * meter.udp_counts().get(line.direction, 0))
+    return total
 
 
 def slack_bytes(lines: Sequence[Line], meters: Mapping[str, Meter]) -> int:

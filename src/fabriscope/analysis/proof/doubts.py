@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriscope.analysis.proof.aside import beside, beside_memory, confided, handed_on, launched
+from fabriscope.analysis.proof.aside import beside, confided, handed_on, launched, little_beside
 from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, MEMORY, WIRE_UP_BYTES, Evidence, port_words
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES
@@ -101,7 +101,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and not is_told and (by_others := handed_on(evidence)):
         return by_others
     if judged.verdict == PROVED and not is_told:
-        for doubt in (beside_memory, ownerless_because, loose_because, gone_because, confided, launched):
+        for doubt in (little_beside, ownerless_because, loose_because, gone_because, confided, launched):
             if why := doubt(evidence):
                 return why
     if expected.transport != "tcp":

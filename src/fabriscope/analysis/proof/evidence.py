@@ -340,6 +340,15 @@ class Evidence:
         return books_datagrams.slack_bytes(self.lines, self._meters)
 
     @cached_property
+    def hidden_there_bytes(self) -> int:
+        """Return the most that datagrams may have carried beside others' connections over what was asked for."""
+        may_be = self.expected.takes_datagrams or self.expected.transport == books_datagrams.UDP
+        out = [
+            one for one in self.lines if may_be and one.direction == "out" and self._is_over(one.host, one.interface)
+        ]
+        return books_datagrams.hidden_beside(out, self._meters, self.ranks)
+
+    @cached_property
     def others_ports(self) -> list[Port]:
         """Return the ports of RDMA that others used too: a port counts for its whole host."""
         ports = self.ports if self.have_verbs else []
