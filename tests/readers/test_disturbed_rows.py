@@ -121,3 +121,11 @@ def test_an_error_of_ours_at_one_log_is_told_with_what_the_others_say(
     assert "an error in fabriscope itself: IndexError: pop from empty list" in result.stderr
     assert str(HPL) in result.stderr
     assert "qperf" in result.stdout
+
+
+def test_two_ranks_that_wrote_one_table_each_are_both_read() -> None:
+    rows = [f"{size} {size * 8 / (size * 1e-5) / 2**20:.6f}   {size * 1e-5:.8f}" for size in range(1, 9)]
+    lines = [f"{rank}:        {row}\n" for row in rows for rank in (0, 1)]
+    (both,) = log.documents("".join(lines[:-1]), READERS, "x")
+    assert both.program == "netpipe"
+    assert [len(table.rows) for table in both.tables] == [8, 7]

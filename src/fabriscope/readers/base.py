@@ -290,7 +290,7 @@ class Reader:
         draft = Draft("", work=work or Work())
         for part in known:
             before = len(draft.tables)
-            draft.text, draft.numbers = part.text, part.numbers
+            draft.text, draft.numbers, draft.line = part.text, part.numbers, 0
             try:
                 self.fill(draft)
                 told = [problem.line for problem in draft.problems]
