@@ -129,3 +129,36 @@ def test_two_ranks_that_wrote_one_table_each_are_both_read() -> None:
     (both,) = log.documents("".join(lines[:-1]), READERS, "x")
     assert both.program == "netpipe"
     assert [len(table.rows) for table in both.tables] == [8, 7]
+
+
+WRITE_BW = Path(__file__).parents[1] / "adapters/data/perftest/mlx5_write_bw.txt"
+NETPERF = (
+    "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\n"
+    "Recv   Send    Send\nSocket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\n"
+    "bytes  bytes   bytes    secs.    10^6bits/sec\n\n 87380  16384  16384    10.00     941.50\n"
+)
+
+
+def test_a_table_whose_only_row_is_damaged_is_told_though_another_one_has_its_row() -> None:
+    text = WRITE_BW.read_text()
+    rows = [line for line in text.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    damaged = text
+    for row in rows:
+        damaged = damaged.replace(row, " ".join(row.split()[:3]))
+    assert not read(text).problems
+    assert any("is not whole" in problem.text for problem in read(text + damaged).problems)
+
+
+@pytest.mark.parametrize("rate", ["941.50", "500.50"])
+def test_a_second_row_under_one_head_of_netperf_is_refused(rate: str) -> None:
+    assert not read(NETPERF).problems
+    problem = read(NETPERF + f" 87380  16384  16384    10.00     {rate}\n").problem("refused")
+    assert problem is not None
+    assert "another row stands under the head of that of line 7" in problem.text
+
+
+def test_lines_of_a_table_that_are_cut_at_their_end_are_told() -> None:
+    text = (Path(__file__).parent / "data/gpcnet/load.txt").read_text()
+    problem = read("\n".join(line[:80] for line in text.splitlines())).problem("cut")
+    assert problem is not None
+    assert "a line of a table is not whole" in problem.text

@@ -68,24 +68,24 @@ def check(
     text_of = dict(zip(numbers or range(1, len(lines) + 1), lines, strict=False))
     taken = {line for table in tables for line in table.lines} | set(told)
     begins = sorted({table.line for table in tables} | {max(text_of, default=0) + 1})
-    for table in (table for table in tables if table.rows):
+    for table in tables:
         end = begins[bisect_right(begins, table.line)]
-        region = range(table.line + 1, min(max(table.lines) + 1 + _LINES_BEHIND, end))
+        region = range(table.line + 1, min(max(table.lines) + 1 + _LINES_BEHIND, end) if table.lines else end)
         strays = [(number, text_of[number]) for number in region if number not in taken and number in text_of]
         parts, others = _strays(table, among, strays)
         if parts:
             yield f"a row of {table.name} is not whole: {_shown(parts)}", "cut", parts[0][0]
         if others:
             yield f"among the rows of {table.name} stands what is none of them: {_shown(others)}", "noted", others[0][0]
-        is_shortened = any(_LEFT_OUT.fullmatch(stray) for line, stray in strays if line < max(table.lines))
-        if among.missing is not None and not parts and not is_shortened:
+        is_shortened = any(_LEFT_OUT.fullmatch(stray) for line, stray in strays if line < max(table.lines, default=0))
+        if among.missing is not None and table.rows and not parts and not is_shortened:
             for line, what in among.missing(table, text):
                 yield what, "cut", line
 
 
 def _strays(table: Rows, among: Among, strays: Sequence[Wrong]) -> tuple[list[Wrong], list[Wrong]]:
     """Return what is left of rows into which other processes' lines ran, and such lines."""
-    first, last = min(table.lines), max(table.lines)
+    first, last = min(table.lines, default=0), max(table.lines, default=0)
     parts, others = [], []
     for line, text in strays:
         if _RULER.fullmatch(text) or among.lines.match(text):

@@ -92,6 +92,8 @@ def _fill(draft: Draft) -> None:
             elif draft.tables:
                 rows.take(cells[0], draft.line, f"the row of {shown(cells[0])}")
                 _row(draft, heads, cells)
+        elif text.startswith("|"):
+            draft.problem(f"a line of a table is not whole: {shown(text)}", "cut")
         elif _ERROR.fullmatch(line):
             draft.problem(f"GPCNeT says: {shown(text)}", "said")
             is_done = True

@@ -109,6 +109,8 @@ class _Reading:
         self.draft = draft
         self.title = "netperf"
         self.columns: tuple[Column, ...] = ()
+        self.done: tuple[Column, ...] = ()
+        """The columns of a table that has its only row."""
         self.unit = ""
         self.csv: list[str] = []
         self.pairs: dict[str, str] = {}
@@ -135,13 +137,18 @@ class _Reading:
             if len(cells) > 1:
                 self.values(self.csv, cells)
                 self.csv = []
-        elif not self.head(joined) and self.columns and is_row(words):
-            self.row(words)
+        elif not self.head(joined) and is_row(words):
+            if self.columns:
+                self.row(words)
+            elif self.done and len(words) == len(self.done):
+                first = self.draft.tables[-1].rows[-1][0]
+                raise ParseError(f"another row stands under the head of that of line {first}: {shown(joined)}")
 
     def begin(self, title: str) -> None:
         """Begin a test."""
         self.end()
         self.title, self.columns, self.csv, self.waits = title.removesuffix(" TEST"), (), [], self.draft.line
+        self.done = ()
 
     def head(self, joined: str) -> bool:
         """Take the last line of a head, which has the units; return whether a line is one."""
@@ -181,7 +188,7 @@ class _Reading:
         self.draft.row(printed)
         self.waits, self.waits_for_far_end = 0, self.draft.line if more else 0
         if self.columns[:5] == _STREAM:
-            self.columns = ()
+            self.columns, self.done = (), self.columns
 
     def second(self, words: Sequence[str], values: dict[str, Value]) -> None:
         """Take the row of the far end."""

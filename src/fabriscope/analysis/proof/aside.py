@@ -22,9 +22,12 @@ def beside(evidence: Evidence) -> str:
 
     It is a copy beside the ranks, or what a rank and somebody else's process tell each other.
     """
+    return _aside(evidence, _past(evidence, BESIDE), "the job also moved", _past_whom(evidence))
+
+
+def _past_whom(evidence: Evidence) -> str:
     is_within = not evidence.ranks.is_parallel and not evidence.is_between_hosts
-    why = "to other hosts" if is_within else "though not from rank to rank"
-    return _aside(evidence, _past(evidence, BESIDE), "the job also moved", why)
+    return "to other hosts" if is_within else "though not from rank to rank"
 
 
 def little_beside(evidence: Evidence) -> str:
@@ -39,7 +42,7 @@ def little_beside(evidence: Evidence) -> str:
     least = LEAST_COUNTED_BYTES if evidence.expected.transport == "shm" else least
     if size < least or not evidence.expected.transport or evidence.expected.payload_bytes is not None:
         return ""
-    return f"the job also moved {bytes_text(size)} by {' and '.join(moved)}, though not from rank to rank"
+    return f"the job also moved {bytes_text(size)} by {' and '.join(moved)}, {_past_whom(evidence)}"
 
 
 def confided(evidence: Evidence) -> str:

@@ -27,6 +27,7 @@ from fabriscope.analysis.proof.evidence import (
     Evidence,
 )
 from fabriscope.analysis.proof.found import Found
+from fabriscope.analysis.proof.missing import hidden_there
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
@@ -233,7 +234,7 @@ def _shares(evidence: Evidence) -> Books:
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
         text = f"{carried} between {evidence.parties} were carried by {name}{evidence.inside}"
-        return Books(PROVED, text + _hidden_there(evidence) + _unseen(found), name)
+        return Books(PROVED, text + hidden_there(evidence) + _unseen(found), name)
     carried = _listed(found.elsewhere)
     loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
     if loose and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
@@ -252,14 +253,6 @@ def _shares(evidence: Evidence) -> Books:
     total = bytes_text(asked + other)
     text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"
     return Books(REFUTED, text, f"{name} and {carried}")
-
-
-def _hidden_there(evidence: Evidence) -> str:
-    """Return how much more datagrams may have carried by what was asked for, as the end of a sentence."""
-    hidden = evidence.hidden_there_bytes
-    if hidden < ELSEWHERE_SHARE * evidence.found.asked_bytes:
-        return ""
-    return f", and as much as {bytes_text(hidden)} more by datagrams, which others' connections hide"
 
 
 def _unseen(found: Found) -> str:

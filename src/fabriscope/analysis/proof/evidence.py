@@ -46,12 +46,12 @@ class Evidence:
     def __init__(self, watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[str, Watch]) -> None:
         self.watches, self.expected = watches, expected
         self.ranks = Ranks(watches)
-        self._meters = {host: Meter(watch, idle.get(host)) for host, watch in watches.items()}
+        self.meters = {host: Meter(watch, idle.get(host)) for host, watch in watches.items()}
         self.disturbed = {host: disturbances(watch) for host, watch in watches.items()}
         flows = {host: flows_of(watch) for host, watch in watches.items()}
         self.lines: list[Line] = []
         self.ports: list[Port] = []
-        for host, meter in self._meters.items():
+        for host, meter in self.meters.items():
             peers = [one for other in flows for one in flows[other] if other != host]
             lines, ports = _account(meter, flows[host], peers)
             flows[host] = routed(lines, flows[host], peers)
@@ -153,7 +153,7 @@ class Evidence:
             opened = self.ranks.verbs_device(one)
             if opened is None:
                 continue
-            ports = self._meters[host].ports()
+            ports = self.meters[host].ports()
             lacking = [one.name for one in ports if not one.is_counted] + ([] if ports else [opened])
             why = [f"{name} of {host} has no counters of data" for name in lacking]
             known = self.watches[host].readings[0].rdma
@@ -326,7 +326,7 @@ class Evidence:
         no counter tells."""
         may_be = self.expected.takes_datagrams or self.expected.transport == books_datagrams.UDP
         lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
-        here = [one for one in lines if may_be and self._is_over(one.host, one.interface)]
+        here = [one for one in lines if may_be and self.is_over(one.host, one.interface)]
         return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in here)
 
     @property
@@ -337,16 +337,7 @@ class Evidence:
     @cached_property
     def datagram_slack_bytes(self) -> int:
         """Return how much more or less the job's datagrams may have carried."""
-        return books_datagrams.slack_bytes(self.lines, self._meters)
-
-    @cached_property
-    def hidden_there_bytes(self) -> int:
-        """Return the most that datagrams may have carried beside others' connections over what was asked for."""
-        may_be = self.expected.takes_datagrams or self.expected.transport == books_datagrams.UDP
-        out = [
-            one for one in self.lines if may_be and one.direction == "out" and self._is_over(one.host, one.interface)
-        ]
-        return books_datagrams.hidden_beside(out, self._meters, self.ranks)
+        return books_datagrams.slack_bytes(self.lines, self.meters)
 
     @cached_property
     def others_ports(self) -> list[Port]:
@@ -376,9 +367,9 @@ class Evidence:
     def is_on_fabric(self, one: Transfer) -> bool:
         """Return whether both ends of a transfer used the interfaces that were asked for."""
         ends = ((one.source, one.out_interface), (one.target, one.in_interface))
-        return all(self._is_over(host, name) for host, name in ends if name is not None)
+        return all(self.is_over(host, name) for host, name in ends if name is not None)
 
-    def _is_over(self, host: str, name: str) -> bool:
+    def is_over(self, host: str, name: str) -> bool:
         """Return whether an interface is what was asked for, or stands on it and nothing else (VLAN, VXLAN)."""
         asked = self.expected.interfaces.get(host, name)
         lower = self.watches[host].lower_interfaces if host in self.watches else {}
@@ -405,7 +396,7 @@ class Evidence:
         everything that was counted there.
         """
         total = 0
-        for host, meter in self._meters.items():
+        for host, meter in self.meters.items():
             asked = self.expected.interfaces
             lines = [one for one in self.lines if one.host == host and one.direction == "out"]
             if on_fabric:
@@ -458,7 +449,7 @@ class Evidence:
         is judged by that; empty where it is too little, or the kernel does not count it."""
         total = self.found.asked_bytes + self.found.elsewhere_bytes
         hosts = self.ranks.hosts or list(self.watches)
-        size = max((self._meters[host].pinned_bytes() or 0 for host in hosts), default=0)
+        size = max((self.meters[host].pinned_bytes() or 0 for host in hosts), default=0)
         if len(self.ranks.all) < 2 or size < max(FEW_BYTES, OWNERLESS_SHARE * total):
             return ""
         return f"{bytes_text(size)} of memory were read by other processes (process_vm_readv) or by devices"
@@ -483,7 +474,7 @@ class Evidence:
     @cached_property
     def datagrams(self) -> str:
         """Return which rank had a socket for datagrams, and why it is not known what went by it; empty for neither."""
-        why = (books_datagrams.because(host, self._meters[host], self.ranks) for host in self.ranks.hosts)
+        why = (books_datagrams.because(host, self.meters[host], self.ranks) for host in self.ranks.hosts)
         first = next(filter(None, why), "")
         had = self.ranks.datagrams or self.ranks.short_datagrams
         had = had or ("somebody had a UDP socket for a moment" if self.datagram_bytes else "")
@@ -493,7 +484,7 @@ class Evidence:
     def datagram_bytes(self) -> int:
         """Return the most that ranks with sockets for datagrams can have sent by them: their bytes nobody counts."""
         return sum(
-            books_datagrams.most_hidden(self._meters[host], self.ranks, self._lines_for_datagrams(host))
+            books_datagrams.most_hidden(self.meters[host], self.ranks, self._lines_for_datagrams(host))
             for host in self.ranks.hosts
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from fabriscope.analysis.proof import datagrams
 from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, WIRE_UP_BYTES, Evidence
 from fabriscope.analysis.proof.flows import LOOPBACK
 from fabriscope.analysis.proof.line import OWNERLESS_SHARE
@@ -98,3 +99,13 @@ def unsent_because(judged: Books, evidence: Evidence) -> str:
     if (past >= ELSEWHERE_SHARE * every) == (judged.verdict == REFUTED):
         return ""
     return f"{bytes_text(unsent)} of the job's were still to be sent, or to be acknowledged, after it had ended"
+
+
+def hidden_there(evidence: Evidence) -> str:
+    """Return how much more datagrams may have carried by what was asked for, as the end of a sentence."""
+    may_be = evidence.expected.takes_datagrams or evidence.expected.transport == datagrams.UDP
+    out = [one for one in evidence.lines if one.direction == "out" and evidence.is_over(one.host, one.interface)]
+    hidden = datagrams.hidden_beside(out, evidence.meters, evidence.ranks) if may_be else 0
+    if hidden < ELSEWHERE_SHARE * evidence.found.asked_bytes:
+        return ""
+    return f", and as much as {bytes_text(hidden)} more by datagrams, which others' connections hide"
