@@ -249,7 +249,7 @@ VALUES: list[Row] = [
     _row("a paper at an absolute path", "paper: {file: /etc/passwd}", "beside the plan"),
     _row("a paper over the run's journal", "paper: {file: journal.jsonl}", "beside the plan"),
     _row("a paper that is a folder", "paper: {file: .}", "beside the plan"),
-    _row("a paper that is not there", "paper: {file: none.yaml}", "cannot be read", line=0),
+    _row("a paper that is not there", "paper: {file: none.yaml}", "there is no none.yaml beside the plan"),
     _row("a control that is a list", "control: [a]", "control"),
     _row("a control of no entry", "control: nothing", "no entry 'nothing'"),
     _row("a name that climbs", "version: 2", "version"),

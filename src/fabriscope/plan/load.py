@@ -161,7 +161,11 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     if section.paper.file in (RUN_PLAN_NAME, Path(document.file).name):
         what = f"a paper cannot be called {section.paper.file}, which is the name of the plan, here or in a run folder"
         raise PlanError(what, where=document.where(("paper", "file")), fix="write it into another file")
-    paper_document, text = read(Path(document.file).parent / section.paper.file)
+    path = Path(document.file).parent / section.paper.file
+    if not path.exists():
+        what = f"paper.file: there is no {section.paper.file} beside the plan"
+        raise PlanError(what, where=document.where(("paper", "file")), fix="put it there, or name another one")
+    paper_document, text = read(path)
     paper = _validated(PaperSection, paper_document)
     wrong = [PlanError(what, where=paper_document.file).sentence() for what in paper_names.problems(paper)]
     if wrong:

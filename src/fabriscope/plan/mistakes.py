@@ -36,20 +36,29 @@ _WANTED = {
 
 def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
     """Return one mistake that the schema found in a document: its place, what is wrong, and the fix."""
-    place: Place = tuple(part for part in item["loc"])
+    place = _place(item)
     what, fix = described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
     return PlanError(what, where=document.where(place), fix=fix).sentence()
 
 
 def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:
-    """Return what the schema found; a list whose items are all wrong is not called empty besides."""
-    found = error.errors(include_url=False)
-    return [dict(item) for item in found if item["type"] != "too_short" or not item["input"]]
+    """Return what the schema found; a list whose items are all wrong is not called empty besides.
+
+    Where a value may be of several kinds, what is wrong with it is told once: not that it is no mapping either.
+    """
+    found = [dict(item) for item in error.errors(include_url=False) if item["type"] != "too_short" or not item["input"]]
+    told = {_place(item) for item in found if item["type"] != "dict_type"}
+    return [item for item in found if item["type"] != "dict_type" or _place(item) not in told]
+
+
+def _place(item: Mapping[str, Any]) -> Place:
+    """Return where a mistake is, without the schema's own names of the kinds that a value may be of."""
+    return tuple(part for part in item["loc"] if not (isinstance(part, str) and part.endswith("]") and part[0] != "["))
 
 
 def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
     """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
-    place: Place = tuple(item["loc"])
+    place = _place(item)
     key = ".".join(str(part) for part in place if part != "[key]")
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
