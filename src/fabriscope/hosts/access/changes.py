@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -208,20 +208,45 @@ def restored(entries: Iterable[Entry], *, is_asked: bool = False, is_dry: bool =
 
 
 def _is_gone(entry: Entry) -> bool:
-    """Return whether an entry is of a lab's host that has ended: who it is entered by is in that network no more.
+    """Return whether an entry is of a lab's host whose network, with all that is set of it, the kernel has removed.
 
-    The network's number alone would not do, the kernel gives it to the next network. A process that we cannot look at
-    counts as that host.
+    A process of ours that we cannot look at counts as one of that network, but for process 1, which no lab made;
+    those of other users do not, since a lab is one user's.
     """
-    access = entry.host.access
-    if entry.host.kind != "namespace" or "-t" not in access[:-1]:
+    if entry.host.kind != "namespace":
+        return False
+    if _has_ended(entry.host.access):  # the kernel gives the network's number to the next one
+        return True
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "ns" / "net").readlink()) == entry.place.network:
+                return False
+        except PermissionError:
+            if process.name != "1" and _owner(process) in (os.getuid(), None):
+                return False
+        except OSError:
+            continue  # it has ended
+    return True
+
+
+def _has_ended(access: Sequence[str]) -> bool:
+    """Return whether the process is no more by which a lab is entered."""
+    if "-t" not in access[:-1]:
         return False
     try:
-        return str(Path("/proc", access[access.index("-t") + 1], "ns/net").readlink()) != entry.place.network
+        Path("/proc", access[access.index("-t") + 1], "ns/net").readlink()
     except PermissionError:
         return False
     except OSError:
         return True
+    return False
+
+
+def _owner(process: Path) -> int | None:
+    try:
+        return process.stat().st_uid
+    except OSError:
+        return None
 
 
 def _restored(entry: Entry, *, is_dry: bool) -> Result:
