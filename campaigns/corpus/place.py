@@ -218,10 +218,16 @@ def _check(outcomes: Sequence[Outcome]) -> None:
 
 
 def _sent(said: str) -> dict[str, Any] | None:
-    """Return what `traffic.cc` or our engine said that it sent; None for other programs."""
+    """Return what `traffic.cc` or our engine said that it sent; None for other programs.
+
+    Raises _Hung where the library wrote into that line: such a job is made again.
+    """
     lines = said.splitlines()
     line = next((line for line in lines if _MARK in line), None)
-    found: dict[str, Any] | None = json.loads(line.partition(_MARK)[2]) if line else None
+    try:
+        found: dict[str, Any] | None = json.loads(line.partition(_MARK)[2]) if line else None
+    except json.JSONDecodeError as error:
+        raise _Hung("what it said of itself cannot be read") from error
     footer = next((line for line in lines if line.startswith(_FOOTER)), None)
     if footer is not None:
         told = json.loads(footer)
