@@ -218,10 +218,7 @@ def _check(outcomes: Sequence[Outcome]) -> None:
 
 
 def _sent(said: str) -> dict[str, Any] | None:
-    """Return what `traffic.cc` or our engine said that it sent; None for other programs.
-
-    Raises _Hung where the library wrote into that line: such a job is made again.
-    """
+    """Return what `traffic.cc` or our engine said that it sent, None for others; raises _Hung for a torn line."""
     lines = said.splitlines()
     line = next((line for line in lines if _MARK in line), None)
     try:

@@ -125,12 +125,11 @@ def test_what_a_process_left_to_be_sent_is_the_jobs_by_birth(
     parts: dict[str, Any], born: tuple[int, ...], owner: int | None, unsent: int
 ) -> None:
     """Nobody holds a connection any more whose process has ended, and which the kernel still sends from."""
-    processes = parts["Processes"]("", {})
     sockets = parts["Sockets"]({}, Born(*born), parts["Namespaces"](()))
     sockets.hear = lambda: 0
     looked(parts, sockets)
     looked(parts, sockets, message(parts, 7, 1000, 4, inode=0, unsent=5000))
-    sockets.assign(processes)
+    sockets.assign(parts["Processes"]("", {}))
     assert sockets.alive[7].owner == owner
     assert sockets.unsent() == (unsent, 5000)
 
@@ -162,10 +161,9 @@ def test_a_socket_of_udp_that_was_closed_before_it_was_seen_is_whose_it_was_by_b
     parts: dict[str, Any], is_born: bool
 ) -> None:
     sockets = parts["Sockets"]({}, Born(*([7] if is_born else [])), parts["Namespaces"](()))
-    ends = socket.inet_aton("10.0.0.1") + bytes(12)
-    ports = (5000).to_bytes(2, "big"), bytes(2)
-    name = (7).to_bytes(8, "little")
-    body = parts["DIAG"].pack(socket.AF_INET, CLOSED, 0, 0, *ports, ends, bytes(16), 0, name, 0, 0, 0, 0, 0)
+    ends, name = socket.inet_aton("10.0.0.1") + bytes(12), (7).to_bytes(8, "little")
+    port = (5000).to_bytes(2, "big")
+    body = parts["DIAG"].pack(socket.AF_INET, CLOSED, 0, 0, port, bytes(2), ends, bytes(16), 0, name, *[0] * 5)
     sockets.datagrams.take_closed(bytes(body))
     assert sockets.datagrams.are_jobs is is_born
     assert bool(sockets.datagrams.others) is not is_born
@@ -181,8 +179,8 @@ def test_what_waits_in_the_queues_of_interfaces_is_read_of_each_once(parts: dict
         queue = attribute(parts["TCA_STATS_QUEUE"], struct.pack("=5I", 3, size, 0, 0, 0))
         return bytes(parts["TRAFFIC"].pack(0, 2, 1 << 16, parent, 0)) + attribute(parts["TCA_STATS2"], queue)
 
-    answers = [told(parts["ROOT"], 3000), told(1 << 16, 3000), told(parts["ROOT"], 500)]
-    parts["dump"] = lambda *_: iter([(36, one) for one in answers])
+    answers = [(36, told(*one)) for one in ((parts["ROOT"], 3000), (1 << 16, 3000), (parts["ROOT"], 500))]
+    parts["dump"] = lambda *_: iter(answers)
     assert parts["queued_bytes"]() == 3500
 
 
