@@ -22,14 +22,6 @@ HERE = Host("here")
 ESTABLISHED, FIN_WAIT2, CLOSED = 1, 5, 7
 
 
-@pytest.fixture
-def parts() -> dict[str, Any]:
-    """Return what the collector's text defines, as hosts are sent it."""
-    names: dict[str, Any] = {}
-    exec(counters.program(), names)  # noqa: S102 - our own text
-    return names
-
-
 def message(
     parts: dict[str, Any],
     cookie: int,
