@@ -33,6 +33,9 @@ _WANTED = {
 }
 """The schema's kinds of error to what is expected, and what to do."""
 
+_KINDS = ("function-after[", "function-before[", "function-wrap[", "function-plain[", "dict[", "list[", "tuple[")
+"""How the schema's own names begin of what a value may be, where it may be one of several."""
+
 
 def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
     """Return one mistake that the schema found in a document: its place, what is wrong, and the fix."""
@@ -53,7 +56,7 @@ def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:
 
 def _place(item: Mapping[str, Any]) -> Place:
     """Return where a mistake is, without the schema's own names of the kinds that a value may be of."""
-    return tuple(part for part in item["loc"] if not (isinstance(part, str) and part.endswith("]") and part[0] != "["))
+    return tuple(part for part in item["loc"] if not str(part).startswith(_KINDS))
 
 
 def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
