@@ -36,13 +36,8 @@ def little_beside(evidence: Evidence) -> str:
 
     Of memory no counter knows how much it carried: little elsewhere may be most of it.
     """
-    moved = carriers_beside(evidence)
-    size, found = sum(moved.values()), evidence.found
-    least = max(HOUSEKEEPING_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size))
-    least = LEAST_COUNTED_BYTES if evidence.expected.transport == "shm" else least
-    if size < least or not evidence.expected.transport or evidence.expected.payload_bytes is not None:
-        return ""
-    return f"the job also moved {bytes_text(size)} by {' and '.join(moved)}, {_past_whom(evidence)}"
+    least = LEAST_COUNTED_BYTES if evidence.expected.transport == "shm" else HOUSEKEEPING_BYTES
+    return _aside(evidence, _past(evidence, BESIDE), "the job also moved", _past_whom(evidence), least)
 
 
 def confided(evidence: Evidence) -> str:
@@ -62,11 +57,11 @@ def launched(evidence: Evidence) -> str:
     return _aside(evidence, _past(evidence, JOB), "launchers told each other", "as they pass on what ranks print")
 
 
-def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str) -> str:
+def _aside(evidence: Evidence, moved: Mapping[str, int], whose: str, why: str, least_bytes: int = WIRE_UP_BYTES) -> str:
     found, size = evidence.found, sum(moved.values())
     if not evidence.expected.transport or evidence.expected.payload_bytes is not None:
         return ""
-    if size < max(WIRE_UP_BYTES, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
+    if size < max(least_bytes, ELSEWHERE_SHARE * (found.asked_bytes + found.elsewhere_bytes + size)):
         return ""
     return f"{whose} {bytes_text(size)} by {' and '.join(moved)}, {why}"
 

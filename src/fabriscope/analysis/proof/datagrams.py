@@ -73,7 +73,7 @@ def _sizes(lines: Sequence[Line], direction: str, meter: Meter) -> dict[str, int
             size = min(line.rest_bytes + line.slack_bytes + shorter, most)
             if size >= HOUSEKEEPING_BYTES and _is_possible(size, count, line, meter):
                 found[line.interface] = size
-    return found if sum(found.values()) <= MATCHED_SHARE * most or len(found) == 1 else {}
+    return found if sum(found.values()) <= MATCHED_SHARE * most else {}
 
 
 def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:

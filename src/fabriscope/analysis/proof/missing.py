@@ -46,11 +46,11 @@ def _loose_bytes(evidence: Evidence) -> int:
 
     Beside others' connections an interface's 2 % are what readings of different moments differ by.
     """
-    asked = evidence.expected.interfaces if evidence.expected.takes_datagrams else {}
     jobs = _moved_by_job(evidence)
     sums = {"out": 0, "in": 0}
     for line in evidence.lines:
-        if line.interface == asked.get(line.host) or (line.interface == LOOPBACK) == evidence.is_between_hosts:
+        is_asked = evidence.expected.takes_datagrams and evidence.is_over(line.host, line.interface)
+        if is_asked or (line.interface == LOOPBACK) == evidence.is_between_hosts:
             continue
         others = line.tcp_bytes - jobs.get((line.host, line.interface, line.direction), 0)
         if line.rest_bytes > max(OWNERLESS_SHARE * others, line.housekeeping_bytes):
