@@ -4,7 +4,7 @@
 # make docs   the documentation as a site (build/site) and as pages for man (build/man)
 # make check  formats, lints, types, and the native tests under sanitizers
 # Each installs what it needs: packages as root (else it names them in one line), the rest without.
-.PHONY: demo demo-softroce test docs check clean
+.PHONY: demo demo-softroce test ready-to-test docs check clean
 
 VENV := .venv/bin
 RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -21,6 +21,9 @@ demo-softroce:
 test:
 	@scripts/setup test
 	@scripts/test
+
+ready-to-test: # once there is all that `scripts/setup test` brings
+	@scripts/test --ready
 
 docs:
 	@scripts/setup

@@ -1,16 +1,18 @@
-// Loaded into an MPI program (LD_PRELOAD), it writes down each of its calls of one collective, at every rank: so that a
-// program that prints means over ranks of means over calls can be compared by medians as well.
+// Loaded into an MPI program (LD_PRELOAD), it writes down each of its calls of one collective, at
+// every rank: so that a program that prints means over ranks of means over calls can be compared by
+// medians as well.
 //
-// $COLLECTIVE names the function (MPI_Bcast), $COLLECTIVE_BYTES the message of one rank to one other, or the whole
-// vector of a reduction. A call lasts between two reads of the clock right around it. Where they go is said in
+// $COLLECTIVE names the function (MPI_Bcast), $COLLECTIVE_BYTES the message of one rank to one
+// other, or the whole vector of a reduction. A call lasts between two reads of the clock right
+// around it. Where they go is said in
 // `_overheard.h`.
-#include "_overheard.h"
-
 #include <mpi.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include "_overheard.h"
 
 namespace {
 
@@ -64,8 +66,8 @@ int listen(const char* name, long long bytes, Call&& call) {
 
 LISTEN(MPI_Barrier, 0, (MPI_Comm comm), (comm))
 
-// IMB tries how long its calls take, and would count the time in which it is stopped; then it broadcasts how many it
-// will make.
+// IMB tries how long its calls take, and would count the time in which it is stopped; then it
+// broadcasts how many it will make.
 extern "C" int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) {
   const auto call = [&] { return PMPI_Bcast(data, n, type, root, comm); };
   const int result = listen("MPI_Bcast", bytes_of(n, type), call);
@@ -74,38 +76,44 @@ extern "C" int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Com
 }
 
 LISTEN(MPI_Gather, bytes_of(n, type),
-       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root, MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root,
+        MPI_Comm comm),
        (from, n, type, to, m, its, root, comm))
 LISTEN(MPI_Gatherv, bytes_of(n, type),
-       (const void* from, int n, MPI_Datatype type, void* to, const int counts[], const int places[], MPI_Datatype its,
-        int root, MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, const int counts[],
+        const int places[], MPI_Datatype its, int root, MPI_Comm comm),
        (from, n, type, to, counts, places, its, root, comm))
 LISTEN(MPI_Scatter, bytes_of(m, its),
-       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root, MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, int root,
+        MPI_Comm comm),
        (from, n, type, to, m, its, root, comm))
 LISTEN(MPI_Scatterv, bytes_of(m, its),
-       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to, int m, MPI_Datatype its,
-        int root, MPI_Comm comm),
+       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to,
+        int m, MPI_Datatype its, int root, MPI_Comm comm),
        (from, counts, places, type, to, m, its, root, comm))
 LISTEN(MPI_Reduce, bytes_of(n, type),
        (const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
        (from, to, n, type, op, root, comm))
 LISTEN(MPI_Allreduce, bytes_of(n, type),
-       (const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm), (from, to, n, type, op, comm))
+       (const void* from, void* to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+       (from, to, n, type, op, comm))
 LISTEN(MPI_Reduce_scatter, bytes_of(sum(counts, comm), type),
-       (const void* from, void* to, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+       (const void* from, void* to, const int counts[], MPI_Datatype type, MPI_Op op,
+        MPI_Comm comm),
        (from, to, counts, type, op, comm))
 LISTEN(MPI_Allgather, bytes_of(n, type),
-       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its,
+        MPI_Comm comm),
        (from, n, type, to, m, its, comm))
 LISTEN(MPI_Allgatherv, bytes_of(n, type),
-       (const void* from, int n, MPI_Datatype type, void* to, const int counts[], const int places[], MPI_Datatype its,
-        MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, const int counts[],
+        const int places[], MPI_Datatype its, MPI_Comm comm),
        (from, n, type, to, counts, places, its, comm))
 LISTEN(MPI_Alltoall, bytes_of(n, type),
-       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its, MPI_Comm comm),
+       (const void* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype its,
+        MPI_Comm comm),
        (from, n, type, to, m, its, comm))
 LISTEN(MPI_Alltoallv, bytes_of(counts[0], type),
-       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to, const int m[],
-        const int at[], MPI_Datatype its, MPI_Comm comm),
+       (const void* from, const int counts[], const int places[], MPI_Datatype type, void* to,
+        const int m[], const int at[], MPI_Datatype its, MPI_Comm comm),
        (from, counts, places, type, to, m, at, its, comm))

@@ -1,8 +1,9 @@
-// What a library hears that is loaded into a benchmark program (LD_PRELOAD): begin and end of each operation.
+// What a library hears that is loaded into a benchmark program (LD_PRELOAD): begin and end of each
+// operation.
 //
-// $OVERHEARD names the files: $OVERHEARD-speaks appears once a process was heard, with $OVERHEARD_LATER once it is ready
-// as well. When a process ends, begin and end of its operations (CLOCK_MONOTONIC) go to $OVERHEARD.<pid>, as 64-bit
-// nanoseconds.
+// $OVERHEARD names the files: $OVERHEARD-speaks appears once a process was heard, with
+// $OVERHEARD_LATER once it is ready as well. When a process ends, begin and end of its operations
+// (CLOCK_MONOTONIC) go to $OVERHEARD.<pid>, as 64-bit nanoseconds.
 #ifndef FABRISCOPE_BENCHMARKS_OVERHEARD_H
 #define FABRISCOPE_BENCHMARKS_OVERHEARD_H
 
@@ -44,7 +45,8 @@ inline void write_file(const char* ending, const Operation* content, std::size_t
   std::fclose(file);
 }
 
-// Whether the process may be stopped; a program that is measuring for itself how long it takes has to be let.
+// Whether the process may be stopped; a program that is measuring for itself how long it takes has
+// to be let.
 inline bool may_speak = std::getenv("OVERHEARD_LATER") == nullptr;
 
 inline void hear(std::int64_t begin_ns, std::int64_t end_ns) {

@@ -1,11 +1,10 @@
-// Loaded into another benchmark program (LD_PRELOAD), it writes down each round trip of its ping-pong, so that programs
-// that print means, or the least of some means, can be compared by medians as well.
+// Loaded into another benchmark program (LD_PRELOAD), it writes down each round trip of its
+// ping-pong, so that programs that print means, or the least of some means, can be compared by
+// medians as well.
 //
-// A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send() on sockets, and with
-// MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That adds one clock read to a round trip of the
-// program. Where they go is said in `_overheard.h`.
-#include "_overheard.h"
-
+// A round trip lasts from one start of a message of ROUND_TRIP_BYTES to the next: write() or send()
+// on sockets, and with MPI from one MPI_Recv's end to the next, as IMB's rank 0 makes them. That
+// adds one clock read to a round trip of the program. Where they go is said in `_overheard.h`.
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+
+#include "_overheard.h"
 
 #ifdef WITH_MPI
 #include <mpi.h>

@@ -31,12 +31,12 @@ from benchmarks._peers_values import OURS, Reading, ratio_interval
 
 from fabriscope.hosts import counters
 from fabriscope.launch import processes
+from fabriscope.launch.job_group import JobGroup
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError
 
 SIZE_BYTES = 8
-MOST_RATIO = 1.01
-MOST_READING_MS = 50.0
+MOST_RATIO, MOST_READING_MS = 1.01, 50.0
 WATCHED, ALONE = "watched", "alone"
 EXIT_BROKEN, EXIT_UNDECIDED = 1, 10
 
@@ -112,15 +112,16 @@ def _round(place: Link, layer: str, number: int, wanted: argparse.Namespace) -> 
     """Launch both once, in turns; raises FabriscopeError where one gives no value."""
     seen: list[Watch] = []
     point = (layer, "ping_pong", SIZE_BYTES, 1)
-    with tempfile.TemporaryDirectory(prefix="round-trips-") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         marks = {one: f"{folder}/{one}" for one in (WATCHED, ALONE)}
         launches = {one: place.launch(number, point, OURS, round(wanted.seconds * 2e9)) for one in marks}
 
         def run(name: str) -> Reading:
             mark = marks[name]
             watch = _watched(place, wanted.interval, seen, mark) if name == WATCHED else contextlib.nullcontext()
-            with watch:
-                return place.launched(launches[name], place.listening(layer, SIZE_BYTES, mark))
+            with watch as group:  # in which TCP's programs are born, as under `prove`
+                inside = place if group is None else replace(place, pin=group.joining(place.pin or ("env",)))
+                return inside.launched(launches[name], place.listening(layer, SIZE_BYTES, mark))
 
         turns, _ = take_turns(marks, run)
         heard_ns = {name: one.times_ns for name, one in turns.heard(round_trips).items()}
@@ -132,12 +133,12 @@ def _round(place: Link, layer: str, number: int, wanted: argparse.Namespace) -> 
 
 
 @contextlib.contextmanager
-def _watched(place: Link, interval_s: float, seen: list[Watch], mark: str) -> Iterator[None]:
+def _watched(place: Link, interval_s: float, seen: list[Watch], mark: str) -> Iterator[JobGroup | None]:
     hosts = place.hosts if place.lab is not None else dict(list(place.hosts.items())[:1])
     commands = counters.commands(hosts.values(), interval_s, secrets.token_hex(16))
     watchers = [replace(one, env={**one.env, MARK: mark}) for one in commands]
-    with processes.watching(watchers, hosts) as (end, _):
-        yield
+    with processes.watching(watchers, hosts) as (end, group):
+        yield group
         seen += [counters.parse(outcome) for outcome in end()]
 
 
@@ -153,7 +154,6 @@ def _summary(rounds: Sequence[Round]) -> dict[str, float]:
 
 
 def _costs(watches: Sequence[Watch]) -> dict[str, float]:
-    """Return what readings cost, and the share of a core that the collector took in all."""
     costs_ms = [reading.cost_ns / 1e6 for watch in watches for reading in watch.readings[1:]]
     spans_ns = sum(watch.readings[-1].at_ns - watch.readings[0].at_ns for watch in watches if watch.readings)
     return {

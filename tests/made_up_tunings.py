@@ -63,6 +63,9 @@ class Place:
     def over(self, fabrics: Mapping[str, Fabric]) -> None:
         assert set(self.fabrics) <= set(fabrics)
 
+    def switch_of(self, _fabric: Fabric) -> None:
+        """No switch takes part."""
+
 
 def planned(text: str, tmp_path: Path) -> Plan:
     path = tmp_path / "plan.yaml"
@@ -73,7 +76,8 @@ def planned(text: str, tmp_path: Path) -> Plan:
 def take(monkeypatch: pytest.MonkeyPatch, now: Mapping[str, str], other: Mapping[str, str] | None = None) -> None:
     """Let hosts have these settings, and take all that they are asked for but the congestion control vegas."""
 
-    def probed(fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]]) -> Probed:
+    def probed(_fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]], place: None) -> Probed:
+        assert place is None
         assert [host.name for host in hosts] == ["a", "b"]
         good = {knob: tuple(one for one in of if one != "vegas") for knob, of in values.items()}
         current = {knob: {"a": now[knob], "b": (other or now)[knob]} for knob in values if knob in now}

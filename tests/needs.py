@@ -31,7 +31,9 @@ LUA = ("/usr/lib/*/lua/5.3/lfs.so", "/usr/lib/*/lua/5.3/term", "/usr/share/lua/5
 ONE_PROCESSOR = "this machine has one processor"
 NO_IPV6 = "no interface of this machine has an IPv6 address"
 NO_LOGS_OF_OTHERS = "the logs of others, which are no part of the project, are not beside it"
-HARDWARE = (ONE_PROCESSOR, NO_IPV6, NO_LOGS_OF_OTHERS)
+NO_COUNTS = "this kernel counts nothing by eBPF for a control group, or not for us: that takes root and Linux 6.15"
+NO_WORD_ON_FILES = "this kernel tells nothing of the files of /dev/shm, or not us: that takes root and Linux 4.20"
+HARDWARE = (ONE_PROCESSOR, NO_IPV6, NO_LOGS_OF_OTHERS, NO_COUNTS, NO_WORD_ON_FILES)
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
 NOT_FETCHED = "too large to be fetched for a test: "
 """How the reason begins where something is missing that not even CI brings."""

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.test_resume import _Interrupting
+from tests.small_plans import Interrupting
 
 from fabriscope import store
 from fabriscope.analysis.comparing.compared import Compared, CurvePair
@@ -120,7 +120,7 @@ def compared(
     other = replace(curve, fabric=cause.name)
     sides = (other, curve) if is_left else (curve, other)
     pair = CurvePair("fabric", str(sides[0].fabric), str(sides[1].fabric), *sides, metric_id)
-    return Compared(pair, 65536, 1.0, 1.0, ratio, low, high, 6, None, None, "faster", None, "t")
+    return Compared(pair, 65536, 1.0, 1.0, ratio, low, high, 6, None, None, "faster", None, "t", ratio, low, high)
 
 
 def sentences(manifest: Any, rows: list[Compared]) -> list[str]:
@@ -164,7 +164,7 @@ def test_in_a_lab_a_fault_is_found_changed_put_back_and_gone_on_with(labs: None,
     (tmp_path / "plan.yaml").write_text(TEXT)
     plan, cancel, path = load(tmp_path / "plan.yaml", run.vocabulary()), threading.Event(), tmp_path / "run"
     before = {entry.name for entry in journal.entries()}  # this machine's, of others
-    run.start(plan, path, _Interrupting(2, cancel), cancel)
+    run.start(plan, path, Interrupting(2, cancel), cancel)
     summary = run.resume(path, QuietProgress(), threading.Event())
     assert (summary.failed_cases, summary.launch_count, summary.is_complete) == (0, 4, True)
     manifest = store.open_run(path).read().manifest

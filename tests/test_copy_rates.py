@@ -42,8 +42,8 @@ def test_what_the_engine_says_is_read() -> None:
             "exit status 2: fabriscope-engine: there",
         ),
         (said(b"", 1), "exit status 1: it said nothing"),
-        (said(b"hello"), "nothing readable: JSONDecodeError"),
-        (said(b"{}"), "nothing readable: KeyError"),
+        (said(b"hello"), "nothing readable: it is no JSON"),
+        (said(b"{}"), "nothing readable: it has no 'bytes_per_s'"),
     ],
 )
 def test_an_engine_that_cannot_tell_leaves_it_unknown(outcome: Outcome, why: str) -> None:

@@ -89,6 +89,8 @@ def test_the_state_says_what_is_open_and_what_it_takes() -> None:
     assert state.block_ns == 2 * 10**9
     assert "after 6 blocks 2 of 3 comparisons are decided; 21 to " in state.sentence()
     assert state_of(measured(), ["fabric"], blocks=2).decided == 0, "two blocks decide nothing"
+    early = state_of(measured(), ["fabric"], blocks=4).sentence()
+    assert early.endswith("; 4 blocks cannot tell how many more would decide the others")
 
 
 def test_where_nothing_is_to_be_compared_nothing_is_decided() -> None:

@@ -16,7 +16,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 # The hosts of these are in tests/ssh, those of a batch job in tests/slurm; HDFS, HBase, applications and tunings are in
 # test_hdfs_run.py, test_hbase_run.py, test_applications_run.py, profiles/test_profiles_run.py and test_tune_run.py.
 ELSEWHERE = ("ssh.yaml", "slurm.yaml", "bigdata.yaml", "applications.yaml", "explained.yaml", "tune.yaml")
-RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in ELSEWHERE]
+AS_A_WHOLE = {"demo.yaml": "make demo", "soft-roce.yaml": "make demo-softroce"}
+"""What CI runs and reports as it is, and what with; a measurement that fails there ends it, too."""
+RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in (*ELSEWHERE, *AS_A_WHOLE)]
 
 
 def _shortened(path: Path) -> dict[str, Any]:
@@ -28,6 +30,14 @@ def _shortened(path: Path) -> dict[str, Any]:
         plan["layers"] = layers
         plan.pop("mpi", None)
     return plan
+
+
+def test_ci_runs_as_a_whole_what_is_not_run_here() -> None:
+    ci, makefile = (path.read_text() for path in (needs.ROOT / ".ci" / "run", needs.ROOT / "Makefile"))
+    recipes = makefile + (needs.ROOT / "scripts" / "demo-softroce").read_text()
+    for name, command in AS_A_WHOLE.items():
+        assert f"\n{command}\n" in ci
+        assert f"run examples/{name} " in recipes
 
 
 @pytest.mark.timeout(1200)  # an engine may have to be compiled for the MPI of this machine

@@ -99,6 +99,17 @@ def test_a_bad_file_is_named_and_the_others_are_imported(logs: Path, tmp_path: P
     assert "12 launches of 14 files" in done.stdout
 
 
+def test_all_that_is_left_out_is_named_in_the_run(logs: Path, tmp_path: Path) -> None:
+    for number in range(30):
+        (logs / f"noise{number:02}.txt").write_text("nothing of use\n")
+    done = command("import", logs, "-o", tmp_path / "run")
+    assert done.exit_code == 10
+    assert sum("left out: " in line for line in done.stderr.splitlines()) == 20
+    assert f"and 10 more; {tmp_path / 'run' / 'plan.yaml'} names all, under left_out" in done.stderr
+    named = json.loads((tmp_path / "run" / "plan.yaml").read_text())["left_out"]
+    assert [f"noise{number:02}.txt" in named[number] for number in range(30)] == [True] * 30
+
+
 @pytest.mark.parametrize(
     ("labels", "says"),
     [("fabric", "NAME=VALUE"), ("window=many", "number of messages"), ("placement=here", "inter or intra"),

@@ -23,3 +23,9 @@ def test_every_test_stands_once_and_each_process_begins_with_a_long_one(process_
     begun = [names[order[place]] for place in range(0, len(names), max(1, len(names) // process_count))]
     if count >= 100 and process_count < len(LONGEST):
         assert set(begun[:2]) <= set(LONGEST)
+
+
+def test_of_a_test_that_is_listed_twice_the_first_place_counts() -> None:
+    case = next(one for one in LONGEST if one.endswith("[rank-hangs]"))
+    names = [f"{case.partition('[')[0]}[disk-full]", LONGEST[-1], case, "tests/test_a.py::test_1", LONGEST[0]]
+    assert [names[index] for index in spread(names, 1)] == [LONGEST[0], case, names[0], LONGEST[-1], names[3]]

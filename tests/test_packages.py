@@ -118,3 +118,11 @@ def test_spacks_recipe_needs_what_the_project_declares() -> None:
     asked = re.findall(r'depends_on\("(py-[^"]+)", type=\("build", "run"\)', recipe)
     assert sorted(asked) == sorted(declared)
     assert f'depends_on("python@{project["requires-python"].removeprefix(">=")}:"' in recipe
+
+
+def test_type_checkers_of_others_read_our_types() -> None:
+    root = Path(__file__).parents[1]
+    assert (root / "src" / "fabriscope" / "py.typed").is_file()
+    assert tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]["wheel"]["packages"] == [
+        "src/fabriscope"
+    ]

@@ -233,7 +233,7 @@ def test_on_this_machine_alone() -> None:
         ("--json /proc -- marks", 8, "/proc: it cannot be a file"),
         ("--json /dev/full -- true", 8, "/dev/full: it cannot be written: No space left on device"),
         ("-o /proc/x -- marks", 8, "/proc/x: it cannot be made: "),
-        ("-- /etc/passwd", 7, "there is no program /etc/passwd"),
+        ("-- /etc/passwd", 7, "/etc/passwd is no program: it may not be executed -- chmod +x"),
         ("--read /no/such/folder", 8, "/no/such/folder: there is no proof"),
         ("--read /tmp --lab x", 2, "--read judges what was kept"),
         ("--lab x --ssh y -- true", 2, "--ssh is for real hosts"),

@@ -79,8 +79,6 @@ def test_words_that_make_no_plan_are_told(words: list[str], said: str, monkeypat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["eth0", "--hosts", "a"], "quick's plan, line 2: inter needs two hosts"),
-        (["gige", "--lab", "--for", "1x"], "budget: '1x' is not a duration"),
         (["gige", "--lab", "--launches", "many"], "launches"),
         (["token-ring", "--lab"], "token-ring"),
     ],

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests import needs
+from tests.small_plans import Interrupting
 from tests.store.test_run_folder import contents
 
 from fabriscope import plan as plans
@@ -38,23 +39,6 @@ budget: 300ms
 """
 
 
-class _Interrupting(QuietProgress):
-    """Presses Ctrl-C after some launches, or does something else there."""
-
-    def __init__(self, count: int, cancel: threading.Event, then: Any = None) -> None:
-        super().__init__()
-        self._left = count
-        self._cancel = cancel
-        self._then = then
-
-    def launch_ended(self, *words: Any) -> None:
-        """Count the launch."""
-        super().launch_ended(*words)
-        self._left -= 1
-        if self._left == 0:
-            (self._then or self._cancel.set)()
-
-
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A run on a lab that was interrupted after two of six launches."""
@@ -63,7 +47,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "plan.yaml").write_text(PLAN)
     plan = plans.load(folder / "plan.yaml", run.vocabulary())
     cancel = threading.Event()
-    summary = run.start(plan, folder / "run", _Interrupting(2, cancel), cancel)
+    summary = run.start(plan, folder / "run", Interrupting(2, cancel), cancel)
     assert (summary.launch_count, summary.is_complete) == (2, False)
     yield folder / "run"
 
@@ -222,7 +206,7 @@ def test_a_broken_folder_is_refused_before_anything_is_launched(copied: Path, na
 def test_a_journal_that_vanishes_midway_is_an_error(begun: Path, tmp_path: Path) -> None:
     plan = plans.load(begun / "plan.yaml", run.vocabulary())
     path = tmp_path / "run"
-    progress = _Interrupting(2, threading.Event(), (path / "journal.jsonl").unlink)
+    progress = Interrupting(2, threading.Event(), (path / "journal.jsonl").unlink)
     with pytest.raises(StoreError, match="gone or was changed") as caught:
         run.start(plan, path, progress, threading.Event())
     assert str(path / "journal.jsonl") in str(caught.value)

@@ -4,8 +4,9 @@ python -m campaigns.statistics.forecasts [--runs 1000]
 
 Blocks of two entries whose log ratio is normal around a true effect. Each run is looked at once after some blocks;
 where it is undecided and gets a forecast, it goes on to either end of it, and is judged there. A run until it is
-decided is judged after every block up to there. The promise is of effects as they come (the last line: any up to 15 %,
-at equal chances), not of each by itself: a difference that is shown to be neither large nor small takes longest.
+decided is judged after every block up to there, and is told nothing before it has five. The promise is of effects as
+they come (the last line: any up to 15 %, at equal chances), not of each by itself: a difference that is shown to be
+neither large nor small takes longest.
 """
 
 from __future__ import annotations

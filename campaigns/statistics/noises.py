@@ -16,10 +16,12 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
-from fabriscope.analysis.values.launch_values import VALUE_SCHEMA
+from fabriscope.analysis.values.clock_steps import with_clock_steps
+from fabriscope.analysis.values.kept_state import with_kept_state
+from fabriscope.analysis.values.launch_values import SEEN_SCHEMA
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 Shape = tuple[int, int, int, int]
 Generator = np.random.Generator
 LARGE = (200_000, 1, 2, 1)
@@ -33,9 +35,26 @@ class Noise:
     """A noise, and what is special about it."""
 
     name: str
-    logs: Callable[[Generator, Shape], Floats]
+    own: Callable[[Generator, Shape], Floats]
+    """Of each launch."""
     step: float = 0.0
     """The step of the clock, as a share of the time; the truth is what a clock without steps would have shown."""
+    state: Callable[[Generator, Shape], Floats] | None = None
+    """What the launches of each run meet in the order of time, (runs, launches)."""
+
+    def logs(self, noise: Generator, shape: Shape) -> Floats:
+        """Return made-up logarithms."""
+        return self.in_order(noise, shape)[0]
+
+    def in_order(self, noise: Generator, shape: Shape) -> tuple[Floats, Places]:
+        """Return made-up logarithms, and at which place of its block each launch was made, (runs, blocks, entries)."""
+        if self.state is None:
+            places = np.argsort(noise.spawn(1)[0].random(shape[:3]), axis=2)
+            return self.own(noise, shape), places
+        state = self.state(noise, shape)
+        places = np.argsort(noise.random(shape[:3]), axis=2)
+        met = np.take_along_axis(state.reshape(shape[:3]), places, axis=2)[..., None]
+        return np.asarray(met + self.own(noise, shape)), places
 
 
 def _normal(noise: Generator, shape: Shape, spread: float = OWN, shared: float = 0.5) -> Floats:
@@ -49,20 +68,12 @@ def _modes(noise: Generator, shape: Shape, share: float, factor: float, spread: 
     return _normal(noise, shape, spread) + math.log(factor) * is_slow
 
 
-def _in_random_order(noise: Generator, in_time: Floats, shape: Shape) -> Floats:
-    """Return what the launches of each run had in the order of time, (runs, launches), by block and entry."""
-    runs, blocks, entries, _ = shape
-    order = np.argsort(noise.random((runs, blocks, entries)), axis=2)
-    return np.take_along_axis(in_time.reshape(runs, blocks, entries), order, axis=2)[..., None]
-
-
 def _persistent(noise: Generator, shape: Shape, kept: float) -> Floats:
-    """Return a state of the machine, 10 %, that every launch finds as the one before left it, AR(1)."""
+    """Return a state of the machine, 10 %, that every launch finds as the one before left it, AR(1), over time."""
     runs, blocks, entries, _ = shape
     steps = noise.normal(0, 0.1 * math.sqrt(1 - kept**2), (runs, blocks * entries))
     steps[:, 0] = noise.normal(0, 0.1, runs)
-    state = scipy.signal.lfilter([1.0], [1.0, -kept], steps, axis=1)
-    return np.asarray(_in_random_order(noise, state, shape) + _normal(noise, shape))
+    return np.asarray(scipy.signal.lfilter([1.0], [1.0, -kept], steps, axis=1))
 
 
 def _heavy_side(noise: Generator, shape: Shape) -> Floats:
@@ -84,16 +95,15 @@ def _levels(noise: Generator, shape: Shape) -> Floats:
 
 
 def _carry_over(noise: Generator, shape: Shape) -> Floats:
-    """Return launches that leave two fifths of their luck to the next one."""
+    """Return what launches have that leave two fifths of their luck to the next one, over time."""
     runs, blocks, entries, _ = shape
     own = noise.normal(0, 0.1, (runs, blocks * entries))
     own[:, 1:] += 0.4 * own[:, :-1]
-    return np.asarray(_in_random_order(noise, own, shape) + _normal(noise, shape))
+    return own
 
 
 def _drift(noise: Generator, shape: Shape) -> Floats:
-    drifts = noise.normal(0, 0.1, (shape[0], 1)) * np.linspace(-0.5, 0.5, shape[1] * shape[2])
-    return np.asarray(_in_random_order(noise, drifts, shape) + _normal(noise, shape))
+    return np.asarray(noise.normal(0, 0.1, (shape[0], 1)) * np.linspace(-0.5, 0.5, shape[1] * shape[2]))
 
 
 def _coarse(noise: Generator, shape: Shape) -> Floats:
@@ -110,10 +120,10 @@ NOISES = {
         Noise("two modes", lambda noise, shape: _modes(noise, shape, 0.3, 1.12)),
         Noise("one in ten twice", lambda noise, shape: _modes(noise, shape, 0.1, 2.0)),
         Noise("five levels", _levels),
-        Noise("kept, AR .8", lambda noise, shape: _persistent(noise, shape, 0.8)),
-        Noise("kept, AR .95", lambda noise, shape: _persistent(noise, shape, 0.95)),
-        Noise("carry-over", _carry_over),
-        Noise("drift", _drift),
+        Noise("kept, AR .8", _normal, state=lambda noise, shape: _persistent(noise, shape, 0.8)),
+        Noise("kept, AR .95", _normal, state=lambda noise, shape: _persistent(noise, shape, 0.95)),
+        Noise("carry-over", _normal, state=_carry_over),
+        Noise("drift", _normal, state=_drift),
         Noise("one side slow launches", _slow_side),
         Noise("one side heavy-tailed", _heavy_side),
         Noise("clock of 5 %", _coarse, 0.05),
@@ -132,17 +142,22 @@ def true_logs(name: str) -> tuple[Floats, float]:
     return np.median(logs, axis=0), float((logs[:, 1] - logs[:, 0]).mean())
 
 
-def values_of(logs: Floats, sizes: tuple[int, ...], entries: tuple[tuple[str, str, str], ...]) -> pl.DataFrame:
+def values_of(
+    logs: Floats, sizes: tuple[int, ...], entries: tuple[tuple[str, str, str], ...], places: Places | None = None
+) -> pl.DataFrame:
     """Return launch values, VALUE_SCHEMA, in which every made-up run has a series of its own, "0", "1" and so on.
 
-    Each run has its own clock, whose step is looked for in that run alone.
+    Each run has its own clock, whose step is looked for in that run alone, and its own machine, whose state is looked
+    for in the order in which the launches were made.
 
-    `entries` are each a fabric, a benchmark and the twin's mark.
+    `entries` are each a fabric, a benchmark and the twin's mark; `places` those of the launches in their blocks, by
+    default the entries' own.
     """
-    runs, blocks, _, _ = logs.shape
+    runs, blocks, entry_count, _ = logs.shape
     run, block, entry, size = (grid.ravel() for grid in np.meshgrid(*map(np.arange, logs.shape), indexing="ij"))
     names = {
         "series": pl.Series(map(str, range(runs))).gather(run),
+        "entry_id": pl.Series(map(str, range(entry_count))).gather(entry),
         **{
             name: pl.Series([one[place] for one in entries]).gather(entry)
             for place, name in enumerate(("fabric", "benchmark", "twin"))
@@ -152,16 +167,18 @@ def values_of(logs: Floats, sizes: tuple[int, ...], entries: tuple[tuple[str, st
         ),
     }
     numbers = {
-        "launch_id": block * len(entries) + entry + 1,
+        "launch_id": block * entry_count + (entry if places is None else places[run, block, entry]) + 1,
         "block": block + 1,
         "message_size_bytes": np.array(sizes)[size],
         "value": BASE_NS * np.exp(logs.ravel()),
     }
     fixed = {
-        "entry_id": "", "placement": "inter", "layer": "tcp", "mpi": None, "instrument": "engine", "ranks": "",
+        "placement": "inter", "layer": "tcp", "mpi": None, "instrument": "engine", "ranks": "",
         "rank_count": 2, "window_size": 1, "socket": "", "metric_id": "latency_ns", "limit": None,
         "impossible": False, "sample_count": 100, "burst_count": 10, "round": 0,
     }  # fmt: skip
     frame = pl.DataFrame({**names, **numbers}).with_columns(pl.lit(value).alias(name) for name, value in fixed.items())
-    seen = frame.select(pl.col(name).cast(kind) for name, kind in VALUE_SCHEMA.items() if name != STEP)
-    return pl.concat(with_clock_steps(of_run) for of_run in seen.partition_by("series", maintain_order=True))
+    seen = frame.select(pl.col(name).cast(kind) for name, kind in SEEN_SCHEMA.items())
+    order = {launch: (float(launch), str(launch)) for launch in range(1, blocks * entry_count + 1)}
+    of_runs = seen.partition_by("series", maintain_order=True)
+    return pl.concat(with_kept_state(with_clock_steps(of_run), order) for of_run in of_runs)

@@ -62,7 +62,8 @@ def values_cover(noise: Noise, generator: Generator, runs: int, blocks: int) -> 
     """Return the share of intervals of one value that hold its median launch."""
     truth = BASE_NS * np.exp(true_logs(noise.name)[0])
     side = 1 if noise.name not in EQUAL_SIDES else 0
-    frame = estimates_of(values_of(noise.logs(generator, (runs, blocks, 2, 1)), (8,), PAIR))
+    logs, places = noise.in_order(generator, (runs, blocks, 2, 1))
+    frame = estimates_of(values_of(logs, (8,), PAIR, places))
     frame = frame.filter(pl.col("fabric") == PAIR[side][0])
     return frame.filter(pl.lit(float(truth[side])).is_between("low", "high")).height / runs
 

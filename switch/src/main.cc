@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ask.h"
 #include "netns.h"
 #include "priority.h"
 #include "settings.h"
@@ -21,6 +22,8 @@ namespace {
 
 using fabriscope::lab::throw_errno;
 using fabriscope::lab::UniqueFd;
+
+constexpr std::size_t kAskWords = 3;
 
 UniqueFd listen_for_control(const std::string& path) {
   sockaddr_un address{};
@@ -35,6 +38,17 @@ UniqueFd listen_for_control(const std::string& path) {
     throw_errno("bind " + path);
   if (::listen(socket.get(), 4) != 0) throw_errno("listen on " + path);
   return socket;
+}
+
+int ask(const std::string& path, const std::string& request) {
+  const std::string answer = fabriscope::lab::answer_of(path, request);
+  const std::string refusal = fabriscope::lab::refusal_in(answer);
+  if (!refusal.empty()) {
+    std::fprintf(stderr, "%s\n", refusal.c_str());
+    return 1;
+  }
+  std::fputs(answer.c_str(), stdout);
+  return 0;
 }
 
 UniqueFd watch_for_signals() {
@@ -56,6 +70,7 @@ int main(int argument_count, char** arguments) {
     return 0;
   }
   try {
+    if (words.size() == kAskWords && words[0] == "--ask") return ask(words[1], words[2]);
     const Settings settings = read_settings(words);
     const UniqueFd stop = watch_for_signals();
     Switchboard switchboard(settings);

@@ -74,6 +74,10 @@ class Outlet {
       : rate_bits_per_s_(rate_bits_per_s), wire_(rate_bits_per_s), turn_(turn) {}
 
   void set_turn(Turn turn) { turn_ = turn; }
+  void set_rate(std::int64_t rate_bits_per_s) {
+    rate_bits_per_s_ = rate_bits_per_s;
+    wire_.set_rate(rate_bits_per_s);
+  }
   void push(FramePointer frame, const Hold& hold) {
     bytes_[hold.priority] += hold.bytes;
     all_bytes_ += hold.bytes;

@@ -35,6 +35,7 @@ class QosFabric final : public FabricModel {
   std::int64_t take_queue_maximum(std::size_t port, std::int64_t now_ns) override;
   void set_faults(std::size_t port, const Faults& faults, std::int64_t now_ns) override;
   void set_on_full(OnFull on_full, std::int64_t now_ns) override;
+  void set_cables(const Cables& cables, std::int64_t now_ns) override;
   void set_qos(const QosSettings& qos, std::int64_t now_ns) override;
   const FabricSettings& settings() const override { return settings_; }
   std::size_t port_count() const override { return hosts_.size(); }

@@ -101,6 +101,15 @@ void QosFabric::set_on_full(OnFull on_full, std::int64_t now_ns) {
   let_go(now_ns);
 }
 
+void QosFabric::set_cables(const Cables& cables, std::int64_t now_ns) {
+  static_cast<Cables&>(settings_) = cables;
+  shortest_frame_ns_ = Wire(cables.rate_bits_per_s).pass(0, kMinimumFrameBytes);
+  shortest_uplink_ns_ = shortest_frame_ns_ + cables.delay_ns;
+  for (End& end : ends_) end.outlet.set_rate(cables.rate_bits_per_s);
+  set_memory();
+  let_go(now_ns);
+}
+
 // Which switch a port is of stays.
 void QosFabric::set_qos(const QosSettings& qos, std::int64_t now_ns) {
   const std::vector<std::size_t> switch_of_port = qos_.switch_of_port;

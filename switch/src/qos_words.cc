@@ -7,9 +7,9 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::array<const char*, 11> kQosWords{"pfc",     "xoff",      "xon",     "headroom",
+constexpr std::array<const char*, 12> kQosWords{"pfc",     "xoff",      "xon",     "headroom",
                                                 "shared",  "alpha_ppm", "ecn_min", "ecn_max",
-                                                "ecn_ppb", "turns",     "dscp"};
+                                                "ecn_ppb", "turns",     "dscp",    "ecn"};
 constexpr const char* kNone = "none";
 constexpr std::int64_t kMostAlphaPpm = 1'000 * kMillion;
 
@@ -51,6 +51,24 @@ DscpMap read_map(const std::string& text) {
   return map;
 }
 
+// MIN/MAX, or `none`.
+void read_marks(const std::string& text, QosSettings& qos) {
+  const std::vector<std::string> parts = parts_of(text);
+  if (parts.size() != 2 && !parts.empty())
+    throw std::invalid_argument("ecn=" + text + " is neither MIN/MAX nor none");
+  qos.ecn_min_bytes = parts.empty() ? kUnset : read_number(parts[0], "ecn_min");
+  qos.ecn_max_bytes = parts.empty() ? kUnset : read_number(parts[1], "ecn_max");
+}
+
+std::string priorities_text(unsigned priorities) {
+  std::string text;
+  for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+    if ((priorities >> priority & 1U) == 0) continue;
+    text += (text.empty() ? "" : "/") + std::to_string(priority);
+  }
+  return text.empty() ? kNone : text;
+}
+
 bool read_turns(const std::string& text) {
   if (text != "strict" && text != "fair")
     throw std::invalid_argument("turns=" + text + " is neither strict nor fair");
@@ -83,6 +101,7 @@ QosSettings with_qos(QosSettings qos, const Words& words) {
   amount("headroom", qos.headroom_bytes);
   amount("ecn_min", qos.ecn_min_bytes);
   amount("ecn_max", qos.ecn_max_bytes);
+  if (words.count("ecn") != 0) read_marks(words.at("ecn"), qos);
   number("shared", qos.shared_bytes);
   number("alpha_ppm", qos.alpha_ppm);
   number("ecn_ppb", qos.ecn_ppb);
@@ -90,6 +109,22 @@ QosSettings with_qos(QosSettings qos, const Words& words) {
   if (words.count("turns") != 0) qos.is_fair = read_turns(words.at("turns"));
   if (words.count("dscp") != 0) qos.priority_of_dscp = read_map(words.at("dscp"));
   return qos;
+}
+
+Words words_of(const QosSettings& qos) {
+  const auto amount = [](std::int64_t bytes) {
+    return bytes == kUnset ? std::string(kNone) : std::to_string(bytes);
+  };
+  const std::string marks = amount(qos.ecn_min_bytes) + "/" + amount(qos.ecn_max_bytes);
+  return {{"pfc", priorities_text(qos.lossless)},
+          {"xoff", amount(qos.xoff_bytes)},
+          {"xon", amount(qos.xon_bytes)},
+          {"headroom", amount(qos.headroom_bytes)},
+          {"shared", std::to_string(qos.shared_bytes)},
+          {"alpha_ppm", std::to_string(qos.alpha_ppm)},
+          {"ecn", qos.ecn_min_bytes == kUnset ? kNone : marks},
+          {"ecn_ppb", std::to_string(qos.ecn_ppb)},
+          {"turns", qos.is_fair ? "fair" : "strict"}};
 }
 
 void refuse_contradictions(const FabricSettings& fabric) {

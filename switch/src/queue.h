@@ -14,10 +14,16 @@ namespace fabriscope::lab {
 class Queue {
  public:
   // A capacity of 0 is unlimited.
-  Queue(std::int64_t rate_bits_per_s, std::int64_t capacity_bytes)
-      : wire_(rate_bits_per_s),
-        capacity_bytes_(capacity_bytes > 0 ? capacity_bytes
-                                           : std::numeric_limits<std::int64_t>::max()) {}
+  Queue(std::int64_t rate_bits_per_s, std::int64_t capacity_bytes) : wire_(rate_bits_per_s) {
+    set_capacity(capacity_bytes);
+  }
+
+  void set_rate(std::int64_t rate_bits_per_s) { wire_.set_rate(rate_bits_per_s); }
+  // What is held stays, more than that too.
+  void set_capacity(std::int64_t capacity_bytes) {
+    capacity_bytes_ =
+        capacity_bytes > 0 ? capacity_bytes : std::numeric_limits<std::int64_t>::max();
+  }
 
   // Returns when the last bit of a frame that comes at `now_ns` has left; none: there was no room.
   // Time must not go back from call to call.
@@ -75,7 +81,7 @@ class Queue {
   }
 
   Wire wire_;
-  std::int64_t capacity_bytes_;
+  std::int64_t capacity_bytes_ = 0;
   std::int64_t held_bytes_ = 0;
   std::int64_t passed_bytes_ = 0;
   std::int64_t maximum_bytes_ = 0;

@@ -20,10 +20,16 @@ const char* const kUsage =
 
 Emulates Ethernet switches. A rate or buffer of 0 is unlimited. Prints "ready" once every port is open, and
 its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "queues",
-"reset" or "set fabric=F[,host=H][,on_full=drop|pause][,FAULT=N...][,QUEUES=...]" with a line of JSON.
+"reset", "get fabric=F" or "set fabric=F[,host=H][,on_full=drop|pause][,CABLE=N...][,FAULT=N...][,QUEUES=...]"
+with a line of JSON. CABLE is rate, delay or buffer.
 FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1).
 QUEUES make it a switch with priorities: pfc=P/P... (those that are paused), xoff, xon, headroom, shared,
-ecn_min, ecn_max (bytes, or none), alpha_ppm, ecn_ppb, turns=strict|fair, dscp=DSCP:P/DSCP:P...
+ecn_min, ecn_max (bytes, or none), ecn=MIN/MAX (both of them), alpha_ppm, ecn_ppb, turns=strict|fair,
+dscp=DSCP:P/DSCP:P...
+
+       fabriscope-switch --ask PATH REQUEST
+
+Prints what the switch behind a control socket answers; ends with 1 where it refuses.
 )";
 
 namespace {
@@ -33,6 +39,25 @@ constexpr std::int64_t kMostSwitches = 8;
 constexpr std::array<const char*, 7> kFaultWords{
     "loss_ppb",       "drop_every",   "reorder_ppb", "reorder_delay_ns",
     "flap_period_ns", "flap_down_ns", "down"};
+
+constexpr std::array<const char*, 3> kCableWords{"rate", "delay", "buffer"};
+
+Words take_cables(Words& words) {
+  Words cables;
+  for (const char* key : kCableWords) {
+    if (words.count(key) != 0) cables[key] = take(words, key);
+  }
+  return cables;
+}
+
+Cables with_cables(const Cables& cables, const Words& words) {
+  const auto read = [&words](const char* key, std::int64_t before) {
+    const auto found = words.find(key);
+    return found == words.end() ? before : read_number(found->second, key);
+  };
+  return {read("rate", cables.rate_bits_per_s), read("delay", cables.delay_ns),
+          read("buffer", cables.buffer_bytes)};
+}
 
 std::optional<OnFull> take_on_full(Words& words) {
   const std::string value = take(words, "on_full", "");
@@ -74,9 +99,7 @@ FabricSettings read_fabric(const std::string& text) {
   Words words = read_words(text);
   FabricSettings fabric;
   fabric.name = take(words, "name");
-  fabric.rate_bits_per_s = take_number(words, "rate", "0");
-  fabric.delay_ns = take_number(words, "delay", "0");
-  fabric.buffer_bytes = take_number(words, "buffer", "0");
+  static_cast<Cables&>(fabric) = with_cables({}, take_cables(words));
   fabric.rx_coalesce_ns = take_number(words, "coalesce_ns", "0");
   fabric.rx_coalesce_frames = take_number(words, "coalesce_frames", "1");
   fabric.on_full = take_on_full(words).value_or(OnFull::kDrop);
@@ -134,12 +157,18 @@ Change read_change(const std::string& text) {
   change.fabric = take(words, "fabric");
   change.host = take(words, "host", "");
   change.on_full = take_on_full(words);
+  change.cables = take_cables(words);
+  with_cables({}, change.cables);  // refuses what cannot be read
   change.faults = take_faults(words);
   change.qos = take_qos(words);
   with_qos({}, change.qos);  // refuses what cannot be read
   refuse_rest(words);
   if (change.on_full && !change.host.empty())
     throw std::invalid_argument("on_full is of a whole fabric, not of one host");
+  if (!change.cables.empty() && !change.host.empty()) {
+    throw std::invalid_argument(change.cables.begin()->first +
+                                " is of a whole fabric, not of one host");
+  }
   if (!change.qos.empty() && !change.host.empty()) {
     const std::string& key = change.qos.begin()->first;
     throw std::invalid_argument((key == "turns" ? "scheduler" : key) +
@@ -157,9 +186,22 @@ FabricSettings changed(FabricSettings fabric, const Change& change) {
                                 "priorities, for example pfc=3");
   }
   if (change.on_full) fabric.on_full = *change.on_full;
+  static_cast<Cables&>(fabric) = with_cables(fabric, change.cables);
   if (fabric.qos) fabric.qos = with_qos(*fabric.qos, change.qos);
   refuse_contradictions(fabric);
   return fabric;
+}
+
+std::string settings_json(const FabricSettings& fabric) {
+  const char* on_full = fabric.on_full == OnFull::kPause ? "pause" : "drop";
+  std::string json = "{\"fabric\":\"" + fabric.name + "\",\"on_full\":\"" + on_full + "\"";
+  Words words{{"rate", std::to_string(fabric.rate_bits_per_s)},
+              {"delay", std::to_string(fabric.delay_ns)},
+              {"buffer", std::to_string(fabric.buffer_bytes)}};
+  if (fabric.qos) words.merge(words_of(*fabric.qos));
+  for (const auto& [key, value] : words)
+    json.append(",\"").append(key).append("\":\"").append(value).append("\"");
+  return json + "}";
 }
 
 Settings read_settings(const std::vector<std::string>& arguments) {

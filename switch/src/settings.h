@@ -25,7 +25,8 @@ struct Change {
   std::string fabric;
   std::string host;  // empty: every port of the fabric
   std::optional<OnFull> on_full;
-  std::map<std::string, std::string> faults;  // that are named; the others stay
+  std::map<std::string, std::string> cables;  // that are named; the others stay
+  std::map<std::string, std::string> faults;  // likewise
   std::map<std::string, std::string> qos;     // likewise, of queues and priorities
 };
 
@@ -37,6 +38,9 @@ Change read_change(const std::string& text);
 // latter throws std::invalid_argument for what cannot be.
 Faults changed(Faults faults, const Change& change);
 FabricSettings changed(FabricSettings fabric, const Change& change);
+
+// Returns the settings of a fabric by the words that change them, as one line of JSON with texts.
+std::string settings_json(const FabricSettings& fabric);
 
 extern const char* const kUsage;
 

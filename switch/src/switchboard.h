@@ -59,6 +59,7 @@ class Switchboard {
   void write_trunks(std::ostream& json) const;
   std::string reply_to(const std::string& request);
   std::string apply(const Change& change);
+  std::string settings_of(const Change& named) const;
   std::string queues_json() const;
 
   std::int64_t awake_ns_;

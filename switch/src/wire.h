@@ -1,6 +1,7 @@
 // The arithmetic of a wire: how long frames occupy it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace fabriscope::lab {
@@ -20,10 +21,16 @@ class Wire {
  public:
   explicit Wire(std::int64_t rate_bits_per_s) : rate_bits_per_s_(rate_bits_per_s) {}
 
+  // From the next frame on; what is on the wire takes the time that it began with.
+  void set_rate(std::int64_t rate_bits_per_s) {
+    rate_bits_per_s_ = rate_bits_per_s;
+    remainder_ = 0;
+  }
+
   // Returns when the last bit of a frame that is ready at `ready_ns` has passed. A rate of 0 takes
   // no time.
   std::int64_t pass(std::int64_t ready_ns, std::int64_t frame_bytes) {
-    if (rate_bits_per_s_ == 0) return ready_ns;
+    if (rate_bits_per_s_ == 0) return std::max(ready_ns, free_ns_);
     if (ready_ns > free_ns_) {
       free_ns_ = ready_ns;
       remainder_ = 0;

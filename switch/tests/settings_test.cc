@@ -212,7 +212,7 @@ TEST(wrong_changes_are_refused) {
     return "(nothing)";
   };
   CHECK_EQUAL(refusal("loss_ppb=1"), "'fabric=' is missing");
-  CHECK_EQUAL(refusal("fabric=f,rate=1"), "there is no key 'rate'");
+  CHECK_EQUAL(refusal("fabric=f,colour=1"), "there is no key 'colour'");
   CHECK_EQUAL(refusal("fabric=f,loss_ppb=much"),
               "loss_ppb=much is not a whole number from 0 to 4611686018427387904");
   CHECK_EQUAL(refusal("fabric=f,host=a,on_full=drop"),

@@ -226,8 +226,8 @@ def test_imb_has_a_job_for_each_window() -> None:
     asked = launch("imb", "mpi", ping_pong(8), bandwidth(65536), bandwidth(65536, window=16))
     jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
     assert [" ".join(job.argv) for job in jobs] == [
-        "/x/IMB-MPI1 PingPong Uniband -msgsize 8,65536 -zero_size off -iter 1000000,1000000 -time 0.667"
-        " -window_size 64",
+        "/x/IMB-MPI1 PingPong -msgsize 8 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 64",
+        "/x/IMB-MPI1 Uniband -msgsize 65536 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 64",
         "/x/IMB-MPI1 Uniband -msgsize 65536 -zero_size off -iter 1000000,1000000 -time 0.667 -window_size 16",
     ]
     assert all(job.env == {"LD_LIBRARY_PATH": "/opt/mpich/lib"} and job.rank_hosts == ("a", "b") for job in jobs)
@@ -251,7 +251,8 @@ def test_imb_has_a_job_for_each_set_of_options() -> None:
     jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
     ending = "-iter 1000000,1000000 -time 0.333 -npmin 4"
     assert [" ".join(job.argv) for job in jobs] == [
-        f"/x/IMB-MPI1 Barrier Allreduce Reduce_scatter -msgsize 12,64 -zero_size off {ending}",
+        f"/x/IMB-MPI1 Barrier Allreduce -msgsize 64 -zero_size off {ending}",
+        f"/x/IMB-MPI1 Reduce_scatter -msgsize 12 -zero_size off {ending}",
         f"/x/IMB-MPI1 Bcast -msgsize 64 -zero_size off {ending} -data_type double -root_shift on",
         f"/x/IMB-MPI1 Allgather -msgsize 8 -zero_size off {ending} -sync off",
         f"/x/IMB-MPI1 Allreduce -msgsize 64 -zero_size off {ending} -red_data_type int",
@@ -276,13 +277,15 @@ def test_imb_has_a_job_for_each_program() -> None:
         one("iallreduce", 24),
     )
     jobs = ADAPTERS.get("imb").commands(asked, CONTEXT)
-    effort = "-iter 256,3 -time 0.205"
-    of_rma = "-iter 256,3,256 -time 0.205"
+    effort = "-iter 769,8 -time 0.615"
+    of_rma = "-iter 769,8,769 -time 0.615"
     assert [" ".join(job.argv) for job in jobs] == [
-        "/x/IMB-MPI1 PingPong -msgsize 8 -zero_size off -iter 1000000,1000000 -time 0.051",
-        f"/x/IMB-NBC Iallreduce_pure Iallreduce -msglog 6:10 -zero_size off {effort}",
+        "/x/IMB-MPI1 PingPong -msgsize 8 -zero_size off -iter 1000000,1000000 -time 0.154",
+        f"/x/IMB-NBC Iallreduce_pure -msglog 6:6 -zero_size off {effort}",
+        f"/x/IMB-NBC Iallreduce -msglog 10:10 -zero_size off {effort}",
         f"/x/IMB-NBC Ibcast_pure -msglog 6:6 -zero_size off {effort} -root_shift on",
-        f"/x/IMB-RMA Unidir_put Unidir_get -msglog 3:12 {of_rma} -aggregate_mode non_aggregate",
+        f"/x/IMB-RMA Unidir_put -msglog 3:3 {of_rma} -aggregate_mode non_aggregate",
+        f"/x/IMB-RMA Unidir_get -msglog 12:12 {of_rma} -aggregate_mode non_aggregate",
         f"/x/IMB-RMA Unidir_get -msglog 16:16 {of_rma} -aggregate_mode aggregate",
     ]
 

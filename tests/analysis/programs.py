@@ -34,3 +34,8 @@ def sent(books: Books) -> Mapping[tuple[str, str], int | None]:
 
 def stamped(connection: Connection, *, has_stamps: bool, longer: int = 0) -> Connection:
     return replace(connection, has_time_stamps=has_stamps, longer_bytes=longer)
+
+
+def packets(size: int) -> int:
+    """Return in how many packets datagrams of a scene go."""
+    return -(-size // 1400)

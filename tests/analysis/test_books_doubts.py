@@ -255,7 +255,7 @@ def test_datagrams_of_a_rank_are_no_bytes_of_its_connections(over: str, each: in
     made = with_udp(scene(tcp(100 * MB)), over=over, each=each)
     books = judged(made, TCP)
     assert books.verdict == UNDECIDED
-    assert "a rank on a had a UDP socket (nobody looked who else had such sockets), and as much as " in books.because
+    assert "a rank on a had a UDP socket (it was not looked at who else had such sockets), and up to " in books.because
 
 
 @pytest.mark.parametrize("over", ["eth0", "eth1"])
@@ -265,7 +265,7 @@ def test_bytes_without_an_owner_leave_it_open_and_are_named(over: str) -> None:
     books = judged(made, TCP)
     assert books.verdict == UNDECIDED
     assert f"MB on {over} of a" in books.because
-    assert "have no owner" in books.because
+    assert "have no known owner" in books.because
 
 
 def test_few_bytes_without_an_owner_leave_the_jobs_verdict() -> None:
@@ -312,7 +312,7 @@ def test_two_names_of_one_file_are_one_memory() -> None:
     ]
     books = judged(made, Expectation("tcp", "", {"a": "lo"}))
     assert books.verdict == UNDECIDED
-    assert "the ranks share fe:01:77" in books.because
+    assert "the ranks share memory (" in books.because
     assert judged(made, MEMORY).verdict != REFUTED
 
 

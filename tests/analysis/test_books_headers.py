@@ -56,3 +56,13 @@ def test_options_that_nobody_counts_may_be_what_looks_like_datagrams(longer: int
         host.connections = [stamped(one, has_stamps=True, longer=longer) for one in host.connections]
     made.udp("a", "b", 22_000, "eth1", each=60)
     assert judged(made, "tcp:eth1").verdict == verdict
+
+
+@pytest.mark.parametrize("each", [100, 1200])
+def test_what_the_kernel_cuts_when_it_leaves_is_counted_once(each: int) -> None:
+    """A program hands the kernel 40 datagrams as one (UDP_SEGMENT)."""
+    made = program(lambda one: one.tcp("a", "b", 4 * MB, over="eth1"))
+    made.udp("a", "b", 40 * 50 * each, each=each)
+    made["a"].protocols["Udp.OutDatagrams"] = 50
+    made.has_udp()
+    assert sent(judged(made, ""))["udp", "eth0"] == pytest.approx(40 * 50 * each, rel=0.001)

@@ -87,7 +87,7 @@ def test_connections_of_which_nobody_saw_the_holder_prove_nothing() -> None:
     watches = small_connections(100, 30_000).watches()
     books = balance(watches, expected("eth1", watches))
     assert books.verdict == UNDECIDED
-    assert books.because == "tcp over eth0 carried 3.01 MB for nobody knows whom"
+    assert books.because == "tcp over eth0 carried 3.01 MB, it is not known for whom"
     few = small_connections(10, 30_000).watches()
     assert balance(few, expected("eth1", few)).verdict == PROVED
     others = small_connections(100, 30_000, OTHER).watches()
@@ -100,7 +100,7 @@ def test_a_job_of_which_no_holder_was_seen_has_not_sent_nothing() -> None:
     watches = made.watches()
     books = balance(watches, expected("eth0", watches))
     assert books.verdict == UNDECIDED
-    assert "3.01 MB went over connections of which no holder was seen (tcp over eth0)" in books.because
+    assert "3.01 MB went over connections that nobody was seen to hold (tcp over eth0)" in books.because
 
 
 def test_what_others_send_by_connections_is_no_background_of_datagrams() -> None:
@@ -122,7 +122,7 @@ def test_datagrams_may_hide_beside_a_connection_that_is_always_moving() -> None:
     made.has_udp()
     books = judged(made, "eth1")
     assert books.verdict == UNDECIDED, books.because
-    assert "as much as 1.50 MB" in books.because
+    assert "up to 1.50 MB" in books.because
     asked = judged(made, "eth0")  # there it does no harm
     assert asked.verdict == REFUTED
 

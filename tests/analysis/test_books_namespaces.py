@@ -62,7 +62,7 @@ def test_a_door_that_is_closed_at_the_end_carried_nothing_elsewhere() -> None:
 def test_what_came_through_the_door_and_nobody_sent_has_no_owner() -> None:
     books = balance(contained(90 * MB, passed=130 * MB), TCP)
     assert books.verdict == UNDECIDED
-    assert "on v0 of a have no owner" in books.because
+    assert "on v0 of a have no known owner" in books.because
 
 
 def test_what_stays_inside_a_namespace_is_on_no_interface_of_the_host() -> None:

@@ -52,7 +52,7 @@ def of_a(made: Scene) -> Mapping[str, Watch]:
 def test_what_a_program_tells_a_server_that_ran_before_counts(asked: Expectation, verdict: str) -> None:
     books = balance(program(to_server(40 * MB)).watches(), asked)
     assert books.verdict == verdict
-    assert "processes of b that are not the job's" in books.because
+    assert "other processes on b" in books.because
 
 
 def test_a_decoy_between_its_own_processes_hides_nothing_that_a_server_got() -> None:
@@ -60,7 +60,7 @@ def test_a_decoy_between_its_own_processes_hides_nothing_that_a_server_got() -> 
     made["b"].processes = [Process(200, RANK, None, "app")]
     books = balance(made.watches(), SECOND)
     assert books.verdict == REFUTED
-    assert "processes of b that are not the job's" in books.because
+    assert "other processes on b" in books.because
     assert "4.7 % went over tcp over eth1" in books.because
 
 
@@ -110,7 +110,7 @@ def test_what_programs_told_each_other_that_nobody_saw_is_theirs() -> None:
 def test_of_ranks_that_told_others_alone_that_counts(asked: Expectation, verdict: str) -> None:
     books = balance(scene(to_server(40 * MB)).watches(), asked)
     assert books.verdict == verdict
-    assert "40.8 MB between the job and processes of b that are not the job's" in books.because
+    assert "40.8 MB between the job and other processes on b" in books.because
 
 
 def test_of_ranks_that_share_memory_what_they_told_others_is_beside() -> None:

@@ -53,7 +53,7 @@ def test_what_was_sent_again_may_have_been_datagrams(is_seen: bool, others: tupl
     watches = {name: replace(watch, other_datagrams=others) for name, watch in made.watches().items()}
     judged = balance(watches, TCP)
     assert judged.verdict == verdict, judged.because
-    assert ("have no owner" if others else "had a UDP socket") in judged.because
+    assert ("have no known owner" if others else "had a UDP socket") in judged.because
 
 
 @pytest.mark.parametrize(("others", "verdict"), [(60 * MB, UNDECIDED), (0, PROVED)])

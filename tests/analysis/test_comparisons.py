@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.analysis.small_run import HOSTS, LOCAL, TCP, run_of
 
+from fabriscope.analysis.comparing.choices import selection
 from fabriscope.analysis.comparing.comparisons import KINDS, compare, compare_all
 from fabriscope.analysis.comparing.comparisons import compared as compared_rows
 from fabriscope.analysis.comparing.findings import Finding, findings
@@ -91,7 +92,8 @@ def test_one_block_decides_nothing() -> None:
     frame = compared(run_with(lambda _: 5.0, blocks=1))
     assert frame["verdict"].unique().to_list() == ["undecided"]
     assert frame["low"].null_count() == 3
-    assert "one block gives no interval" in sentence(run_with(lambda _: 5.0, blocks=1)).text
+    said = sentence(run_with(lambda _: 5.0, blocks=1)).text
+    assert "both sides have a value in one block, which gives no interval" in said
 
 
 def test_noise_is_undecided_and_says_what_would_decide() -> None:
@@ -126,6 +128,15 @@ def test_settings_are_compared_with_settings() -> None:
     run = run_of({case: [[[10**6 * (1 + index)]]] * 3 for index, case in enumerate(cases)})
     frame = compared(run, "series")
     assert frame.select("left", "right", "verdict").row(0) == ("send buffer 1 B", "send buffer 2 B", "faster")
+
+
+def test_a_setting_is_told_and_selected_by_its_size_as_it_is_read() -> None:
+    cases = [Case(TCP, "ping_pong", 8, series=series) for series in ("", "send buffer 16384 B")]
+    run = run_of({case: [[[10**6 * (1 + index)]]] * 3 for index, case in enumerate(cases)})
+    frame = compared(run, "series")
+    assert frame.select("left", "right").row(0) == ("the default setting", "send buffer 16 KiB")
+    for text in ("send buffer 16 KiB", "series=send buffer 16 KiB", "series=send buffer 16384 B"):
+        assert selection(text, run, launch_values(run)) == {"series": "send buffer 16384 B"}
 
 
 def test_verdicts_that_change_often_are_counted() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.analysis import made_up_groups as made_up
 
+from fabriscope.analysis.group_words import sentences
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.values.groups import groups
 from fabriscope.analysis.values.launch_values import launch_values
@@ -137,6 +139,26 @@ def test_the_answer_says_who_and_how_sure_the_clock_is(results: Results) -> None
     assert "rank 3 (node2) finished last in 83% of the operations" in barrier
     assert "the common clock is right to 1.20 µs; 25.0% of the rounds were late" in barrier
     assert not any("after a barrier" in sentence for sentence in results.answer)
+
+
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [
+        (0, " at 8 B; rank 3 (node2) finished last in 83% of the operations; the common clock is right to 1.00 µs."),
+        (90, " at 8 B; 90.0% of the rounds were late and are left out; rank 3 (node2) finished last in"),
+        (10, "; the common clock is right to 1.00 µs; 50.0% of the rounds were late and are left out."),
+    ],
+)
+def test_late_rounds_are_told_where_there_are_any_and_first_where_they_are_most(
+    results: Results, late: int, said: str
+) -> None:
+    one = next(row for row in results.grouped if row.benchmark == "allreduce" and row.clock_error_ns is not None)
+    row = replace(
+        one, size_count=1, slowest_rank=3, slowest_host="node2", slowest_share=0.83, clock_error_ns=1000,
+        late_operation_count=late, operation_count=10,
+    )  # fmt: skip
+    (sentence,) = sentences([row])
+    assert said in sentence
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "csv"])

@@ -76,7 +76,7 @@ def test_what_is_sent_again_is_a_loss_only_where_no_switch_counts_drops() -> Non
 @pytest.mark.parametrize(
     ("evidence", "value", "state", "said"),
     [
-        (Evidence(0, 0, 0, 1016), 98.0, HOLDS, "1016 bytes sent again"),
+        (Evidence(0, 0, 0, 1016), 98.0, HOLDS, "1.02 kB sent again"),
         (Evidence(rdma_retries=12, notifications=4), 98.0, DROPPED, "12 retries of RDMA, 4 notifications"),
         (Evidence(), 98.0, HOLDS, "no counter tells of drops"),
         (Evidence(), 50.0, UNDECIDED, "the machine is the limit"),

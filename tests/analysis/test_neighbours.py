@@ -144,4 +144,4 @@ def test_how_much_of_the_noise_is_gone_is_told() -> None:
     assert shared is not None
     assert shared.point_count == 1
     assert shared.removed_share > 0.99
-    assert shared.sentence().startswith("turns removed 100% of the noise between launches")
+    assert shared.sentence().startswith("between blocks, ratios taken turn by turn vary 0.00")

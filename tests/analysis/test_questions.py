@@ -11,7 +11,7 @@ from tests.analysis.test_comparisons import LEVELS, MPI, SIZES, SLOW, WOBBLE, ru
 
 from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.control import CONTROL
-from fabriscope.analysis.comparing.questions import PLACES, Question, questions
+from fabriscope.analysis.comparing.questions import LOOSE, PLACES, SOUND, WEAK, Question, questions
 from fabriscope.analysis.comparing.reply_words import question_sentence, transport_text
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.case import Case, Entry
@@ -27,14 +27,15 @@ def asked(run: RunData, *kinds: str) -> list[Question]:
 
 def test_who_leads_everywhere_is_told_with_its_grade() -> None:
     (question,) = asked(run_with(lambda _: 2.0))
-    assert (question.first, question.second) == ("gige", "ethernet-100"), "the leader first"
+    order = {(row.pair.left, row.pair.right) for row in results_of(run_with(lambda _: 2.0)).all_ranges}
+    assert order == {(question.first, question.second)}, "as in every other table and figure, whoever leads"
     (reply,) = question.replies
     assert reply.least_ratio == pytest.approx(2.0, rel=1e-2)
     low, high = reply.ends or (0.0, 0.0)
     assert 1.9 < low < 2.0 < high < 2.1
     assert sum(reply.grades.values()) == len(SIZES)
     grade = next(iter(reply.grades))
-    text = f"gige leads ethernet-100 at every size, 2.00 times as fast (trust {grade}, fair)."
+    text = f"gige leads ethernet-100 at every size, 2.00 times as fast (trust {grade}: fair)."
     assert question_sentence(question) == f"Ping-pong, TCP, between hosts: {text}"
 
 
@@ -57,7 +58,8 @@ def test_circumstances_are_one_question_at_each_placement() -> None:
     (question,) = found
     assert (question.curve_count, question.point_count) == (2, 2 * len(SIZES))
     text = question_sentence(question)
-    assert text.startswith("Between hosts: gige leads ethernet-100 at every size in all 2 circumstances, 2.00 to 3.00")
+    span = "2.00 to 3.00 times as fast depending on size and circumstance (trust "
+    assert text.startswith(f"Between hosts: gige leads ethernet-100 at every size in all 2 circumstances, {span}")
     assert not [one for one in asked(run_of(measured), "layer") if one.kind == "fabric"], "what the plan names alone"
 
 
@@ -93,6 +95,20 @@ def test_a_best_number_that_others_overlap_is_nobodys_alone() -> None:
     (clear,) = [text for text in results_of(run_with(lambda _: 2.0)).answer if text.startswith("Between hosts, the")]
     assert "gige · TCP" in clear
     assert "overlaps" not in clear
+
+
+@pytest.mark.parametrize(
+    ("grades", "meaning", "strength"),
+    [({}, "", SOUND), ({"B": 2}, "trust B: fair", SOUND), ({"A": 1, "C": 9}, "trust A to C: sound to weak", WEAK),
+     ({"C": 1, "D": 1}, "trust C to D: weak to not to be relied on", WEAK),
+     ({"D": 3}, "trust D: not to be relied on", LOOSE)],
+)  # fmt: skip
+def test_grades_of_a_lead_are_said_in_words(grades: dict[str, int], meaning: str, strength: str) -> None:
+    (question,) = asked(run_with(lambda _: 2.0))
+    reply = replace(question.replies[0], grades=grades, transport={})
+    text = question_sentence(replace(question, replies=(reply,)))
+    assert text.endswith(f" times as fast ({meaning})." if meaning else " times as fast.")
+    assert reply.strength == strength
 
 
 @pytest.mark.parametrize(

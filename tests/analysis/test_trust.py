@@ -14,7 +14,8 @@ from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.bounds import least_latency_ns
 from fabriscope.analysis.values.bursts import bursts, changepoints, drifts, effective_samples
 from fabriscope.analysis.values.estimates import estimates
-from fabriscope.analysis.values.trust import GRADES, GradedEstimate, Outside, curve_grades, trust, with_trust
+from fabriscope.analysis.values.launch_grades import GRADES
+from fabriscope.analysis.values.trust import GradedEstimate, Outside, curve_grades, trust, with_trust
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.run_data import RunData
 
@@ -59,13 +60,13 @@ def test_what_nothing_speaks_against_is_sound(run: RunData) -> None:
     assert all(0 < row["clock_share"] < 0.01 for row in rows.values())
 
 
-def test_few_launches_and_their_spread_lower_the_grade(run: RunData) -> None:
+def test_few_launches_and_a_wide_interval_lower_the_grade(run: RunData) -> None:
     found = estimates(run)
     for count, grade in ((1, "D"), (2, "C"), (3, "B"), (5, "A")):
         changed = found.with_columns(pl.lit(count, dtype=pl.Int64).alias("launch_count"))
         assert set(trust(run, changed).filter(pl.col("metric_id") == "latency_ns")["grade"]) == {grade}
-    for spread, grade in ((0.04, "A"), (0.1, "B"), (0.3, "C"), (0.9, "D")):
-        changed = found.with_columns(pl.lit(spread).alias("between_launch_spread"))
+    for half, grade in ((0.04, "A"), (0.1, "B"), (0.3, "C"), (0.9, "D")):
+        changed = found.with_columns((pl.col("value") * (1 + half)).alias("high"))
         assert set(trust(run, changed).filter(pl.col("metric_id") == "latency_ns")["grade"]) == {grade}
 
 
@@ -76,7 +77,7 @@ def test_a_change_inside_launches_is_drift(run: RunData) -> None:
     assert set(some) == set(ids[:2])
     assert all(changes[0][1] == pytest.approx(1.4, rel=0.1) for changes in some.values())
     assert drifts(bursts(slowed(run, ids[:2], 5, 1.02))) == {}
-    few, most = (graded(slowed(run, chosen, 5, 1.4)) for chosen in (ids[:2], ids[:5]))
+    few, most = (graded(slowed(run, chosen, 5, 1.12)) for chosen in (ids[:2], ids[:5]))
     gige = [case_id for case_id, row in few.items() if row["fabric"] == "gige"]
     assert {few[case_id]["grade"] for case_id in gige} == {"B"}
     assert {most[case_id]["grade"] for case_id in gige} == {"C"}
@@ -132,6 +133,15 @@ def test_the_machine_s_state_speaks_against_a_number(run: RunData) -> None:
     ):
         rows = graded(with_facts(run, **facts))
         assert all(row["grade"] == "B" and words in row["reasons"] for row in rows.values()), words
+
+
+def test_what_two_hosts_have_alike_is_told_once(run: RunData) -> None:
+    busy = with_facts(run, load__mean_1min=6.5, cpu__thread_count=2)
+    (facts,) = busy.manifest.hosts.values()
+    both = replace(busy, manifest=replace(busy.manifest, hosts=dict.fromkeys(("node1", "node2"), facts)))
+    for row in graded(both).values():
+        assert row["reasons"].count("a load of 6.5 on 2 processors before the run") == 1
+        assert "before the run (node1, node2)" in row["reasons"]
 
 
 def test_what_others_found_counts(run: RunData) -> None:

@@ -32,6 +32,12 @@ def test_sizes(size: int | None, text: str) -> None:
     assert words.size_text(size) == text
 
 
+def test_what_a_curve_was_told_has_sizes_as_they_are_read() -> None:
+    assert words.series_text("send buffer 16384 B, Nagle on") == "send buffer 16 KiB, Nagle on"
+    assert words.series_text("send buffer 1000 B, window 64") == "send buffer 1000 B, window 64"
+    assert words.series_text("") == ""
+
+
 def test_times_and_rates() -> None:
     assert words.time_text(12_345) == "12.3 µs"
     assert words.time_text(0.4) == "0.400 ns"
@@ -71,7 +77,7 @@ def estimate(layer: str, benchmark: str) -> GradedEstimate:
 
 def test_a_run_of_neither_ping_pongs_nor_groups_says_what_it_measured() -> None:
     measured = [estimate(layer, name) for layer, name in MEASURED]
-    assert answer([], [], [], measured, []) == ["Measured: put and get."]
+    assert answer([], [], [], measured, []) == ["Measured, with the numbers in their tables: put and get."]
     assert answer([], [], [], [], []) == ["Nothing has been measured yet."]
 
 

@@ -12,7 +12,7 @@ import yaml
 from tests.configure import appliers
 from tests.configure.appliers import cleaned, facts, parsed, printed, ready, typed_in
 from tests.devices.test_configurations import EOS, NVUE, NXOS, ONYX, SONIC
-from tests.needs import ROOT
+from tests.needs import NO_LOGS_OF_OTHERS, ROOT
 
 from fabriscope.configure.step import Wanted
 
@@ -29,7 +29,7 @@ _ABOUT = ("mtu_bytes", "pfc_", "trust", "dscp_to_priority", "ecn_", "wred_withou
 def sample(name: str) -> str:
     path = SAMPLES / name
     if not path.is_file():
-        pytest.skip(f"{path} is absent")
+        pytest.skip(NO_LOGS_OF_OTHERS)
     return path.read_text()
 
 

@@ -13,7 +13,7 @@ SILENT = {
     "hpl": 1,
     "imb": 8,
     "iperf2": 6,
-    "netperf": 3,
+    "netperf": 4,
     "netpipe": 1,
     "npb": 19,
     "osu": 3,

@@ -69,7 +69,7 @@ def test_up_status_down(own_state: Path) -> None:
     assert [host.name for host in built.hosts] == ["head", "n1", "n2"]
     exchange(built, "n1", "head", "eth0", count=3)
     text = said("status", "--counters")
-    assert "fast (packet): 1000 Mb/s, delay 50 µs, buffer 512 KiB, MTU 9000 B" in text
+    assert "fast (packet): 1 Gb/s, delay 50 µs, buffer 512 KiB, MTU 9000 B" in text
     assert "plain (bridge): unshaped" in text
     assert "fast n1: 3 frames" in text
     (one,) = json.loads(said("status", "--json", "--counters"))["labs"]

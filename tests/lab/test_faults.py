@@ -159,7 +159,7 @@ def test_faults_in_words() -> None:
     assert fault_words({"on_full": "drop", "loss_share": 0.0}) == []
     assert fault_words({"on_full": "pause", "loss_share": 0.001, "drop_every": 10}) == [
         "pauses senders instead of dropping",
-        "loses 0.001 of all frames",
+        "loses 0.1 % of all frames",
         "loses one frame in 10",
     ]
 

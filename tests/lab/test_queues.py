@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -38,23 +38,29 @@ outbox.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(sys.argv[3]))
 for number in range(int(sys.argv[2])):
     outbox.sendto(bytes([int(sys.argv[3])]) + number.to_bytes(2, "big") * 700, (sys.argv[1], 7000))
 """
-# argv: address. Prints [first byte, type of service as it came] of each datagram until none comes for two seconds.
+# Before SENDER: it is ready, and waits until its input ends.
+AT_A_WORD = """
+import socket, sys
+print("ready", flush=True)
+sys.stdin.read()
+"""
+# argv: address. Prints [first byte, type of service as it came] of each datagram, until its input has ended and then
+# none comes for two seconds.
 LISTENER = """
-import json, socket, sys
+import json, select, socket, sys
 inbox = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 inbox.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
 inbox.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
 inbox.bind((sys.argv[1], 7000))
 print("ready", flush=True)
-came = []
-inbox.settimeout(10)
-try:
-    while True:
+came, waited_for, seconds = [], [inbox, sys.stdin], None
+while ready := select.select(waited_for, [], [], seconds)[0]:
+    if inbox in ready:
         data, notes, _, _ = inbox.recvmsg(2048, 64)
         came.append([data[0], notes[0][2][0]])
-        inbox.settimeout(2)
-except TimeoutError:
-    print(json.dumps(came))
+    else:
+        waited_for, seconds = [inbox], 2
+print(json.dumps(came))
 """
 # Prints each MAC control frame that comes to eth0, in hexadecimal digits, until its input ends.
 SNIFFER = """
@@ -93,9 +99,12 @@ def incast(built: Lab, senders: Sequence[str], receiver: str, count: int, servic
     address = built.host(receiver).addresses["eth0"]
     # From then on the switch knows where it is, and sends its frames nowhere else.
     assert python(built, receiver, SENDER, built.host(senders[0]).addresses["eth0"], 1, 0).returncode == 0
-    with running(built, receiver, LISTENER, address) as listener:
-        words = ["-I", "-c", SENDER, address, str(count), str(service)]
-        sending = [subprocess.Popen([*built.host(name).access, sys.executable, *words]) for name in senders]
+    with running(built, receiver, LISTENER, address) as listener, ExitStack() as stack:
+        words = (AT_A_WORD + SENDER, address, str(count), str(service))
+        sending = [stack.enter_context(running(built, name, *words)) for name in senders]
+        for one in sending:
+            assert one.stdin is not None
+            one.stdin.close()
         assert [one.wait(PATIENCE_S) for one in sending] == [0] * len(senders)
         out, _ = listener.communicate(timeout=PATIENCE_S)
     came: list[list[int]] = json.loads(out)

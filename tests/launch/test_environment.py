@@ -23,6 +23,11 @@ def test_in_a_lab_every_launcher_reaches_the_other_hosts_by_its_own_way() -> Non
     assert given["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
 
 
+def test_open_mpi_4_keeps_its_folder_where_no_other_user_had_a_lab() -> None:
+    assert environment.in_lab(SHELL, "mgmt0", {})["OMPI_MCA_orte_tmpdir_base"].startswith("/dev/")
+    assert "OMPI_MCA_orte_tmpdir_base" not in environment.in_lab(SHELL, "mgmt0", {"OMPI_MCA_orte_tmpdir_base": "/x"})
+
+
 def test_what_the_user_chose_stays_but_not_the_way_to_the_hosts() -> None:
     own = {"HYDRA_BINDING": "core", "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_plm_rsh_agent": "ssh"}
     given = environment.in_lab(SHELL, None, own)

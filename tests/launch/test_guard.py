@@ -189,7 +189,8 @@ def test_a_host_s_guard_that_is_asked_to_end_in_several_ways_at_once_leaves_noth
 
 
 def test_watchers_have_a_folder_that_goes_too(temporary: Path) -> None:
-    with watching([Command(("sleep", "600"), "here", is_server=True, ready_pattern=None)], HERE):
+    watcher = Command(("/bin/sh", "-c", "echo ready; exec sleep 600"), "here", is_server=True, ready_pattern="ready")
+    with watching([watcher], HERE):
         assert list(temporary.iterdir())
     assert list(temporary.iterdir()) == []
 

@@ -11,11 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.launch.collectors import names_of_collector
 
-from fabriscope.hosts import counters
 from fabriscope.launch import job_group
 from fabriscope.launch.job_group import JobGroup
 from fabriscope.launch.processes import run_commands
@@ -80,9 +79,8 @@ def test_a_launch_has_a_group_while_it_runs_and_none_after_it(group: JobGroup) -
 def test_a_process_of_the_job_that_is_not_in_its_group_makes_marks_of_it(
     group: JobGroup, monkeypatch: pytest.MonkeyPatch, *, is_inside: bool, ownership: str
 ) -> None:
-    monkeypatch.setenv(job_group.GROUP_VARIABLE, f"{group.path.stat().st_ino} {group.path.name} 0")
-    names: dict[str, Any] = {}
-    exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
+    monkeypatch.setenv(job_group.GROUP_VARIABLE, f"{group.path.stat().st_ino} {group.path.name} 0 0 0")
+    names = names_of_collector()
     seen = names["Processes"]("our-mark", {})
     argv = ("sleep", "60")
     env = {**os.environ, "FABRISCOPE_LAUNCH_MARK": "our-mark.1"}
@@ -110,11 +108,10 @@ print([int.from_bytes(one.getsockopt(socket.SOL_SOCKET, 57, 8), "little") for on
 
 
 def test_sockets_are_known_from_their_birth_after_they_are_gone(group: JobGroup) -> None:
-    if group.births is None:
+    if group.noted is None:
         pytest.skip("eBPF is root's, and of kernels that have it")
-    names: dict[str, Any] = {}
-    exec(counters.program(), names)  # noqa: S102 - our own text, as hosts are sent it
-    births = names["Births"](group.births)
+    names = names_of_collector()
+    births = names["Births"](*group.noted)
     argv = [sys.executable, "-c", SOCKETS]
     ours, others = (
         json.loads(subprocess.run(words, capture_output=True, timeout=LONG_S, check=True).stdout)

@@ -18,13 +18,19 @@ PROGRAMS = "name: x\nhosts: a,b\nfabrics: {g: {interface: eth0}}\nbenchmarks: {p
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 @pytest.mark.parametrize(
-    "names", ["ssh: /there/ssh", "mpi: [{name: m, path: /there}]", "mpi: [{name: m, env: {A: b}}]"]
+    "names",
+    [
+        "ssh: /there/ssh",
+        "mpi: [{name: m, path: /there}]",
+        "mpi: [{name: m, env: {A: b}}]",
+        "services: {hdfs: {home: /there}}",
+    ],
 )
 def test_a_plan_of_somebody_else_runs_nothing_that_it_names(
     names: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "plan.yaml"
-    path.write_text(f"{PROGRAMS}layers: [{names[:3].replace('ssh', 'tcp')}]\n{names}\n")
+    path.write_text(f"{PROGRAMS}layers: [{'mpi' if names.startswith('mpi') else 'tcp'}]\n{names}\n")
     plan = load(path, WORDS)
     refuse_others(plan)
     os.chown(path, 54321, 54321)

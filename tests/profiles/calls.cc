@@ -45,7 +45,8 @@ double ping_pong(int count, Send send, Receive receive) {
   return ns / 2 / count;
 }
 
-// Bursts in turn by the library's own functions, which nobody counts, and by what replaces them: a line for each two.
+// Bursts in turn by the library's own functions, which nobody counts, and by what replaces them: a
+// line for each two.
 void overhead(int bursts) {
   void* library = nullptr;
   for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}) {
@@ -57,9 +58,12 @@ void overhead(int bursts) {
   ping_pong(1000, send, receive);
   for (int i = 0; i < bursts; ++i) {
     const bool is_turned = i % 2 == 1;
-    const double first = is_turned ? ping_pong(50, MPI_Send, MPI_Recv) : ping_pong(50, send, receive);
-    const double second = is_turned ? ping_pong(50, send, receive) : ping_pong(50, MPI_Send, MPI_Recv);
-    if (rank == 0) std::printf("%.2f %.2f\n", is_turned ? second : first, is_turned ? first : second);
+    const double first =
+        is_turned ? ping_pong(50, MPI_Send, MPI_Recv) : ping_pong(50, send, receive);
+    const double second =
+        is_turned ? ping_pong(50, send, receive) : ping_pong(50, MPI_Send, MPI_Recv);
+    if (rank == 0)
+      std::printf("%.2f %.2f\n", is_turned ? second : first, is_turned ? first : second);
   }
 }
 
@@ -148,19 +152,22 @@ void windows() {
   MPI_Get(in.data(), 20, MPI_INT, to, 0, 20, MPI_INT, window);
   MPI_Accumulate(out.data(), 30, MPI_INT, to, 0, 30, MPI_INT, MPI_SUM, window);
   MPI_Win_flush(to, window);
-  MPI_Get_accumulate(out.data(), 40, MPI_INT, in.data(), 40, MPI_INT, to, 0, 40, MPI_INT, MPI_SUM, window);
+  MPI_Get_accumulate(out.data(), 40, MPI_INT, in.data(), 40, MPI_INT, to, 0, 40, MPI_INT, MPI_SUM,
+                     window);
   MPI_Win_flush(to, window);
   MPI_Rput(out.data(), 50, MPI_INT, to, 0, 50, MPI_INT, window, &all[0]);
   MPI_Rget(in.data(), 60, MPI_INT, to, 0, 60, MPI_INT, window, &all[1]);
   MPI_Raccumulate(out.data(), 70, MPI_INT, to, 0, 70, MPI_INT, MPI_SUM, window, &all[2]);
   MPI_Waitall(3, all, MPI_STATUSES_IGNORE);
-  MPI_Rget_accumulate(out.data(), 80, MPI_INT, in.data(), 80, MPI_INT, to, 0, 80, MPI_INT, MPI_SUM, window, &all[3]);
+  MPI_Rget_accumulate(out.data(), 80, MPI_INT, in.data(), 80, MPI_INT, to, 0, 80, MPI_INT, MPI_SUM,
+                      window, &all[3]);
   MPI_Wait(&all[3], MPI_STATUS_IGNORE);
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);
 }
 
-// A line whose ends are not joined, a graph in which each sends to the next rank, and one in which each sends both ways.
+// A line whose ends are not joined, a graph in which each sends to the next rank, and one in which
+// each sends both ways.
 void neighbours() {
   const std::vector<int> out(100);
   std::vector<int> in(100);
@@ -171,7 +178,8 @@ void neighbours() {
   const int from = before();
   const int to = next();
   MPI_Comm ring = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &ring);
   MPI_Neighbor_alltoall(out.data(), 20, MPI_INT, in.data(), 20, MPI_INT, ring);
   std::vector<int> ends;
   std::vector<int> targets;
@@ -188,7 +196,8 @@ void neighbours() {
 // Rank 1 comes late: rank 0 waits for it.
 void late() {
   char byte = 0;
-  if (rank == 1) usleep(100000);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) usleep(500000);
   if (rank == 1) MPI_Send(&byte, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   if (rank == 0) MPI_Recv(&byte, 1, MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -225,7 +234,6 @@ void many(int count) {
   }
 }
 
-
 void fails() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int data = 0;
@@ -238,7 +246,7 @@ void section() {
   usleep(20000);
   MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Pcontrol(0);
-  usleep(200000);
+  usleep(2000000);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Pcontrol(1);
   MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);

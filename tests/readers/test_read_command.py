@@ -122,7 +122,7 @@ def test_an_unknown_program_is_answered_by_the_known_ones(tmp_path: Path) -> Non
         {"file": str(path), "text": "no known program wrote this"}
     ]
     path.write_text("")
-    assert "no known program" in refusal(path)
+    assert refusal(path).endswith(": it is empty")
 
 
 def test_each_program_of_a_log_says_its_own(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ NP, IMB, SOCKPERF = "netpipe/nptcp", "imb/collectives", "sockperf/ping_pong"
 def text_of(name: str) -> str:
     folder, _, file = name.partition("/")
     return (
-        HPL.parent / folder / f"{file}.txt" if folder in ("hpcc", "hpl", "rping") else INSTRUMENTS / f"{name}.txt"
+        HPL.parent / folder / f"{file}.txt"
+        if folder in ("hpcc", "hpl", "rping", "ycsb")
+        else INSTRUMENTS / f"{name}.txt"
     ).read_text()
 
 

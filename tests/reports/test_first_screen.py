@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from tests.analysis.made_up import Shape, write_run
 
+from fabriscope.analysis.comparing.questions import LOOSE, SOUND, WEAK
 from fabriscope.reports import html_page
-from fabriscope.reports._forest import ForestLine, forest
+from fabriscope.reports._forest import LEGEND, ForestLine, forest
 from fabriscope.reports._packed import packed
 from fabriscope.reports._style import PALETTE
 from fabriscope.reports.base import Options
@@ -34,14 +35,16 @@ def test_lines_stand_out_from_the_page(colour: str, page: str) -> None:
 
 
 def test_packed_data_is_the_rows() -> None:
-    rows = [{"x": x, "curve": f"c{x // 8}", "same": "s", "none": None, "flag": x == 3, "y": x / 2} for x in range(16)]
+    rows = [{"x": x, "curve": f"c{x // 8}", "same": "s", "none": None, "flag": x == 3, "y": x / 2,
+             "half": f"h{x % 2}"} for x in range(16)]  # fmt: skip
     layer = [{"encode": {name: f"datum.{name}" for name in rows[0]}}]
     unseen = [{**row, "unseen": 1} for row in rows]
     spec = packed({"datasets": {"marks": unseen}, "config": {"a": 1}, "layer": layer}, "a title")
     assert (spec["description"], "config" in spec) == ("a title", False)
     table = json.loads(json.dumps(spec["datasets"]["marks"]))
     assert table["columns"]["same"] == "s"
-    assert table["columns"]["curve"] == {"of": ["c0", "c1"], "at": [0] * 8 + [1] * 8}
+    assert table["columns"]["curve"] == {"of": ["c0", "c1"], "times": [8, 8]}
+    assert table["columns"]["half"] == {"of": ["h0", "h1"], "at": [0, 1] * 8}
     assert [_row(table, row) for row in range(table["count"])] == rows
 
 
@@ -55,7 +58,11 @@ def _row(table: dict[str, object], row: int) -> dict[str, object]:
 def _cell(column: object, row: int) -> object:
     if isinstance(column, list):
         return column[row]
-    return column["of"][column["at"][row]] if isinstance(column, dict) else column
+    if not isinstance(column, dict):
+        return column
+    if "times" in column:
+        return [one for one, times in zip(column["of"], column["times"], strict=True) for _ in range(times)][row]
+    return column["of"][column["at"][row]]
 
 
 def test_one_and_true_are_not_one_value() -> None:
@@ -73,13 +80,26 @@ def test_the_picture_puts_a_lead_right_of_one_and_says_itself() -> None:
     picture = str(forest(lines))
     bars = [
         float(left) + float(width) / 2 for left, width in re.findall(r'<rect x="([\d.]+)".*?width="([\d.]+)"', picture)
-    ][2:]  # after the legend's
+    ][len(LEGEND) :]
     one = float(re.findall(r'<path d="M([\d.]+) [\d.]+v15" stroke="currentColor"', picture)[0])
     assert bars[0] > one > bars[1]
     assert "&lt;c&gt; / d" in picture
     assert "<title>a / b: 2.00 to 4.00 times as fast, faster;" in picture
     width = float(re.findall(r'viewBox="0 0 (\d+)', picture)[0])
     assert all(0 <= bar <= width for bar in bars), "what is beyond the axis stays in the picture"
+
+
+@pytest.mark.parametrize(
+    ("strength", "look"),
+    [
+        (SOUND, 'fill="var(--good, #00795a)" stroke'),
+        (WEAK, 'fill-opacity=".3"'),
+        (LOOSE, 'fill="var(--paper, #fff)" st'),
+    ],
+)
+def test_a_lead_of_weak_numbers_does_not_look_like_one_of_sound_ones(strength: str, look: str) -> None:
+    picture = str(forest([ForestLine("a leads b", "at 1 B", "faster", 2.0, 4.0, (1.8, 4.4), strength)]))
+    assert look in picture.split("<rect ")[-1]
 
 
 def test_the_answer_and_its_picture_stand_before_the_first_section(tmp_path: Path) -> None:

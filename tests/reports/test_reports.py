@@ -92,8 +92,8 @@ def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
     assert len(groups["series"].findings) == 20
     of_series = groups["series"].verdicts
     assert 0 < len(of_series) < 5
-    names = {name for row in of_series for name in re.findall(r"default|send buffer \d+ B", row.pair)}
-    assert names == {"default", *(f"send buffer {size} B" for size in (16384, 32768, 65536, 131072))}
+    names = {name for row in of_series for name in re.findall(r"the default setting|send buffer \d+ KiB", row.pair)}
+    assert names == {"the default setting", *(f"send buffer {size} KiB" for size in (16, 32, 64, 128))}
     (row,) = verdict_lines(one for one in results.all_ranges if one.pair.kind == "fabric")
     assert row.where == "ping-pong, TCP, between hosts, in all 5 circumstances"
     assert row.pair == "ethernet-100 / gige"

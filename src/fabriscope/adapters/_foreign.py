@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.model.benchmarks import buffers_of
+from fabriscope.model.benchmarks import DEFAULTS, buffers_of, kind_of
 from fabriscope.model.case import Case, SocketOptions
 from fabriscope.model.command import Outcome
 from fabriscope.model.errors import ParseError
@@ -26,6 +26,14 @@ WALL_TOLERANCE = 0.05
 WALL_GRACE_S = 0.1
 """By which a program's own clock may run ahead of ours."""
 
+RANK_TIMES = {
+    "time_ns_mean": "mean",
+    "time_ns_least_rank_mean": "least_rank_mean",
+    "time_ns_most_rank_mean": "most_rank_mean",
+}
+"""Column of IMB's and OSU's collectives to the end of its metric's id: each rank's mean over its operations, then the
+mean, the least or the most of the ranks."""
+
 _STDERR_LINES_KEPT = 5
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _REASON_CHARACTERS = 300
@@ -37,6 +45,28 @@ def buffers_problem(case: Case, program: str) -> str | None:
     own = buffers_of(case.entry.instrument, case.benchmark).value
     asked = case.parameter_map.get("buffers", own)
     return None if asked == own else f"{program} knows the buffers {own}, not {asked}"
+
+
+def asked_of(case: Case) -> Mapping[str, str]:
+    """Return the parameters of a case, with those defaults of ours that are not other suites' own."""
+    kind = kind_of(case.benchmark)
+    ours = {"datatype": kind.datatype} if "datatype" in kind.parameters else {}
+    if kind.unchecked_metrics:
+        ours["far_check"] = DEFAULTS["far_check"]
+    return {**ours, **case.parameter_map}
+
+
+def parameters_problem(case: Case, test: str, known: Mapping[str, Sequence[str]]) -> str | None:
+    """Return why a test, by its name, cannot be asked for a case's parameters, None if it can.
+
+    `known` has those that it can be asked for, each with its values.
+    """
+    for name, value in asked_of(case).items():
+        if name not in known:
+            return f"{test} knows no {name}"
+        if value not in known[name]:
+            return f"{test} has the {name} {' or '.join(known[name])}, not {value}"
+    return None
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,6 @@ from fabriscope.readers.imb import RATE, REPETITIONS, SIZE, TIME
 
 MPI1, NBC, RMA = "IMB-MPI1", "IMB-NBC", "IMB-RMA"
 PROGRAMS = (MPI1, NBC, RMA)
-RANK_TIMES = {
-    "time_ns_mean": "mean",
-    "time_ns_least_rank_mean": "least_rank_mean",
-    "time_ns_most_rank_mean": "most_rank_mean",
-}
-"""Column to the end of its metric's id: each rank's mean over its operations, then the mean, the least or the most of
-the ranks."""
 ALONE, TOGETHER = "NON-AGGREGATE", "AGGREGATE"
 """IMB-RMA's modes: every operation is complete before the next one begins, or all are completed at the end."""
 

@@ -102,10 +102,16 @@ def all_failed(launch: Launch, reason: str) -> ParsedLaunch:
     return ParsedLaunch((), tuple(CaseResult(case.case_id, "failed", reason) for case in launch.cases))
 
 
-def what_failed(names: Sequence[str], outcomes: Sequence[Outcome], client: str) -> str | None:
+def what_failed(
+    names: Sequence[str],
+    outcomes: Sequence[Outcome],
+    client: str,
+    full: str = "is the folder of their data full?",
+) -> str | None:
     """Return why a launch failed, None if it did not: daemons, called by their names, come first, the client last.
 
-    A daemon that ended by itself fails the launch, whatever the client saw.
+    A daemon that ended by itself fails the launch, whatever the client saw. `full` is asked where no DataNode takes a
+    block.
     """
     for name, outcome in zip(names, outcomes, strict=False):
         if outcome.exit_status is not None:
@@ -117,17 +123,17 @@ def what_failed(names: Sequence[str], outcomes: Sequence[Outcome], client: str) 
         return None
     # What it says once we have ended its daemons for want of time is no reason.
     said = _said(last) if last and not last.timed_out else []
-    return f"{said[-1]}{_no_room(last)}" if last and said else ending(last, client, outcomes)
+    return f"{said[-1]}{_no_room(last, full)}" if last and said else ending(last, client, outcomes)
 
 
 def _said(outcome: Outcome) -> list[str]:
     return re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
 
 
-def _no_room(client: Outcome) -> str:
+def _no_room(client: Outcome, full: str) -> str:
     """Return what HDFS says where no DataNode takes a block: a job's own error does not tell it."""
     refused = _REFUSED.findall(text_of(client.stderr))
-    return f": {refused[-1]}; is the folder of their data full?" if refused else ""
+    return f": {refused[-1]}; {full}" if refused else ""
 
 
 def _end_of_java(outcome: Outcome) -> str:

@@ -16,6 +16,7 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.osu import OsuBuild
 from fabriscope.model.turns import TurnPlace
 
 LOOPBACK_ADDRESS = "127.0.0.1"
@@ -38,6 +39,8 @@ class AdapterContext:
     """Absolute path of the NAS kernels that were compiled with `mpi`."""
     profiler: str | None = None
     """Absolute path of the library that counts calls of `mpi`, where the plan wants a profile."""
+    osu: OsuBuild | None = None
+    """The OSU micro-benchmarks that were built with `mpi`, where the plan runs them."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Absolute path of every other program by its name (`iperf3`, `IMB-MPI1` ...)."""
     token: str = ""
@@ -96,6 +99,8 @@ class Adapter(Protocol):
     """Knows one benchmark program.
 
     It may have `programs`, the names of all executables that it starts: what a plan needs is looked for before a run.
+    And `look(launch, context)`, the command (or None) that asks before a run whether a service that runs already can be
+    used, with `refused(outcome)`, which returns why not.
     And `tools`, those that `fabriscope doctor` looks for, each with what it is for and which package brings it.
     """
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 
+from fabriscope.adapters._engine_rdma import library_words, port_words
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
 from fabriscope.model.case import Case, SocketOptions
@@ -120,7 +121,7 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
         if layer.takes_address:
             argv += ["--data-address", context.data_address(host)]
         if layer.takes_rdma_port:
-            argv += _rdma_words(context.fabric, host)
+            argv += port_words(context.fabric, host)
         if is_inter and context.fabric is not None:
             # Inside a host the same address is reached through loopback, which binding would cut off.
             argv += ["--interface", context.interface(host)]
@@ -129,22 +130,13 @@ def _peer_commands(launch: Launch, context: AdapterContext, program: str, spec: 
             Command(
                 tuple(argv),
                 host,
-                env={TOKEN_VARIABLE: context.token},
+                env={TOKEN_VARIABLE: context.token, **library_words(layer)},
                 stdin=spec if rank == 0 else None,
                 ready_pattern=LISTENING_PATTERN if rank == 0 else None,
                 most_output_bytes=MOST_STREAM_BYTES,
             )
         )
     return tuple(commands)
-
-
-def _rdma_words(fabric: Fabric | None, host: str) -> list[str]:
-    """Return which device, port and GID a rank takes, where the fabric says; the engine has a rule of its own."""
-    port = fabric.rdma_ports.get(host) if fabric is not None else None
-    if port is None:
-        return []
-    words = ["--rdma-device", port.device, "--hca-port", str(port.hca_port)]
-    return words + (["--gid-index", str(port.gid_index)] if port.gid_index is not None else [])
 
 
 def spec_text(launch: Launch, context: AdapterContext) -> str:

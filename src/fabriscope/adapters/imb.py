@@ -22,10 +22,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from fabriscope.adapters import _imb_tests as tests
-from fabriscope.adapters._foreign import Readings, SocketSupport, check_time, ending, library_path, text_of
+from fabriscope.adapters._foreign import (
+    RANK_TIMES,
+    Readings,
+    SocketSupport,
+    check_time,
+    ending,
+    library_path,
+    parameters_problem,
+    text_of,
+)
 from fabriscope.adapters._imb_tests import MPI1, NBC, PROGRAMS, RMA, Test, test_of
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.model.benchmarks import DEFAULTS, kind_of
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
@@ -57,9 +66,9 @@ class ImbAdapter:
     layers = frozenset({"mpi"})
 
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
-        """Return one MPI job for each program and each set of options of the launch's cases, one after the other."""
-        jobs = _by_options([case for case in launch.cases if _problem(case) is None])
-        visited = sum(_visited_count(program, group) for (program, *_), group in jobs.items())
+        """Return one MPI job for each program, options and sizes of the launch's cases, one after the other."""
+        jobs = _jobs([case for case in launch.cases if _problem(case) is None])
+        visited = sum(_visited_count(program, group) for (program, *_), group in jobs)
         seconds = launch.budget_ns / max(1, visited) / 1e9
         return tuple(
             Command(
@@ -70,18 +79,18 @@ class ImbAdapter:
                 ready_pattern=LAST_LINE,
                 last_line=LAST_LINE,
             )
-            for (program, *words), group in jobs.items()
+            for (program, *words), group in jobs
         )
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the means that IMB states for every case that it reached."""
         readings = Readings(launch)
         readings.skip_all(_problem)
-        groups = _by_options([case for case in launch.cases if _problem(case) is None])
-        for place, ((program, *_), group) in enumerate(groups.items()):
-            outcome = outcomes[place] if place < len(outcomes) else None
+        jobs = _jobs([case for case in launch.cases if _problem(case) is None])
+        for place, (words, group) in enumerate(jobs):
+            outcome, program = outcomes[place] if place < len(outcomes) else None, words[0]
             if outcome is not None:
-                _read(outcome, program, group, readings)
+                _read(outcome, program, [case for others, cases in jobs if others == words for case in cases], readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in group if case.case_id not in reached]
             readings.fail(missing, f"no row of this size: {ending(outcome, program, outcomes)}")
@@ -94,27 +103,14 @@ def _problem(case: Case) -> str | None:
         return f"IMB has no {case.benchmark}"
     if test.rank_count not in (None, len(case.entry.hosts)):
         return f"{test.name} of {len(case.entry.hosts)} ranks is another quantity than of {test.rank_count}"
-    for name, value in _asked(case).items():
-        known = _values(test).get(name)
-        if known is None:
-            return f"{test.name} of {test.program} knows no {name}"
-        if value not in known:
-            return f"{test.name} of {test.program} has the {name} {' or '.join(known)}, not {value}"
+    if problem := parameters_problem(case, f"{test.name} of {test.program}", _values(test)):
+        return problem
     share = kind_of(case.benchmark).element_bytes(case.parameter_map) * (len(case.entry.hosts) if test.is_share else 1)
     if case.message_size_bytes % share:
         return f"{test.name} of {case.message_size_bytes} B is no whole number of elements at every rank"
     if test.program != MPI1 and test.has_size and _exponent(case) is None:
         return f"{test.program} knows no sizes but powers of two, and this would be {tests.size_of(case)} B"
     return SOCKETS.problem(case.socket)
-
-
-def _asked(case: Case) -> Mapping[str, str]:
-    """Return the parameters of a case, with those defaults that are not IMB's."""
-    kind = kind_of(case.benchmark)
-    ours = {"datatype": kind.datatype} if "datatype" in kind.parameters else {}
-    if kind.unchecked_metrics:
-        ours["far_check"] = DEFAULTS["far_check"]
-    return {**ours, **case.parameter_map}
 
 
 def _values(test: Test) -> Mapping[str, tuple[str, ...]]:
@@ -143,6 +139,26 @@ def _is_synchronised(case: Case, test: Test) -> bool:
 
 def _tests(cases: Iterable[Case]) -> list[tuple[Case, Test]]:
     return [(case, test) for case in cases if (test := test_of(case)) is not None]
+
+
+def _jobs(cases: Sequence[Case]) -> list[tuple[tuple[str, ...], list[Case]]]:
+    """Return program and words of each job, and its cases: tests that have one set of sizes.
+
+    IMB runs every test of a job at every size of it, asked for or not; reductions also at those that are no whole
+    number of elements, as at the next such size, which then stands twice.
+    """
+    jobs = []
+    for words, group in _by_options(cases).items():
+        of_test: dict[str, list[Case]] = {}
+        for case, test in _tests(group):
+            of_test.setdefault(test.name if test.has_size else "", []).append(case)
+        without = of_test.pop("", [])  # beside the first of the others
+        of_sizes: dict[tuple[int, ...], list[Case]] = {}
+        for of_one in of_test.values():
+            of_sizes.setdefault(tuple(sorted(map(tests.size_of, of_one))), []).extend(of_one)
+        first, *others = [*of_sizes.values()] or [[]]
+        jobs += [(words, of_one) for of_one in ([*without, *first], *others)]
+    return jobs
 
 
 def _by_options(cases: Sequence[Case]) -> Mapping[tuple[str, ...], list[Case]]:
@@ -267,7 +283,7 @@ def _quantities(case: Case, test: Test, row: Row) -> Mapping[str, float]:
             f"overlapped_operation_ns_{how}_most_rank_mean": row.number("time_ns_overlapped"),
         }
     if test.metric:
-        return {f"{test.metric}_{how}_{whose}": row.number(column) for column, whose in tests.RANK_TIMES.items()}
+        return {f"{test.metric}_{how}_{whose}": row.number(column) for column, whose in RANK_TIMES.items()}
     values = {test.time_metric: row.number("time_ns")}
     if case.message_size_bytes:
         values[test.rate_metric] = row.number("bandwidth_bytes_per_s")

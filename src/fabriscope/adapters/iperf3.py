@@ -1,6 +1,6 @@
 """iperf3 3.12 over TCP: one stream of messages that nobody answers; a server and a client for each case.
 
-Many to one has a server and a client for each stream (_iperf3_streams.py). Of the client's JSON (`-J`) the summary at
+Many to one has a server and a client for each stream (_streams.py). Of the client's JSON (`-J`) the summary at
 the receiver is read; of a single stream the first second is left out (`-O 1`). A stream has no window and no answer, so
 its rate is another metric than our bandwidth; it has no latency at all. With -J it ends with status 0 even where it
 failed, and says so in "error".
@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import ClassVar
 
-from fabriscope.adapters import _iperf3_streams
+from fabriscope.adapters import _iperf3_streams, _streams
 from fabriscope.adapters._foreign import (
-    TCP_PORT_COUNT,
     Readings,
     SocketSupport,
     asked,
@@ -25,12 +24,11 @@ from fabriscope.adapters._foreign import (
     has_crashed,
     text_of,
 )
-from fabriscope.adapters._iperf3_streams import is_of_streams, of_streams, seconds_of, stream_count
+from fabriscope.adapters._streams import is_of_streams, seconds_of, stream_count
 from fabriscope.adapters.base import AdapterContext
-from fabriscope.model.benchmarks import DEFAULTS
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError, ParseError
+from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.readers.base import Document
@@ -58,9 +56,7 @@ class Iperf3Adapter:
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server that serves once, and its client, for every case in turn."""
         cases = _possible(launch)
-        port_count = sum(map(stream_count, cases))
-        if port_count > TCP_PORT_COUNT:
-            raise LaunchError(f"its {port_count} streams would need as many ports, and there are {TCP_PORT_COUNT}")
+        _streams.check_ports(cases)
         seconds = max(1, round(launch.budget_ns / max(1, len(cases)) / 1e9))
         commands: list[Command] = []
         port = first_tcp_port(launch, context)
@@ -79,7 +75,7 @@ class Iperf3Adapter:
         readings.skip_all(_problem)
         first = 0
         for case in _possible(launch):
-            clients, servers = of_streams(outcomes, first, stream_count(case))
+            clients, servers = _streams.of_streams(outcomes, first, stream_count(case), _iperf3_streams.is_server)
             if is_of_streams(case):
                 _read_streams(case, clients, servers, outcomes, readings)
             else:
@@ -95,8 +91,8 @@ def _possible(launch: Launch) -> list[Case]:
 def _problem(case: Case) -> str | None:
     if case.benchmark != "bandwidth" and not is_of_streams(case):
         return f"iperf3 has no {case.benchmark}"
-    if case.parameter_map.get("mode", DEFAULTS["mode"]) != DEFAULTS["mode"] and is_of_streams(case):
-        return "nobody answers iperf3's streams: it has no rounds"
+    if is_of_streams(case) and (problem := _streams.rounds_problem(case, "iperf3")) is not None:
+        return problem
     if not 0 < case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
         return f"iperf3's blocks have 1 to {LARGEST_MESSAGE_BYTES} bytes"
     return buffers_problem(case, "iperf3") or SOCKETS.problem(case.socket)

@@ -11,16 +11,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import Readings, asked, buffers_problem, check_time, ending, first_tcp_port, text_of
+from fabriscope.adapters import _perftest_words
+from fabriscope.adapters._foreign import Readings, asked, buffers_problem, check_time, ending, first_tcp_port
+from fabriscope.adapters._perftest_words import (
+    DEFAULTS,
+    OPTIONS,
+    check_size,
+    check_title,
+    end_words,
+    no_clock,
+    number_of,
+    queue_depth_of,
+    queue_words,
+    size_problem,
+)
+from fabriscope.adapters._streams import is_of_streams
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
-from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.metrics import unit_of
 from fabriscope.readers.base import Table
-from fabriscope.readers.perftest import BANDWIDTH, LATENCY, READER, SIZE
+from fabriscope.readers.perftest import BANDWIDTH, LATENCY, SIZE
 
 LEAST_ITERATIONS = 100
 MOST_ITERATIONS = 5_000
@@ -28,7 +41,6 @@ MOST_ITERATIONS = 5_000
 ASSUMED_START_NS = 100_000
 ASSUMED_NS_PER_BYTE = 10
 """What a message is taken to need when the iterations are chosen: more than software RDMA takes on an idle machine."""
-LARGEST_MESSAGE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -56,26 +68,9 @@ TESTS = {
     "read_bandwidth": Test("ib_read_bw", rate="get_stream_bandwidth_bytes_per_s"),
     "fetch_add_rate": Test("ib_atomic_bw", rate="fetch_and_op_stream_rate_per_s", options=("-A", "FETCH_AND_ADD")),
 }
-OPTIONS = {
-    "device": "-d",
-    "hca_port": "-i",
-    "gid_index": "-x",
-    "path_mtu_bytes": "-m",
-    "service_level": "-S",
-    "traffic_class": "--tclass",
-    "inline_limit": "-I",
-    "queue_depth": "-t",
-    "signal_every": "-Q",
-    "ack_timeout": "-u",
-}
-FLAGS = {("completion", "event"): "-e", ("connection", "manager"): "-R"}
-DEFAULTS = {"completion": "polling", "connection": "exchange", "buffers": "separate"}
 OF_BANDWIDTH = ("queue_depth", "signal_every")
 HALVES = ("ib_send_lat", "ib_write_lat")
 """They print halves of round trips."""
-TITLES = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read", "atomic": "Atomic"}
-UNTITLED = ("results", "report")
-"""Tables that do not say of which test they are."""
 NEVER_INLINE = ("ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw")
 
 
@@ -90,38 +85,33 @@ class PerftestAdapter:
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return a server and a client for each case that can be measured."""
         cases = _possible(launch)
+        if not cases:
+            return ()
         client, server = launch.entry.hosts
         commands: list[Command] = []
         for place, case in enumerate(cases):
             tcp_port = str(first_tcp_port(launch, context) + place)
             test = TESTS[case.benchmark]
             both = (context.program(test.program), *_options(case, launch.budget_ns // len(cases)), "-p", tcp_port)
-            waiting = ("stdbuf", "-oL", *both, *_ends(case, context.fabric, server))
-            asking = (*both, *_ends(case, context.fabric, client), context.data_address(server))
+            waiting = (*_perftest_words.UNBUFFERED, *both, *end_words(case, context.fabric, server))
+            asking = (*both, *end_words(case, context.fabric, client), context.data_address(server))
             # The server says so shortly before it listens, and the client opens its device before it connects.
-            commands.append(Command(waiting, server, ready_pattern="Waiting for client", is_server=True))
-            commands.append(Command(asking, client, ready_pattern="#bytes"))
+            commands.append(Command(waiting, server, ready_pattern=_perftest_words.SERVES, is_server=True))
+            commands.append(Command(asking, client, ready_pattern=_perftest_words.HEAD))
         return tuple(commands)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the median latency, or the average bandwidth, of every case whose client came to its end."""
         readings = Readings(launch)
         readings.skip_all(_problem)
-        clients = [outcome for outcome in outcomes if not outcome.command.is_server]
+        clients = [outcome for outcome in outcomes if not _perftest_words.is_server(outcome)]
         for place, case in enumerate(_possible(launch)):
             outcome = clients[place] if place < len(clients) else None
-            program = TESTS[case.benchmark].program
-            tables: list[Table] = []
-            if outcome is not None and outcome.exit_status == 0:
-                document = READER.read(text_of(outcome.stdout))
-                document.check("perftest")
-                tables = [table for table in document.tables if table.rows]
-            count = sum(len(table.rows) for table in tables)
-            if count > 1:
-                raise ParseError(f"{count} results stand in the output of one test", where="perftest")
-            if outcome is not None and tables:
-                _read(case, tables[0], outcome, readings)
+            table = _perftest_words.result_of(outcome)
+            if outcome is not None and table is not None:
+                _read(case, table, outcome, readings)
             else:
+                program = TESTS[case.benchmark].program
                 readings.fail((case,), f"no result of this case: {ending(outcome, program, outcomes)}")
         return readings.parsed("perftest said nothing of this case")
 
@@ -132,13 +122,13 @@ def _possible(launch: Launch) -> list[Case]:
 
 def _problem(case: Case) -> str | None:
     test = TESTS.get(case.benchmark)
+    if is_of_streams(case):
+        return f"perftest's streams of {case.benchmark} have instruments of their own: ib_write_bw, ib_send_bw"
     if test is None:
         return f"perftest has no {case.benchmark}"
     if test.program.startswith("ib_atomic") and case.message_size_bytes != 8:
         return "atomics work on 8 bytes"
-    if not 1 <= case.message_size_bytes <= LARGEST_MESSAGE_BYTES:
-        return "perftest's messages have 1 byte to 1 GiB"
-    if (problem := buffers_problem(case, "perftest")) is not None:
+    if (problem := size_problem(case) or buffers_problem(case, "perftest")) is not None:
         return problem
     for name, value in case.parameters:
         if name not in OPTIONS and name not in DEFAULTS:
@@ -158,50 +148,24 @@ def _options(case: Case, budget_ns: int) -> tuple[str, ...]:
     options = ["-F", "-n", str(min(max(iterations, LEAST_ITERATIONS), MOST_ITERATIONS)), *test.options]
     if not test.program.startswith("ib_atomic"):
         options += ["-s", str(size)]
-    for name, value in case.parameters:
-        if name in OPTIONS and not (name == "inline_limit" and test.program in NEVER_INLINE):
-            options += [OPTIONS[name], value]
-        elif (name, value) in FLAGS:
-            options.append(FLAGS[name, value])
-    return tuple(options)
-
-
-def _ends(case: Case, fabric: Fabric | None, host: str) -> tuple[str, ...]:
-    """Return what the fabric says of this end and of what is sent, where the case does not say it itself."""
-    port = fabric.rdma_ports.get(host) if fabric is not None else None
-    words: dict[str, object] = {}
-    if port is not None:
-        words |= {"device": port.device, "hca_port": port.hca_port}
-        words |= {} if port.gid_index is None else {"gid_index": port.gid_index}
-    if fabric is not None:
-        words |= {"service_level": fabric.service_level} if fabric.service_level else {}
-        words |= {"traffic_class": fabric.traffic_class} if fabric.traffic_class else {}
-    given = [word for name in words if name not in case.parameter_map for word in (OPTIONS[name], str(words[name]))]
-    is_managed = fabric is not None and fabric.transport == "iwarp" and "connection" not in case.parameter_map
-    return (*given, *(["-R"] if is_managed else []))
+    never = ("inline_limit",) if test.program in NEVER_INLINE else ()
+    return (*options, *queue_words(case, *never))
 
 
 def _read(case: Case, table: Table, outcome: Outcome, readings: Readings) -> None:
     (row,) = table.rows
-    size = row.number(SIZE)
-    if math.isnan(size):
-        raise ParseError("its result does not say of which size it is (#bytes)", where="perftest")
-    if size != case.message_size_bytes:
-        raise ParseError(f"{size:.0f} B were measured, and {case.message_size_bytes} B asked for", where="perftest")
+    check_size(row, case)
     test = TESTS[case.benchmark]
     name, head = (BANDWIDTH, "BW_average") if test.rate else (LATENCY, "t_typical")
-    if name not in row.values:
-        raise ParseError(f"its result has no {head}, which {test.program} states", where="perftest")
-    value = row.number(name)
-    if not (math.isfinite(value) and value > 0):
-        # It measures the processor's clock by a straight line, and goes on without one where that fails.
-        readings.fail((case,), f"{test.program} prints {value} as {head}: it did not find the processor's clock")
+    value = number_of(row, name, head, test.program)
+    if value is None:
+        readings.fail((case,), no_clock(row, name, head, test.program))
         return
     _check_asked(case, table, outcome)
     finite = {column: row.number(column) for column in row.values if math.isfinite(row.number(column))}
     readings.details[case.case_id] = finite
     if test.rate:
-        readings.take(case, test.rate, value / size if unit_of(test.rate).name == "per_s" else value)
+        readings.take(case, test.rate, value / row.number(SIZE) if unit_of(test.rate).name == "per_s" else value)
         return
     readings.take(case, test.median, value)
     if test.mean and "latency_ns_mean" in row.values:
@@ -211,13 +175,11 @@ def _read(case: Case, table: Table, outcome: Outcome, readings: Readings) -> Non
 def _check_asked(case: Case, table: Table, outcome: Outcome) -> None:
     """Raise ParseError where a result is of another test than the case's, or took longer than its program ran."""
     (row,), test = table.rows, TESTS[case.benchmark]
-    verb, kind = TITLES[test.program.split("_")[1]], "BW" if test.rate else "Latency"
-    if table.name not in UNTITLED and not (table.name.startswith(verb) and f" {kind} " in table.name):
-        raise ParseError(f"its result is of {table.name!r}, and {test.program} was asked for", where="perftest")
+    check_title(table, test.program, "BW" if test.rate else "Latency")
     count, wanted = row.number("iteration_count"), asked(outcome, "-n")
     if wanted is not None and not math.isnan(count) and count != wanted:
         raise ParseError(f"{count:.0f} iterations were made, and {wanted} asked for", where="perftest")
-    depth = next((one.value for one in table.parameters if one.name == "queue_depth"), None)
+    depth = queue_depth_of(table)
     deep = case.parameter_map.get("queue_depth")
     if deep is not None and depth is not None and depth not in (int(deep), count):
         raise ParseError(f"its queue depth is {depth}, and {deep} was asked for", where="perftest")

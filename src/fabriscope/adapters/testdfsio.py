@@ -1,5 +1,7 @@
 """TestDFSIO (Hadoop 3.4) on an HDFS that each launch starts: its service start is the replicate, its runs are bursts.
 
+Or on one that runs already: then the client alone is started, on the first host.
+
 The first host has the NameNode and the client with all map tasks; every other one has a DataNode. All of them listen
 on the addresses of the fabric that is measured, and NameNode and client use the same, so no name has to be known.
 TestDFSIO's own numbers are kept as it prints them, in MiB/s with two digits: throughput is all bytes over the sum of
@@ -9,10 +11,11 @@ the tasks' times. Ours beside it is all bytes over the time from the first file'
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from fabriscope.adapters._foreign import first_tcp_port
+from fabriscope.adapters import _running, _running_hdfs
+from fabriscope.adapters._foreign import first_tcp_port, text_of
 from fabriscope.adapters._java import java
 from fabriscope.adapters._services import MIB, TOOLS, Hdfs, all_failed, runs, what_failed
 from fabriscope.adapters.base import AdapterContext
@@ -28,6 +31,7 @@ FOLDER = "/fabriscope-TestDFSIO"
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
 
+_VERSION = re.compile(r"^fabriscope: hadoop version=(\S+)$", re.MULTILINE)
 _TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
 
 
@@ -43,29 +47,36 @@ class TestDfsio:
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return the NameNode, the DataNodes, and the client, which waits until they serve."""
         told = launch.cases[0].parameter_map
-        first, *others = launch.entry.hosts
+        if "at" in told:
+            settings = _running_hdfs.settings(told, context.token)
+            return (_running.undoing(_client(launch, context, int(told["replication"]), settings)),)
         hdfs = _hdfs_of(launch, context)
         daemons = hdfs.daemons(
             context, {"dfs.blocksize": told["block_size"], "dfs.namenode.handler.count": told["handlers"]}
         )
-        client = {
-            **hdfs.common(context),
-            "dfs.blocksize": told["block_size"],
-            "test.build.data": FOLDER,
-            "mapreduce.framework.name": "local",
-            "mapreduce.local.map.tasks.maximum": told["files"],
-            "mapreduce.task.io.sort.mb": str(_SORT_MIB),
-        }
-        words = ("DfsioRuns", str(len(others)), str(int(told["runs"]) + 1), *map(_word, launch.cases))
-        argv = java(context, first, "hadoop", int(told["client_heap"]), words, client)
-        return (*daemons, Command(argv, first, last_line="^fabriscope: done$"))
+        settings = {**hdfs.common(context), "test.build.data": FOLDER}
+        return (*daemons, _client(launch, context, len(launch.entry.hosts) - 1, settings))
+
+    def look(self, launch: Launch, context: AdapterContext) -> Command | None:
+        """Return what asks whether a service that runs can be used, and changes nothing; None where it is ours."""
+        if "at" not in launch.cases[0].parameter_map:
+            return None
+        (client,) = self.commands(launch, context)
+        return _running.looking(client)
+
+    def refused(self, outcome: Outcome) -> str | None:
+        """Return why a service cannot be used, by what `look` came to; None where it can."""
+        return what_failed((), [outcome], "what asks it")
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the runs' numbers; a daemon that ended by itself fails the launch, whatever the client saw."""
-        started = len(launch.entry.hosts)
-        reason = what_failed(("NameNode", *["DataNode"] * (started - 1)), outcomes, "TestDFSIO")
+        is_ours = "at" not in launch.cases[0].parameter_map
+        started = len(launch.entry.hosts) if is_ours else 0
+        names = ("NameNode", *["DataNode"] * (started - 1)) if is_ours else ()
+        full = "is the folder of their data full?" if is_ours else "are they full, or not reached from here?"
+        reason = what_failed(names, outcomes, "TestDFSIO", full)
         if reason is not None:
-            return all_failed(launch, reason)
+            return all_failed(launch, reason if is_ours else _running_hdfs.failed_there(outcomes, reason))
         blocks: list[SampleBlock] = []
         printed: list[dict[str, object]] = []
         for case, run, said in runs(outcomes[started], launch):
@@ -81,13 +92,34 @@ class TestDfsio:
             CaseResult(case.case_id, "ok") if case.case_id in measured else CaseResult(case.case_id, "failed", lacking)
             for case in launch.cases
         )
-        return ParsedLaunch(tuple(blocks), results, {"testdfsio": printed})
+        details: dict[str, object] = {"testdfsio": printed}
+        if (version := _VERSION.search(text_of(outcomes[started].stdout))) is not None:
+            details["hadoop_version"] = version[1]
+        if not is_ours:
+            details["hdfs"] = _running_hdfs.details(outcomes[0])
+        return ParsedLaunch(tuple(blocks), results, details)
 
 
 def _hdfs_of(launch: Launch, context: AdapterContext) -> Hdfs:
     told = launch.cases[0].parameter_map
     tcp_port, heap_bytes = first_tcp_port(launch, context), int(told["heap"])
     return Hdfs(launch.entry.hosts, tcp_port, "hadoop", heap_bytes, told["data"], told["replication"])
+
+
+def _client(launch: Launch, context: AdapterContext, datanodes: int, settings: Mapping[str, str]) -> Command:
+    """Return the client, which waits for these many DataNodes, or asks for them where the HDFS is not ours."""
+    told = launch.cases[0].parameter_map
+    first = launch.entry.hosts[0]
+    of_client = {
+        **settings,
+        "dfs.blocksize": told["block_size"],
+        "mapreduce.framework.name": "local",
+        "mapreduce.local.map.tasks.maximum": told["files"],
+        "mapreduce.task.io.sort.mb": str(_SORT_MIB),
+    }
+    words = ("DfsioRuns", str(datanodes), str(int(told["runs"]) + 1), *map(_word, launch.cases))
+    argv = java(context, first, "hadoop", int(told["client_heap"]), words, of_client)
+    return Command(argv, first, last_line="^fabriscope: done$")
 
 
 def _word(case: Case) -> str:

@@ -1,5 +1,7 @@
 """YCSB 0.17 on an HBase 2.5 that each launch starts: its service start is the replicate, its runs are bursts.
 
+Or on one that runs already: then the client alone is started, on the first host.
+
 The first host has the NameNode, ZooKeeper, the master and the client; every other one a DataNode and a region server.
 All of them listen on the addresses of the fabric that is measured. Each launch makes a table whose regions have about
 equal shares of the keys, loads it, and runs the workloads. YCSB's own numbers are kept as it prints them, in
@@ -12,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from fabriscope.adapters import _running, _running_hbase
 from fabriscope.adapters._foreign import first_tcp_port, text_of
 from fabriscope.adapters._java import ON_DISK, java
 from fabriscope.adapters._services import HDFS_PORT_COUNT, TOOLS, Hdfs, all_failed, daemon, runs, what_failed
@@ -57,6 +60,9 @@ class Ycsb:
     def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
         """Return the daemons of HDFS and of HBase, and the client, which waits until they serve."""
         told = launch.cases[0].parameter_map
+        if "at" in told:
+            own = _running_hbase.settings(told, context.token)
+            return (_running.undoing(self._client(launch, context, own)),)
         first, *others = launch.entry.hosts
         tcp_port = first_tcp_port(launch, context)
         hdfs = Hdfs(
@@ -84,7 +90,9 @@ class Ycsb:
     def _client(self, launch: Launch, context: AdapterContext, settings: Mapping[str, str]) -> Command:
         told = launch.cases[0].parameter_map
         first, *others = launch.entry.hosts
-        regions = int(told["regions"]) * len(others)
+        regions = int(told["regions"]) * (
+            1 if "at" in told else len(others)
+        )  # of each server, where they are asked for
         words = ("YcsbRuns", str(len(others)), str(regions), str(int(told["runs"]) + 1), *map(_word, launch.cases))
         properties = {f"ycsb.{name}": value for name, value in _properties(told).items()}
         argv = java(
@@ -92,13 +100,23 @@ class Ycsb:
         )
         return Command(argv, first, last_line="^fabriscope: done$")
 
+    def look(self, launch: Launch, context: AdapterContext) -> Command | None:
+        """Return what asks whether a service that runs can be used, and changes nothing; None where it is ours."""
+        if "at" not in launch.cases[0].parameter_map:
+            return None
+        (client,) = self.commands(launch, context)
+        return _running.looking(client)
+
+    def refused(self, outcome: Outcome) -> str | None:
+        """Return why a service cannot be used, by what `look` came to; None where it can."""
+        return what_failed((), [outcome], "what asks it")
+
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the runs' numbers; a daemon that ended by itself fails the launch, whatever the client saw."""
-        others = len(launch.entry.hosts) - 1
-        names = ("NameNode", *["DataNode"] * others, "ZooKeeper", "master", *["region server"] * others)
+        names = _daemons(launch)
         reason = what_failed(names, outcomes, "YCSB")
         if reason is not None:
-            return all_failed(launch, reason)
+            return all_failed(launch, reason if names else _running_hbase.failed_there(outcomes, reason))
         client = outcomes[len(names)]
         blocks: list[SampleBlock] = []
         printed: list[dict[str, object]] = []
@@ -117,7 +135,16 @@ class Ycsb:
         for table, host, count in _REGIONS.findall(text_of(client.stdout)):
             regions.setdefault(table, {})[host] = int(count)
         details: dict[str, object] = {"ycsb": printed, "regions": regions}
+        details |= {} if names else {"hbase": _running_hbase.details(client)}
         return ParsedLaunch(tuple(block for block in blocks if block.case_id in good), told, details)
+
+
+def _daemons(launch: Launch) -> tuple[str, ...]:
+    """Return the names of the daemons that a launch starts; none where the HBase runs already."""
+    if "at" in launch.cases[0].parameter_map:
+        return ()
+    others = len(launch.entry.hosts) - 1
+    return ("NameNode", *["DataNode"] * others, "ZooKeeper", "master", *["region server"] * others)
 
 
 def _result(case: Case, reasons: Mapping[str, str | None]) -> CaseResult:

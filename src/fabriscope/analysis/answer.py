@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from fabriscope.analysis import group_words
 from fabriscope.analysis.comparing.questions import Question
-from fabriscope.analysis.comparing.reply_words import question_sentence, undecided_sentence
+from fabriscope.analysis.comparing.reply_words import loose_sentence, question_sentence, undecided_sentence
 from fabriscope.analysis.frames import Failure
+from fabriscope.analysis.incast.incast_words import incast_sentences
+from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.values.summary import Summary
 from fabriscope.analysis.values.trust import GradedEstimate
 from fabriscope.analysis.words import interval_text, rate_text, size_text, time_text
 from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.model.counting import counted, listed
 
 MOST_QUESTIONS = 4
 """Questions that are answered in sentences of their own; the table of verdicts has them all."""
@@ -26,26 +30,42 @@ def answer(
     failures: Sequence[Failure],
     estimates: Sequence[GradedEstimate],
     shared: Sequence[Group],
+    incast: Sequence[IncastCurve] = (),
+    refused: str = "",
 ) -> list[str]:
     """Return sentences, the most important first, from the questions with their replies, the summary, the failures,
-    the estimates and the table of what many ranks did at once."""
+    the estimates, the table of what many ranks did at once, many to one, and which of its windows are refused."""
+    streams = list(incast_sentences(incast))
     numbers = [*_best(table), *group_words.sentences(shared)]
-    sentences = [*_replies(asked), *(numbers or _measured(estimates))]
+    sentences = [*streams, *_replies(asked), *([refused] if refused else [])]
+    sentences += numbers or ([] if sentences else _measured(estimates))
     if failures:
-        cases = len({failure.case_id for failure in failures})
-        sentences.append(f"{len(failures)} measurements of {cases} cases did not succeed; each is listed below.")
+        sentences.append(_failed(failures, is_all=not estimates))
     beyond = sum(row.impossible_launch_count for row in estimates)
     if beyond:
         sentences.append(f"{beyond} launch values lie beyond what wire or memory allow; they are kept but not counted.")
     return sentences or ["Nothing has been measured yet."]
 
 
+def _failed(failures: Sequence[Failure], *, is_all: bool) -> str:
+    cases = counted(len({failure.case_id for failure in failures}), "case")
+    [(reason, count)] = Counter(failure.reason for failure in failures).most_common(1)
+    head = "Nothing was measured: " if is_all else ""
+    why = f": {reason}" if reason else ""
+    why += f" ({count} of them)" if reason and count < len(failures) else ""
+    verb = "was" if len(failures) == 1 else "were"
+    return f"{head}{counted(len(failures), 'measurement')} of {cases} failed or {verb} left out{why}."
+
+
 def _replies(asked: Sequence[Question]) -> Iterator[str]:
-    decided = [question for question in asked if question.is_decided]
+    decided = [question for question in asked if question.is_reliable]
     for question in decided[:MOST_QUESTIONS]:
         yield question_sentence(question)
     if len(decided) > MOST_QUESTIONS:
         yield f"{len(decided) - MOST_QUESTIONS} more comparisons are answered in the table of verdicts."
+    loose = [question for question in asked if question.is_decided and not question.is_reliable]
+    if loose:
+        yield loose_sentence(loose)
     undecided = [question for question in asked if not question.is_decided]
     if undecided:
         yield undecided_sentence(undecided)
@@ -88,7 +108,7 @@ def _whose(ranked: Sequence[tuple[str, Centre]], text: Callable[[float], str], p
 def _names(names: list[str]) -> str:
     if len(names) > MOST_NAMES:
         return f"{len(names)} other curves"
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
+    return listed(names)
 
 
 def _measured(estimates: Sequence[GradedEstimate]) -> Iterator[str]:
@@ -96,4 +116,4 @@ def _measured(estimates: Sequence[GradedEstimate]) -> Iterator[str]:
     measured = list(dict.fromkeys(row.benchmark for row in estimates if row.layer != "null"))
     if measured:
         titles = [BENCHMARKS[name].title if name in BENCHMARKS else name for name in measured]
-        yield f"Measured: {', '.join(titles[:-1])} and {titles[-1]}." if len(titles) > 1 else f"Measured: {titles[0]}."
+        yield f"Measured, with the numbers in their tables: {listed(titles)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from fabriscope.analysis.words import series_text
 from fabriscope.model.benchmark_kind import SERVICE
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.layers import layer_of
@@ -53,10 +54,10 @@ class Curve:
         return f"{layout.rank_count} hosts" if kind_of(self.benchmark).pattern == SERVICE else layout.text()
 
     def label(self, *, fabric: bool = True, ranks: bool = True, series: bool = True) -> str:
-        """Return how a report calls the curve: `gige · MPI (mpich), send buffer 16384 B`, or less where it is told."""
+        """Return how a report calls the curve: `gige · MPI (mpich), send buffer 16 KiB`, or less where it is told."""
         name = f"{self.fabric} · {self.layer_label}" if fabric and self.fabric else self.layer_label
         layout = self.layout if ranks and self.ranks else ""
-        return ", ".join(part for part in (name, layout, self.series if series else "", self.twin) if part)
+        return ", ".join(part for part in (name, layout, series_text(self.series) if series else "", self.twin) if part)
 
 
 IDENTITY = tuple(field.name for field in fields(Curve))

@@ -8,19 +8,22 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.words import size_text, time_text, value_text
-from fabriscope.model.benchmark_kind import BESIDE, PAIRS, SERVICE
+from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS, PAIRS, SERVICE
 from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
 from fabriscope.model.ranks import CYCLIC, layout_from
 
 MOST_SENTENCES = 4
+MOST_LATE = 0.5
+"""A larger share of rounds that are left out is told before anything else."""
 PLAIN_METRICS = {kind.metrics[0] for kind in BENCHMARKS.values()} | {"overlap_percent"}
 
 
 def sentences(table: Sequence[Group]) -> Iterator[str]:
     """Yield a sentence for each benchmark and placement: the best curve with the most ranks, and what limits it."""
     # Where one benchmark is timed in several ways, the answer is that on the common clock.
-    table = [row for row in table if kind_of(row.benchmark).pattern != BESIDE]  # of a victim its slowdown is told
+    own = (BESIDE, *OF_STREAMS)  # of a victim its slowdown is told, of streams what came of them together
+    table = [row for row in table if kind_of(row.benchmark).pattern not in own]
     plain = [row for row in table if row.metric_id in PLAIN_METRICS]
     timed = plain or [row for row in table if base_of(row.metric_id) in PLAIN_METRICS]
     all_parts = parts(timed, lambda row: (row.placement, row.benchmark, row.metric_id))
@@ -66,7 +69,7 @@ def _sentence(rows: Sequence[Group]) -> str:
     if others:
         close = sum(best.first.centre.overlaps(other.first.centre) for other in others)
         text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves"
-        text += " at small messages" if kind_of(best.benchmark).has_size else ""
+        text += f" at {size_text(best.first_size_bytes)}" if best.size_count > 1 else ""
         text += f" ({close} of them too close to tell)" if close else ""
     return f"{text}{_limits(best)}."
 
@@ -78,6 +81,8 @@ def _limits(row: Group) -> str:
         parts.append(f"rank {row.slowest_rank}{where} finished last in {row.slowest_share:.0%} of the operations")
     if row.clock_error_ns is not None:
         parts.append(f"the common clock is right to {time_text(row.clock_error_ns)}")
-        late, kept = row.late_operation_count, row.operation_count
-        parts.append(f"{late / max(1, late + kept):.1%} of the rounds were late and are left out")
+        late = row.late_operation_count / max(1, row.late_operation_count + row.operation_count)
+        if late:  # most of them first: then little is left that the number is of
+            said = f"{late:.1%} of the rounds were late and are left out"
+            parts.insert(0 if late > MOST_LATE else len(parts), said)
     return "".join(f"; {part}" for part in parts)

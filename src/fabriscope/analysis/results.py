@@ -28,6 +28,7 @@ from fabriscope.analysis.frames import (
 )
 from fabriscope.analysis.incast.curves import incast_curves, incast_frame
 from fabriscope.analysis.incast.destinations import destinations_frame
+from fabriscope.analysis.incast.incast_words import refused_sentence
 from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.papers.selections import State
@@ -40,9 +41,11 @@ from fabriscope.analysis.proof.transport import (
     without_refuted,
 )
 from fabriscope.analysis.rows import frame_of, rows_of
+from fabriscope.analysis.values.busy import busy_sentences
 from fabriscope.analysis.values.estimates import estimates_of
 from fabriscope.analysis.values.fits import FIT_SCHEMA, FittedPiece, fitted
 from fabriscope.analysis.values.groups import GROUP_SCHEMA, Group, grouped
+from fabriscope.analysis.values.kept_state import KeptState, kept_state, order_of
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.restated import restated, restatements
@@ -97,13 +100,17 @@ class Results:
         return all_launch_values(self.run)
 
     @cached_property
+    def kept_state(self) -> KeptState:
+        """Return whether the machine kept a state from launch to launch, over all entries' launches."""
+        return kept_state(self._every_value, order_of(self.run))
+
+    @cached_property
     def _with_anchors(self) -> pl.DataFrame:
         return without_refuted(self.run, self._every_value)
 
     @cached_property
     def launch_values(self) -> pl.DataFrame:
-        """Return what statistics are taken over: one value for each launch, case and metric; refuted launches are left
-        out (docs/transport.md), the control is among them."""
+        """Return what statistics are taken over, with the control; refuted launches are left out."""
         return without_anchors(self._with_anchors)
 
     @cached_property
@@ -116,20 +123,18 @@ class Results:
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """Return the values that are shown: without the control, and with those of refuted launches, under a layer's
-        name that says what carried them; nothing compares these."""
+        """Return the values that are shown: no control; those of refuted launches under a layer that says so."""
         return pl.concat([self._sound_values, self._refuted_values])
 
     @cached_property
     def estimates(self) -> pl.DataFrame:
         """Return one row for each case and metric of `values`: centre, interval, spread, counts, grade and reasons."""
         failed = self.control.sentence() if self.control and self.control.is_failed else None
+        sound = sound_run(self.run), self._sound_values, verdicts(self.run)
+        refuted = refuted_run(self.run), self._refuted_values, verdicts(self.run, of_refuted=True)
         return pl.concat(
-            with_trust(part, estimates_of(values, self.rules.method), Outside(transport, failed))
-            for part, values, transport in (
-                (sound_run(self.run), self._sound_values, verdicts(self.run)),
-                (refuted_run(self.run), self._refuted_values, verdicts(self.run, of_refuted=True)),
-            )
+            with_trust(part, estimates_of(values, self.rules.method), Outside(transport, failed, self.kept_state))
+            for part, values, transport in (sound, refuted)
         )
 
     @cached_property
@@ -193,6 +198,11 @@ class Results:
         return incast_curves(self.run, self.graded, self.rules.method)
 
     @cached_property
+    def refused(self) -> str:
+        """Return which windows of streams are refused, and why; nothing where none is."""
+        return refused_sentence(windows_by_launch(self.run))
+
+    @cached_property
     def incast(self) -> pl.DataFrame:
         """Return one row for each number of streams and message size of `incast_curves`."""
         return incast_frame(self.incast_curves)
@@ -240,25 +250,22 @@ class Results:
     @cached_property
     def paper(self) -> Paper | None:
         """Return what came of the paper that the plan re-ran."""
-        states = {
-            point.case_id: State(curve.state, f"{curve.verdict}: {curve.because}")
-            for curve in self.incast_curves
-            for point in curve.points
-        }
-        values = [self._sound_values, self.values_by_others.select(self._sound_values.columns)]
-        return paper_of(self.run, pl.concat(values), states)
+        judged = ((curve, State(curve.state, f"{curve.verdict}: {curve.because}")) for curve in self.incast_curves)
+        states = {point.case_id: state for curve, state in judged for point in curve.points}
+        by_others = self.values_by_others.select(self._sound_values.columns)
+        return paper_of(self.run, pl.concat([self._sound_values, by_others]), states)
 
     @cached_property
     def values_by_others(self) -> pl.DataFrame:
         """Return our values by the definitions of a run's other programs, where a paper sets like against like."""
-        sound = self._sound_values
-        return restated(self.run, sound, restatements(sound) if self.run.manifest.paper else [])
+        ways = restatements(self._sound_values) if self.run.manifest.paper else []
+        return restated(self.run, self._sound_values, ways)
 
     @cached_property
     def graded_by_others(self) -> list[GradedEstimate]:
         """Return the estimates of these, with their grades."""
-        estimates = estimates_of(self.values_by_others, self.rules.method)
-        return rows_of(with_trust(sound_run(self.run), estimates, Outside(verdicts(self.run), None)), GradedEstimate)
+        estimates, outside = estimates_of(self.values_by_others, self.rules.method), Outside(verdicts(self.run))
+        return rows_of(with_trust(sound_run(self.run), estimates, outside), GradedEstimate)
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -273,22 +280,25 @@ class Results:
     @cached_property
     def answer(self) -> list[str]:
         """Return what a reader should take away, in sentences."""
-        control = [self.control.sentence()] if self.control else []
+        control, kept = [self.control.sentence()] if self.control else [], self.kept_state
         is_failed = self.control is not None and self.control.is_failed
         return [
             *(control if is_failed else []),
             *([self.paper.sentence()] if self.paper else []),
-            *answer(self.questions, self.summaries, self.failed, self.graded, self.grouped),
+            *answer(
+                self.questions, self.summaries, self.failed, self.graded, self.grouped, self.incast_curves, self.refused
+            ),
             *refuted_sentences(self.run),
+            *busy_sentences(self.run.manifest.hosts),
             *more_time(self.run),
+            *([kept.sentence()] if kept.is_seen else []),
             *([] if is_failed else control),
         ]
 
     def looks(self) -> list[Curve]:
         """Return curves that have every look that one may have: the cases', and of what something else carried."""
-        planned = [case.curve for case in planned_cases(self.run) if not case.twin]
-        refuted = [row.curve for row in self.graded if IN_TRUTH in row.layer]
-        return list(dict.fromkeys([*planned, *refuted]))
+        planned = (case.curve for case in planned_cases(self.run) if not case.twin)
+        return list(dict.fromkeys([*planned, *(row.curve for row in self.graded if IN_TRUTH in row.layer)]))
 
 
 def results_of(run: RunData) -> Results:

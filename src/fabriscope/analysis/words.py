@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 from fabriscope.model.metrics import unit_of
@@ -28,6 +29,22 @@ def size_text(size_bytes: int | None) -> str:
         if factor <= size_bytes < factor * MOST_OF_A_UNIT and size_bytes * 4 % factor == 0:
             return f"{size_bytes / factor:g} {unit}"
     return f"{size_bytes} B"
+
+
+def message_text(size_bytes: int, *, has_size: bool) -> str:
+    """Return the message size of a case, of a benchmark that has none (a barrier) `–`."""
+    return size_text(size_bytes) if has_size else UNKNOWN
+
+
+def sizes_text(first_bytes: int, last_bytes: int) -> str:
+    """Return `1 B to 1 KiB`, or the only size."""
+    first, last = size_text(first_bytes), size_text(last_bytes)
+    return first if first == last else f"{first} to {last}"
+
+
+def series_text(series: str) -> str:
+    """Return what a curve was told, with sizes as they are read: `send buffer 16 KiB, Nagle on`."""
+    return re.sub(r"\b([0-9]{4,15}) B\b", lambda match: size_text(int(match[1])), series)
 
 
 def memory_text(size_bytes: int) -> str:

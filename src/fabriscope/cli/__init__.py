@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -13,25 +14,35 @@ from typing import NoReturn
 import click
 
 from fabriscope import __version__, bug_log
-from fabriscope.cli import _streams
-from fabriscope.model import surroundings
+from fabriscope.cli import _streams, _usage
+from fabriscope.model import endings, surroundings
 from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.registry import discover
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
+_AGAIN_S = 0.01
+"""By then Python is where it can raise what it could not."""
 _PLUGINS = "fabriscope.cli.plugins"
 """Where the context of one invocation keeps its commands."""
 
 
-class Commands(click.Group):
+class Commands(_usage.Group):
     """The commands of the folder `cli`, of entry points, and of the user's plug-in folders."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command, or its help, where the process has what our libraries need."""
         surroundings.check()
         return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, which begins now: from here on Ctrl-C is a KeyboardInterrupt."""
+        resolved = super().resolve_command(ctx, args)
+        endings.begun()
+        return resolved
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the alphabet."""
@@ -73,6 +84,7 @@ def fabriscope() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with one sentence and the documented status on errors."""
     threading.excepthook = _thread_ended
+    sys.unraisablehook = _passed_by
     _streams.open_all()
     try:
         _refuse_removed_folder()
@@ -135,6 +147,16 @@ def _refuse_removed_folder() -> None:
     except OSError as error:
         what = f"the current folder cannot be used: {error.strerror}"
         raise FabriscopeError(what, fix="change into another one") from error
+
+
+def _passed_by(about: sys.UnraisableHookArgs) -> None:
+    """Let a Ctrl-C that came where Python can raise nothing, in a destructor or a callback, come again."""
+    if isinstance(about.exc_value, KeyboardInterrupt):
+        again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(about)
 
 
 def _thread_ended(about: threading.ExceptHookArgs) -> None:

@@ -12,7 +12,7 @@ import click
 from fabriscope.cli import _usage
 
 
-@click.group(name="kernel")
+@click.group(cls=_usage.Group, name="kernel")
 def kernel() -> None:
     """Build the kernel that guests of the lab boot, and say which there are."""
 

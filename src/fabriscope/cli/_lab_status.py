@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabriscope.analysis.words import bytes_text
 from fabriscope.cli import _lab_queues
 from fabriscope.cli._lab_words import numbers_of
 
@@ -36,6 +37,8 @@ def described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
 
 def show(one: dict[str, Any]) -> None:
     """Print a lab, as `described` tells it."""
+    from fabriscope.lab import changes
+
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["since_unix_s"]))
     owner = f"process {one['owner_pid']}" if one["owner_pid"] else "`lab up`"
     click.secho(one["name"], bold=True, nl=False)
@@ -47,15 +50,17 @@ def show(one: dict[str, Any]) -> None:
         click.echo(f"  {who}: {how} -- `fabriscope lab down {one['name']}`, then build it again")
     for name, fabric in one["fabrics"].items():
         click.echo(f"  {fabric['interface']}  {name} ({fabric['attachment']}): {numbers_of(fabric['switch'])}")
+        for line in changes.words(fabric):
+            click.echo(f"    {line}")
     for name, addresses in one["hosts"].items():
         click.echo(f"  {name}  " + "  ".join(f"{interface} {address}" for interface, address in addresses.items()))
     for port in one.get("ports", []):
         up, down = port["up"], port["down"]
         mean_us = port["lateness_sum_ns"] / max(down["frames"], 1) / 1000
         click.echo(
-            f"  {port['fabric']} {port['host']}: {up['frames']} frames ({up['bytes']} B) sent,"
-            f" {down['frames']} ({down['bytes']} B) received, {port['dropped_frames']} dropped,"
-            f" queue at most {port['maximum_queue_bytes']} B, handed over {mean_us:.1f} µs late on average"
+            f"  {port['fabric']} {port['host']}: {up['frames']} frames ({bytes_text(up['bytes'])}) sent,"
+            f" {down['frames']} ({bytes_text(down['bytes'])}) received, {port['dropped_frames']} dropped,"
+            f" queue at most {bytes_text(port['maximum_queue_bytes'])}, handed over {mean_us:.1f} µs late on average"
             f"{_faults_seen(port)}"
         )
         for line in _lab_queues.counted(port):

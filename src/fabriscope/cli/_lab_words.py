@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fabriscope.model.counting import counted
+
 if TYPE_CHECKING:
     from fabriscope.model.lab import SwitchSpec
 
 
+_RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 NO_AMOUNT = "none"
 """What takes a threshold of `lab set` back."""
 
@@ -58,6 +62,7 @@ def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
 
     fields = {"loss": "loss_share", "reorder": "reorder_share"}
     fields |= {key: f"{key}_ns" for key in ("reorder_delay", "flap_period", "flap_down")}
+    fields |= {"rate": "rate_bits_per_s", "delay": "delay_ns", "buffer": "buffer_bytes"}
     fields |= {key: f"{key}_bytes" for key in ("xoff", "xon", "headroom", "shared_buffer", "ecn_min", "ecn_max")}
     asked = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in wanted.items())
     said = [f"{key}={value}" for key, value in wanted.items() if value != NO_AMOUNT or key == "pfc"]
@@ -81,6 +86,12 @@ def shares_of(texts: tuple[str, ...]) -> dict[str, float]:
     return shares
 
 
+def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """Return a number in the largest of its units that it has one of: `1 Gb/s`, `5 ms`."""
+    factor, unit = next((one for one in units if value >= one[0]), units[-1])
+    return f"{value / factor:g} {unit}"
+
+
 def numbers_of(switch: dict[str, Any]) -> str:
     """Return a switch's numbers for people."""
     from fabriscope.model.lab import SwitchSpec, fault_words
@@ -88,9 +99,11 @@ def numbers_of(switch: dict[str, Any]) -> str:
 
     if not SwitchSpec(**{**switch, "queues": SwitchQueues(**switch.get("queues", {}))}).is_shaped:
         return f"unshaped, MTU {switch['mtu_bytes']} B"
-    rate = f"{switch['rate_bits_per_s'] / 1e6:g} Mb/s" if switch["rate_bits_per_s"] else "any rate"
+    rate = _scaled(switch["rate_bits_per_s"], _RATES) if switch["rate_bits_per_s"] else "any rate"
     buffer = f"{switch['buffer_bytes'] / 1024:g} KiB" if switch["buffer_bytes"] else "unlimited"
-    text = f"{rate}, delay {switch['delay_ns'] / 1000:g} µs, buffer {buffer}, MTU {switch['mtu_bytes']} B"
+    delay = f"delay {_scaled(switch['delay_ns'], _TIMES)}" if switch["delay_ns"] else "no delay"
+    text = f"{rate}, {delay}, buffer {buffer}, MTU {switch['mtu_bytes']} B"
     if switch["rx_coalesce_ns"]:
-        text += f", hands over after {switch['rx_coalesce_ns'] / 1000:g} µs or {switch['rx_coalesce_frames']} frames"
+        after = _scaled(switch["rx_coalesce_ns"], _TIMES)
+        text += f", hands over after {after} or {counted(switch['rx_coalesce_frames'], 'frame')}"
     return ", ".join([text, *fault_words(switch)])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fabriscope.running.run import RunSummary
 
 EXIT_AFTER_SIGNAL = 128
+EXIT_SOME_FAILED = 10
 
 
 class Cancel:
@@ -34,13 +35,21 @@ class Cancel:
             signal.signal(number, signal.default_int_handler)
 
 
+def refuse_failed(summary: RunSummary) -> None:
+    """End the process with 10 where measurements of a run failed, or there are none at all."""
+    if summary.failed_cases or summary.is_empty:
+        raise SystemExit(EXIT_SOME_FAILED)
+
+
 def folder_for(name: str) -> Path:
     """Return where a new run is kept unless the user says where."""
     return Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
-def measure(name: str, text: str, output: Path | None, *, quiet: bool) -> RunSummary:
+def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_plan: bool = False) -> RunSummary:
     """Measure a plan that words of the command line made; what is wrong in it is told as of any plan.
+
+    A good one is printed on standard error where `shows_plan`.
 
     Ends the process, with the status of the signal, where it was interrupted. Raises FabriscopeError.
     """
@@ -57,6 +66,8 @@ def measure(name: str, text: str, output: Path | None, *, quiet: bool) -> RunSum
         except PlanError as error:  # of a file that nobody has seen: its words are those of the command line
             what = str(error).replace(f"{path}:", f"{name}'s plan, line ")
             raise PlanError(what) from error
+    if shows_plan:
+        click.echo(text, err=True)
     cancel = Cancel()
     progress = Unheard(QuietProgress() if quiet else TerminalProgress())
     summary = run.start(checked, output or folder_for(name), progress, cancel.event)

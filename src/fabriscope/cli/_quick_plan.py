@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
+from fabriscope.cli import _usage
+from fabriscope.model.errors import HostError
 from fabriscope.model.foreign import is_digits
+from fabriscope.model.host_lists import unfolded
+from fabriscope.model.units import parse_duration_ns
 
 _SIZES = [1, 64, "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB"]
 _ALLOCATION = "@allocation"
@@ -17,7 +22,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _OPTIONS = (
     click.argument("fabrics", metavar="[FABRIC]...", nargs=-1),
     click.option("--hosts", metavar="HOSTS", help="Two or more, as in node[1-4]  [default: those of the batch job]."),
-    click.option("--lab", is_flag=True, help="Build the FABRICs here: each is a preset of `fabriscope fabric list`."),
+    click.option("--lab", is_flag=True, help="Build the FABRICs here: each is one of `fabriscope lab presets`."),
     click.option("--mpi", "mpis", multiple=True, metavar="NAME", help="Also by this MPI library; may be repeated."),
     click.option("--rdma", multiple=True, metavar="FABRIC=roce|ib", help="Also by verbs over this FABRIC."),
     click.option("--for", "budget", default="1min", show_default=True, metavar="TIME", help="Measuring time, at most."),
@@ -45,6 +50,7 @@ def text(
     """Return the plan as YAML; raises UsageError for words that make none."""
     import yaml
 
+    _check_time(budget)
     sections = _fabrics(fabrics, is_lab=lab)
     layers = ["tcp", *(["mpi"] if mpis else [])]
     for one in rdma:
@@ -73,6 +79,12 @@ def text(
     return yaml.safe_dump(plan, sort_keys=False, default_flow_style=None, width=120)
 
 
+def _check_time(budget: str) -> None:
+    with _usage.checked("--for"):
+        if not parse_duration_ns(budget):
+            raise ValueError(f"{budget} is no time to measure in: write 30s or 5min")
+
+
 def _fabrics(words: tuple[str, ...], *, is_lab: bool) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for word in words:
@@ -94,4 +106,7 @@ def _hosts(hosts: str | None, is_lab: bool, has_fabrics: bool) -> str:
         if allocation.find() is None:
             raise click.UsageError("give --hosts, two or more, or --lab to build the FABRICs on this machine")
         return _ALLOCATION
+    with contextlib.suppress(HostError):  # the plan's check says it
+        if hosts is not None and len(unfolded(hosts)) < 2:
+            raise click.UsageError(f"--hosts {hosts}: two hosts or more: FABRICs are compared between hosts")
     return hosts or "node[1-2]"

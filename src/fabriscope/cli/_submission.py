@@ -123,7 +123,7 @@ def conclude(record: Record, status: JobStatus) -> int:
         )
     done, count = folder.done().values(), len(folder.manifest.schedule)
     if len(done) == count:
-        has_failures = any(record.failures for record in done)
+        has_failures = any(record.failures for record in done) or not any(record.ok_count for record in done)
         return EXIT_SOME_FAILED if has_failures else 0
     fix = f"`fabriscope submit --resume {run}` goes on"
     if status.is_out_of_time:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -39,6 +40,21 @@ class Count(click.IntRange):
         if isinstance(value, str) and not re.fullmatch("0|-?[1-9][0-9]{0,17}", value):
             self.fail(f"{shown(value)} is no whole number in decimal digits", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Group(click.Group):
+    """Commands of which a name that is none is answered with the one that was probably meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or fail."""
+        known, name = self.list_commands(ctx), args[0]
+        if not name.startswith("-") and name not in known and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(name, known, n=1)
+            fix = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+            ctx.fail(f"No such command {shown(name)}: {fix}")
+        return super().resolve_command(ctx, args)
 
 
 @contextlib.contextmanager

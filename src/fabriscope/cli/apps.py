@@ -6,8 +6,10 @@ import json
 
 import click
 
+from fabriscope.cli import _usage
 
-@click.group(name="apps")
+
+@click.group(cls=_usage.Group, name="apps")
 def apps() -> None:
     """Fetch the applications whose services plans can start: Hadoop, and HBase with YCSB.
 

@@ -87,24 +87,17 @@ def _judged(
 
 def _accepted(path: Path) -> list[Accepted]:
     """Return what a file accepts; raises ParseError."""
-    import yaml
-
     from fabriscope.audit import accepted, auditing
     from fabriscope.model import plain_files
     from fabriscope.model.errors import ParseError
+    from fabriscope.model.foreign_yaml import decode_yaml
 
     try:
-        text = plain_files.read(path, MOST_BYTES).decode("utf-8")
-        value, node = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
+        text = plain_files.read(path, MOST_BYTES)
     except OSError as error:
         raise ParseError(f"it cannot be read: {plain_files.why(error)}", where=str(path)) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        where = f"{path}: line {mark.line + 1}" if mark else str(path)
-        fix = "docs/audit.md shows what is written there"
-        raise ParseError(f"it is no YAML: {str(error).splitlines()[0]}", where=where, fix=fix) from error
-    items = node.value if isinstance(node, yaml.SequenceNode) else []
-    return accepted.of(value, str(path), auditing.checks(), [one.start_mark.line + 1 for one in items])
+    value, lines = decode_yaml(text, str(path))
+    return accepted.of(value, str(path), auditing.checks(), lines)
 
 
 COMMAND = audit

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.cli import _usage
 from fabriscope.model.lab import RDMA_DRIVERS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _TIMEOUT_S = 30.0
 _INTERFACE = click.option("--interface", required=True, metavar="NAME", help="Network interface, such as eth0.")
 
 
-@click.group(name="fabric")
+@click.group(cls=_usage.Group, name="fabric")
 def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """Make RDMA devices in software on this host, and say which port and address verbs would use.
 

@@ -14,7 +14,7 @@ import click
 from fabriscope.cli import _usage
 
 
-@click.group(name="hosts")
+@click.group(cls=_usage.Group, name="hosts")
 def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """Look at hosts that are reached over ssh."""
 

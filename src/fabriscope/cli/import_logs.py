@@ -8,7 +8,7 @@ import click
 
 EXIT_LEFT_OUT = 10
 MOST_NAMED = 20
-_PATH = click.Path(exists=True, path_type=Path)
+_PATH = click.Path(exists=True, readable=False, path_type=Path)
 
 
 @click.command("import")
@@ -30,7 +30,8 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
         fabriscope import logs/ -o runs/old --label mpi=openmpi
         fabriscope import roce.log -o runs/roce --label fabric=roce,placement=inter,window=64
 
-    Exit code 10: something was left out, and is named; the rest was imported.
+    Exit code 10: something was left out, and the rest was imported. The run's plan.yaml names each, the terminal the
+    first 20.
     """
     from fabriscope.running import importing
 
@@ -39,7 +40,8 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
     for sentence in done.left_out[:MOST_NAMED]:
         click.echo(f"fabriscope: left out: {sentence}", err=True)
     if len(done.left_out) > MOST_NAMED:
-        click.echo(f"fabriscope: and {len(done.left_out) - MOST_NAMED} more like these", err=True)
+        more = f"and {len(done.left_out) - MOST_NAMED} more; {done.all_named} names all, under left_out"
+        click.echo(f"fabriscope: {more}", err=True)
     click.echo(
         f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
     )

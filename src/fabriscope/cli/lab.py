@@ -22,7 +22,7 @@ EXIT_UNDECIDED = 10
 FABRIC_HELP = "A fabric: PRESET, NAME=PRESET, or NAME=PRESET,rate=1Gb/s,delay=50us,... May be repeated."
 
 
-@click.group(name="lab")
+@click.group(cls=_usage.Group, name="lab")
 def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """Make a small cluster out of this machine: hosts with shaped links, for trying plans and programs.
 
@@ -152,6 +152,9 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
 @click.option("--reorder-delay", metavar="TIME", help="How long such a frame waits.")
 @click.option("--flap-period", metavar="TIME", help="Links are down at the end of every such period, from now on.")
 @click.option("--flap-down", metavar="TIME", help="How long the link stays down.")
+@click.option("--rate", metavar="RATE", help="Line rate of every port, of the whole fabric.")
+@click.option("--delay", metavar="TIME", help="Delay from host to host, of the whole fabric.")
+@click.option("--buffer", metavar="SIZE", help="Output buffer of every port, of the whole fabric; 0: without end.")
 @click.option("--on-full", type=click.Choice(["drop", "pause"]), help="What a full output does, of the whole fabric.")
 @_lab_queues.options
 @click.option("--down", "is_down", flag_value="1", help="The link is down until --up.")
@@ -160,12 +163,13 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
 def change(
     fabric: str, lab_name: str | None, hosts: tuple[str, ...], is_down: str | None, clear: bool, **wanted: str | None
 ) -> None:
-    """Change what is wrong on purpose with FABRIC (or with the links of some hosts) of a lab that stands.
+    """Change FABRIC of a lab that stands: its numbers, and what is wrong on purpose with it or with some hosts' links.
 
     \b
     fabriscope lab set gige --loss 1%                    one frame in a hundred is lost
     fabriscope lab set gige --host node2 --drop-every 10 node2's port drops every tenth frame
     fabriscope lab set gige --host node2 --down          pull the cable; --up puts it back
+    fabriscope lab set gige --buffer 64KiB               smaller output buffers
     fabriscope lab set gige --xoff 20KiB --xon 10KiB     of a fabric that was built with priorities (pfc=3)
     fabriscope lab set gige --clear                      all is well again
     """

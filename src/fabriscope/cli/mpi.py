@@ -6,8 +6,10 @@ import json
 
 import click
 
+from fabriscope.cli import _usage
 
-@click.group(name="mpi")
+
+@click.group(cls=_usage.Group, name="mpi")
 def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """List the MPI libraries that plans can name, or add one from PyPI."""
 

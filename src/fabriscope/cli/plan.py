@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _plan_doubts, _plan_words, _usage
+from fabriscope.model.counting import counted
 
 if TYPE_CHECKING:
     from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
 
+MOST_SECONDS = 120
+"""Of a launch, from which on its time is told in minutes."""
 
-@click.group(name="plan")
+
+@click.group(cls=_usage.Group, name="plan")
 def COMMAND() -> None:  # noqa: N802 - the registry's constant
     """Check a plan before it runs."""
 
@@ -28,7 +32,6 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.model.errors import printable
     from fabriscope.running import applications, run, site, tuning_plan
 
     checked = plans.load(plan, run.vocabulary())
@@ -42,20 +45,37 @@ def check(plan: Path, as_json: bool) -> None:
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
     tuned = tuning_plan.check(checked, schedule, fabrics)
+    doubts, missing = list(_plan_doubts.doubts(checked, schedule, total_s)), _plan_words.missing_library(checked)
+    tuning_lines = tuning_plan.described(checked, fabrics, tuned) if tuned else ()
+    notes = _notes(checked, schedule, fabrics, cores)  # a mistake that these find is told before anything else
+    lines = [*_plan_words.fabric_lines(checked, fabrics), *_entries(schedule, expected), *notes, *tuning_lines]
     if as_json:
         times = {"expected_s": total_s, "most_added_s": added_s + (tuned.total_ns / 1e9 if tuned else 0)}
         about = {"launches": _launches(schedule, expected), "cases": len(schedule.cases), **times}
-        click.echo(json.dumps(about, indent=1))
-        return
-    click.echo(f"{plan}: a good plan")
-    tuning_lines = map(printable, tuning_plan.described(checked, fabrics, tuned) if tuned else ())
-    for line in (*_entries(schedule, expected), *_notes(checked, schedule, fabrics, cores), *tuning_lines):
+        click.echo(json.dumps({**about, "look_again": doubts}, indent=1))
+    else:
+        click.echo(f"{plan}: {'a good plan' if missing is None else 'it cannot be run on this machine yet'}")
+        _say(lines, _whole(checked, schedule, total_s), doubts)
+        _say_rounds(checked.section.sharpen, added_s)
+    if missing is not None:
+        raise missing
+
+
+def _say(lines: list[str], whole: str, doubts: list[str]) -> None:
+    from fabriscope.model.errors import printable
+
+    for line in map(printable, lines):
         click.echo(f"  {line}")
-    click.echo(_whole(checked, schedule, total_s))
-    if rounds := checked.section.sharpen:
+    click.echo(whole)
+    for line in map(printable, doubts):
+        click.echo(f"{click.style('look again', fg='yellow')}: {line}")
+
+
+def _say_rounds(rounds: int, added_s: float) -> None:
+    if rounds:
         click.echo(
-            f"then up to {rounds} round{'s' if rounds > 1 else ''} of further sizes near crossovers and protocol"
-            f" changes: at most about {added_s / 60:.1f} minutes more"
+            f"then up to {counted(rounds, 'round')} of further sizes near crossovers and protocol"
+            f" changes: at most about {_plan_words.time_words(added_s)} more"
         )
 
 
@@ -79,9 +99,13 @@ def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
     width = max(len(launch.entry.label()) for launch in first_block)
     for launch in sorted(first_block, key=lambda one: one.entry.entry_id):
         yield (
-            f"{launch.entry.label():{width}}  {launch.entry.placement}  {len(launch.cases):4d} cases"
-            f"  about {expected[launch.launch_id] / 1e9:.1f} s a launch"
+            f"{launch.entry.label():{width}}  {launch.entry.placement}  {counted(len(launch.cases), 'case'):>9}"
+            f"  about {_launch_time(expected[launch.launch_id] / 1e9)} a launch"
         )
+
+
+def _launch_time(expected_s: float) -> str:
+    return f"{expected_s:.1f} s" if expected_s < MOST_SECONDS else _plan_words.time_words(expected_s)
 
 
 def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[str]:
@@ -100,6 +124,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     if checked.section.intervene:
         names = ", ".join(name for name, knob in knobs().items() if knob.fact)
         yield f"changes what the audit finds for launches of its own, and puts it back, as far as it is one of {names}"
+    yield from _plan_words.stream_lines(schedule)
     yield from binding.described(binding.planned(checked, real_site.is_here), schedule.entries)
     yield from _turns(checked, schedule, fabrics)
     if checked.counts_cores:
@@ -109,6 +134,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
 def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[str]:
     """Yield who of a block measures in turns, and why others do not."""
     from fabriscope import plan as plans
+    from fabriscope.model.mpi_settings import MPI_SETTINGS
     from fabriscope.model.units import duration_words
     from fabriscope.running.sharing import sharing_of
 
@@ -116,7 +142,7 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
     if turn_ns is None:
         return
     block = [launch for launch in schedule.launches if launch.block == 1]
-    setting = [stack.name for stack in checked.section.mpi if stack.settings]
+    setting = [stack.name for stack in checked.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
     sharing = sharing_of(block, fabrics, checked.guests, setting)
     sizes = [len(group) for group in sharing.groups]
     count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
@@ -130,12 +156,12 @@ def _whole(checked: Plan, schedule: Schedule, total_s: float) -> str:
     """Return how much the whole run is."""
     if checked.section.until == "decided":
         return (
-            f"{len(schedule.cases)} cases, until comparisons are decided: at most {checked.section.launches} blocks,"
-            f" and about {total_s / 60:.1f} minutes"
+            f"{counted(len(schedule.cases), 'case')}, until comparisons are decided:"
+            f" at most {counted(checked.section.launches, 'block')}, and about {_plan_words.time_words(total_s)}"
         )
     return (
-        f"{len(schedule.cases)} cases, {checked.section.launches} launches of each entry,"
-        f" {len(schedule.launches)} launches in all, about {total_s / 60:.1f} minutes"
+        f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.launches, 'launch')} of each entry,"
+        f" {counted(len(schedule.launches), 'launch')} in all, about {_plan_words.time_words(total_s)}"
     )
 
 

@@ -9,8 +9,6 @@ import click
 
 from fabriscope.cli import _measuring, _quick_plan, _usage
 
-EXIT_SOME_FAILED = 10
-
 
 @click.command("quick")
 @_quick_plan.options
@@ -32,14 +30,11 @@ def quick(output: Path | None, quiet: bool, **words: Any) -> None:
     from fabriscope.running.evaluation import evaluating
 
     plan = _quick_plan.text("quick", **words)
-    if not quiet:
-        click.echo(plan, err=True)
-    summary = _measuring.measure("quick", plan, output, quiet=quiet)
+    summary = _measuring.measure("quick", plan, output, quiet=quiet, shows_plan=not quiet)
     with evaluating(summary.path):
         terminal.show(store.open_run(summary.path).read())
     click.echo(f"\nkept in {summary.path}; `fabriscope report {summary.path}` writes the report")
-    if summary.failed_cases:
-        raise SystemExit(EXIT_SOME_FAILED)
+    _measuring.refuse_failed(summary)
 
 
 COMMAND = quick

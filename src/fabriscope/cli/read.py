@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EXIT_UNREADABLE = 2
 EXIT_PROBLEMS = 10
-_LOG = click.Path(allow_dash=True, path_type=Path)
+_LOG = click.Path(allow_dash=True, readable=False, path_type=Path)
 
 
 @click.command("read")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabriscope.cli import _measuring, _usage
+from fabriscope.model.counting import counted
 
 if TYPE_CHECKING:
     from fabriscope.progress import Progress
     from fabriscope.running.run import RunSummary
 
-EXIT_SOME_FAILED = 10
 MOST_SENTENCES = 3
 """Of the answer, at the end."""
 
@@ -45,7 +45,8 @@ def COMMAND(  # noqa: N802 - the registry's constant
 
     Ctrl-C ends everything that was started; what was measured stays, and --resume goes on from there.
     It also makes launches again in which something failed, once each, on the hosts that are there.
-    Exit code 10 means that some measurements failed (the report lists them), 130 that you interrupted it.
+    Exit code 10 means that measurements failed, or that there are none (the report lists them), 130 that you
+    interrupted it.
     """
     values = {name: value for name, value in instead.items() if value not in (None, ())}
     _refuse_contradictions(
@@ -78,8 +79,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
             _say_end(summary, progress, has_words=not as_json)
     if cancel.signal_number is not None and not summary.is_complete:
         raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number)
-    if summary.failed_cases:
-        raise SystemExit(EXIT_SOME_FAILED)
+    _measuring.refuse_failed(summary)
 
 
 def _refuse_contradictions(
@@ -111,10 +111,12 @@ def _say_end(summary: RunSummary, progress: Progress, *, has_words: bool) -> Non
         click.echo(f"- {sentence}")
     if summary.failed_cases:
         click.echo(
-            f"{summary.failed_cases} measurements failed; the report lists them with their reasons, and "
+            f"{counted(summary.failed_cases, 'measurement')} failed; the report lists them with their reasons, and "
             f"`fabriscope run --resume {summary.path}` tries them again"
         )
-    click.echo(f"{summary.launch_count} launches; `fabriscope report {summary.path}` writes the report")
+    elif summary.is_empty:
+        click.echo("nothing was measured: change the plan; the report lists what was left out, with its reason")
+    click.echo(f"{counted(summary.launch_count, 'launch')}; `fabriscope report {summary.path}` writes the report")
     click.echo(summary.path)
 
 
@@ -126,7 +128,9 @@ def _answer(summary: RunSummary) -> list[str]:
 
     try:
         with evaluating(summary.path):
-            answer = results_of(store.open_run(summary.path).read()).answer
+            results = results_of(store.open_run(summary.path).read())
+            always = [results.refused] if results.refused else []
+            told = dict.fromkeys([*results.answer[:MOST_SENTENCES], *always])
     except FabriscopeError as error:  # what was measured stays measured
         return [str(error)]
-    return [printable(sentence) for sentence in answer[:MOST_SENTENCES]]
+    return [printable(sentence) for sentence in told]

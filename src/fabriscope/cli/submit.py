@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import time
@@ -72,7 +73,7 @@ def _submit(
     from fabriscope.model import search_paths
 
     source = path if path is not None else _source(resume)
-    plan, wishes = _load(source, given)
+    plan, wishes = _load(source, given, is_stored=path is None)
     run = (resume or output or Path("runs") / f"{plan.section.name}-{time.strftime('%Y%m%d-%H%M%S')}").absolute()
     begun = resume is not None and (run / store.PLAN_NAME).exists()
     if not begun:
@@ -128,11 +129,12 @@ def _source(resume: Path | None) -> Path:
     return _submission.job_folder(resume.absolute()) / store.PLAN_NAME
 
 
-def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]:
-    """Return the checked plan, and what to ask for: the options, else the plan's section."""
+def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[Plan, SubmitSection]:
+    """Return the checked plan, which may be stored in a run, and what to ask for: the options, else its section."""
     from pydantic import ValidationError
 
     from fabriscope import plan as plans
+    from fabriscope.model import units
     from fabriscope.plan import mistakes
     from fabriscope.plan.place_schema import SubmitSection
     from fabriscope.running import run
@@ -146,7 +148,8 @@ def _load(path: Path, given: Mapping[str, object]) -> tuple[Plan, SubmitSection]
     vocabulary = dataclasses.replace(run.vocabulary(), allocation=None)
     if isinstance(nodes := options.get("nodes"), int):
         vocabulary = dataclasses.replace(vocabulary, allocation=plans.hosts_to_come(nodes))
-    plan = plans.load(path, vocabulary)
+    with units.old_spellings() if is_stored else contextlib.nullcontext():
+        plan = plans.load(path, vocabulary)
     plans.refuse_others(plan)
     planned = plan.section.submit
     try:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import yaml
-
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_of
-from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign
+from fabriscope.model.foreign_yaml import decode_yaml
 
 _SPEEDS = {"1G": 1, "10G": 10, "25G": 25, "40G": 40, "50G": 50, "100G": 100, "200G": 200, "400G": 400, "800G": 800}
 _ROCE_DSCP = "26:3 48:6"
@@ -17,10 +15,7 @@ _ROCE_DSCP = "26:3 48:6"
 
 def settings(text: str) -> Iterator[Foreign]:
     """Yield the parts that are set; raises ParseError for what is no NVUE configuration."""
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ParseError(f"it is no YAML: {str(error).splitlines()[0]}", where="nv config show") from error
+    value, _ = decode_yaml(text, "nv config show")
     for one in Foreign(value, "nv config show").items():
         if (part := one.get("set")) is not None:
             yield part

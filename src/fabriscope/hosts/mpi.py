@@ -8,6 +8,7 @@ distributions and oneAPI put theirs. Environment modules and Spack are asked whe
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -108,8 +109,11 @@ def find(name: str, path: str | None = None) -> MpiStack:
     if os.sep in name:
         return _at(Path(name).name, name)
     listed = ", ".join(stack.name for stack in known) or "none"
+    begun = [stack.name for stack in known if stack.name.startswith(name)]
+    near = begun or difflib.get_close_matches(name, [stack.name for stack in known], n=1, cutoff=0.8)
+    meant = f"did you mean {near[0]!r}? " if near else ""
     hint = f"`fabriscope mpi add {name}` installs it; " if name in mpi_wheels.PACKAGES else ""
-    raise ToolMissing(f"there is no MPI library {name!r} on this machine", fix=f"{hint}found: {listed}")
+    raise ToolMissing(f"there is no MPI library {name!r} on this machine", fix=f"{hint}{meant}found: {listed}")
 
 
 def examine(mpirun: Path, variables: Mapping[str, str] | None = None) -> Found:

@@ -135,5 +135,20 @@ def of_script(
     return Knob(name, does, value, change, scope, fact)
 
 
+def of_interface_scripts(name: str, does: str, read: str, make: str, value: Reads) -> Knob:
+    """Return the knob of an interface that one script of shell prints and another one sets; `$1` is the interface.
+
+    `$2` is the value that is to be set.
+    """
+
+    def change(interface: str, new: str) -> Change:
+        words = ("sh", "-c", make, "sh", interface)
+        told = ("sh", "-c", read, "sh", interface)
+        what = _what(name, "interface", interface)
+        return Change(what, new, "", told, (*words, new), (*words, "{old}"), read_pattern=r"\A(\S+)\Z")
+
+    return Knob(name, does, value, change, "interface")
+
+
 def _what(name: str, scope: Scope, interface: str) -> str:
     return f"{name} of {interface}" if scope == "interface" else name

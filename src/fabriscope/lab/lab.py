@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import secrets
@@ -15,10 +14,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabriscope.lab import faults, guests, limits, namespaces, network, queues, state, switch_process, switch_socket
+from fabriscope.lab import (
+    cables,
+    changes,
+    faults,
+    guests,
+    limits,
+    namespaces,
+    network,
+    queues,
+    state,
+    switch_process,
+    switch_socket,
+)
 from fabriscope.lab.network import Wiring
 from fabriscope.lab.programs import check_system_programs
 from fabriscope.model.errors import LabError
+from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec
 
@@ -94,11 +106,7 @@ class Lab:
             text = switch_socket.ask(path, request, _READY_TIMEOUT_S)
         except OSError as error:
             raise LabError(f"the switch does not answer: {error}", where=self.name) from error
-        try:
-            answer: dict[str, Any] = json.loads(text)
-        except ValueError:
-            raise LabError(f"the switch's answer is not whole: {text[-80:]!r}", where=self.name) from None
-        return answer
+        return dict(Foreign.json(text, f"{self.name}, the switch's answer", error=LabError).mapping())
 
     def broken_parts(self) -> dict[str, str]:
         """Return what of the lab has died, as `keeper`, `switch` or a host's name, and how that shows."""
@@ -127,10 +135,9 @@ class Lab:
         return host
 
     def change(self, fabric: str, values: Mapping[str, Any], hosts: Sequence[str] = ()) -> None:
-        """Change what is wrong on purpose with a fabric, or with the links of some hosts of it, from now on.
+        """Change a fabric, or what is wrong on purpose with the links of some hosts of it, from now on.
 
-        `values` are fields of SwitchSpec (on_full, loss_share, drop_every ...) and of SwitchQueues (pfc, xoff_bytes
-        ...), and `is_down`; what is not named stays. Raises LabError.
+        `values` are fields of SwitchSpec and SwitchQueues, and `is_down`; what is not named stays. Raises LabError.
         """
         for host in hosts:
             self.host(host)
@@ -138,11 +145,13 @@ class Lab:
         if fabric not in shaped:
             known = ", ".join(shaped) or "none"
             raise LabError(f"there is no switch of a fabric {fabric!r}", where=self.name, fix=f"fabrics: {known}")
-        words = ",".join(filter(None, (faults.switch_words(values), queues.switch_words(values))))
+        words = ",".join(filter(None, (part.switch_words(values) for part in (cables, faults, queues))))
         for of_host in [f",host={host}" for host in hosts] or [""]:
             answer = self.ask_switch(f"set fabric={fabric}{of_host},{words}")
             if "error" in answer:
                 raise LabError(f"the switch refuses: {answer['error']}", where=f"fabric {fabric}")
+        changes.note(self.state.details["fabrics"][fabric], values, hosts)
+        self.state.write()
 
     def confine_switch(self, processors: str) -> bool:
         """Let the switch run on these of the machine's processors alone; False without one. Raises LabError."""
@@ -309,7 +318,7 @@ def _host(
 
 def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, owner_pipe: int | None) -> Lab:
     folder = record.folder
-    (folder / "hosts").write_text(network.hosts_file(spec.hosts))
+    (folder / "hosts").write_text(network.hosts_file(spec.hosts, list(spec.fabrics)))
     pids = namespaces.start_hosts(keeper, folder, spec.hosts)
     wirings = [
         Wiring(index, name, switch, SHAPED_ATTACHMENT if switch.is_shaped or spec.guests else "bridge")

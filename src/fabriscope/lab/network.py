@@ -6,6 +6,7 @@ fabric i is 10.(10 + i).0.0/16 on eth<i>, the management network 10.9.0.0/16 on 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -22,6 +23,7 @@ _OUTER_NETS = 128
 _FIRST_FABRIC_NET = 10
 _HOSTS_PER_OCTET = 250
 _STATIC_NEIGHBOURS_UP_TO = 64
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _TAP_QUEUE_FRAMES = 10_000
 """Frames that a host may have sent and the switch not yet read; a full ring would drop them."""
 
@@ -76,10 +78,16 @@ def rdma_device(driver: str, wiring: Wiring) -> str:
     return f"{driver}{wiring.index}"
 
 
-def hosts_file(names: Sequence[str]) -> str:
-    """Return the lab's /etc/hosts: names are management addresses."""
+def hosts_file(names: Sequence[str], fabrics: Sequence[str] = ()) -> str:
+    """Return the lab's /etc/hosts: `node2` is a management address, `node2-gige` the one on the fabric gige.
+
+    A fabric whose name no host's can hold has none, and a host's own name is its own.
+    """
     lines = ["127.0.0.1 localhost"]
     lines += [f"{management_address(index)} {name}" for index, name in enumerate(names)]
+    for number, fabric in enumerate(fabrics):
+        every = [(index, f"{name}-{fabric}") for index, name in enumerate(names)] if _NAME.fullmatch(fabric) else []
+        lines += [f"{address(_FIRST_FABRIC_NET + number, index)} {name}" for index, name in every if name not in names]
     return "\n".join(lines) + "\n"
 
 

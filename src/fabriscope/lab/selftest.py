@@ -25,6 +25,7 @@ from fabriscope.lab import wire_model
 from fabriscope.lab._disturbances import Others, lateness
 from fabriscope.lab.lab import Lab, up
 from fabriscope.model.errors import LabError
+from fabriscope.model.foreign import decode_json
 from fabriscope.model.host import Host
 from fabriscope.model.lab import LabSpec, SwitchSpec
 
@@ -348,7 +349,7 @@ class _Probe:
             raise LabError(f"the self-test's {self._name} did not end in {_PROBE_TIMEOUT_S:.0f} s") from None
         if self._process.returncode != 0:
             self._fail()
-        return json.loads(out)
+        return decode_json(out, f"the self-test's {self._name}", error=LabError)
 
     def _fail(self) -> None:
         try:

@@ -16,7 +16,8 @@ from typing import Any
 from fabriscope.lab import cpu_share, record_shape
 from fabriscope.lab.processes import ProcessId, process_id
 from fabriscope.model import folders, plain_files
-from fabriscope.model.errors import FabriscopeError, LabError
+from fabriscope.model.errors import FabriscopeError, LabError, ParseError
+from fabriscope.model.foreign import decode_json
 from fabriscope.model.home import state_folder
 
 __all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "remove_left_overs", "state_root"]
@@ -255,9 +256,9 @@ def _read(folder: Path) -> LabState:
     """Return a lab's record; raises OSError, or ValueError with what is wrong with it."""
     path = folder / STATE_FILE
     try:
-        raw = json.loads(plain_files.own(path, _MAX_RECORD_BYTES))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{STATE_FILE} is not JSON ({error})") from None
+        raw = decode_json(plain_files.own(path, _MAX_RECORD_BYTES), STATE_FILE)
+    except ParseError as error:
+        raise ValueError(str(error)) from None
     if not isinstance(raw, dict) or raw.get("name") != folder.name:
         raise ValueError(f"{STATE_FILE} names another lab")
     owner = _process(raw.get("owner")) if raw.get("owner") is not None else None

@@ -10,13 +10,25 @@ from pathlib import Path
 from fabriscope.lab import namespaces
 from fabriscope.model import native
 from fabriscope.model.errors import LabError
+from fabriscope.model.host import Host
+from fabriscope.model.switch_settings import SwitchPlace
 
 READY_TIMEOUT_S = 10.0
+BRIDGE = "bridge"
+"""How a fabric's hosts are attached where it has no switch of ours."""
+SWITCH_HOST = "the lab's switch"
+"""As the journal of changes calls it; no host is called so."""
 
 
 def of_switch(folder: Path, kind: str) -> Path:
     """Return the path of a file of the switch; no host's name begins so."""
     return folder / f"_switch.{kind}"
+
+
+def place(folder: Path, keeper_words: Sequence[str], fabric: str, attachment: str) -> SwitchPlace | None:
+    """Return where a fabric's switch is told something; None for a fabric that is a bridge."""
+    keeper = Host(SWITCH_HOST, tuple(keeper_words), kind="namespace")
+    return None if attachment == BRIDGE else SwitchPlace(keeper, str(of_switch(folder, "sock")), fabric)
 
 
 def start(keeper_words: Sequence[str], folder: Path, arguments: list[str]) -> None:

@@ -1,102 +1,119 @@
-"""The sockets of a control group, from their birth: two programs of eBPF (bpf(2)) note the kernel's name for each.
+"""The sockets of a control group, from their birth to their end: two programs of eBPF note the kernel's names for them.
 
-One runs where a process of the group makes a socket, one where a connection is accepted. So a connection that was
-closed before anybody saw it has an owner. Only root may do that; without it such a connection is nobody's.
+One runs where a process of the group makes a socket, one where a connection is accepted, or ends. So a connection that
+was closed before anybody saw it has an owner, and one that was broken off (RST) has its counts: the kernel forgets them
+as it breaks it off, and tells no listener of them. Only root may do that.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import os
-import platform
-import struct
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-_SYSCALLS = {"x86_64": 321, "aarch64": 280, "riscv64": 280, "ppc64le": 361, "s390x": 351}
-_MAP_CREATE, _PROG_LOAD, _PROG_ATTACH, _INFO_BY_FD = 0, 5, 8, 15
-_LRU_HASH, _CGROUP_SOCK, _SOCK_OPS = 9, 9, 13
-_AT_CREATION, _AT_CONNECTION, _ALLOW_MULTI = 2, 3, 2
-_PASSIVE_ESTABLISHED = 5
-_MAP_UPDATE, _SOCKET_COOKIE = 2, 46
-MOST_SOCKETS = 1 << 17
+from fabriscope.launch._bpf import SOCK_OPS, Part, Programs, assembled, identity, instruction, map_in
+
+_LRU_HASH, _CGROUP_SOCK = 9, 9
+_AT_CREATION, _AT_CONNECTION = 2, 3
+_ACTIVE_ESTABLISHED, _PASSIVE_ESTABLISHED, _NEW_STATE, _TELL_STATES = 4, 5, 10, 4
+_CLOSED = 7
+_MAP_UPDATE, _SOCKET_COOKIE, _SET_FLAGS = 2, 46, 59
+_EVENT_AT, _STATE_AT, _FLAGS_AT, _NEXT_AT, _ACKNOWLEDGED_AT = 0, 8, 84, 104, 108
+"""Of struct bpf_sock_ops: op, args[1], bpf_sock_ops_cb_flags, snd_nxt, snd_una."""
+_WORDS = (20, 64, 68, 112, 24, 28, *range(32, 64, 4), 136, 140, 148)
+"""What is kept of a connection that ends, 32 bits each: family, the ports there and here, the size of a segment, the
+addresses of IPv4 there and here, those of IPv6, segments sent again, received, sent; then the bytes in flight."""
+_LONG_WORDS = (168, 176)
+"""Likewise, 64 bits each: bytes received, bytes acknowledged."""
+END_BYTES = 4 * (len(_WORDS) + 1) + 8 * len(_LONG_WORDS)
+_KEY, _HOW, _END = -8, -12, -16 - END_BYTES
+"""Where things are on the program's stack."""
+MADE, ACCEPTED = 1, 2
+"""How a socket came to be."""
+MOST_SOCKETS, MOST_ENDS = 1 << 17, 1 << 14
 """The oldest are forgotten beyond that."""
-_BUFFER_BYTES = 128
 
 
-def follow(group: Path) -> int | None:
-    """Note the sockets of a control group for as long as it exists; return the number of the map that has them.
+class Noted(NamedTuple):
+    """The numbers of the maps."""
+
+    births: int
+    """Of the cookies of sockets to how they came to be."""
+    ends: int
+    """Of cookies to what is known of their connections' ends (`_WORDS`, `_LONG_WORDS`)."""
+
+
+def follow(group: Path) -> Noted | None:
+    """Note the sockets of a control group for as long as it exists.
 
     None where the kernel or our rights do not allow it.
     """
-    number = _SYSCALLS.get(platform.machine())
-    if number is None or os.geteuid() != 0:
-        return None
-    descriptors: list[int] = []
     try:
-        folder = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
-        descriptors.append(folder)
-        found = _bpf(number, _MAP_CREATE, struct.pack("=4I", _LRU_HASH, 8, 4, MOST_SOCKETS))
-        descriptors.append(found)
-        for kind, words, place in (
-            (_CGROUP_SOCK, _noting(found), _AT_CREATION),
-            (_SOCK_OPS, _noting(found, only_event=_PASSIVE_ESTABLISHED), _AT_CONNECTION),
-        ):
-            program = _loaded(number, kind, words, place)
-            descriptors.append(program)
-            _bpf(number, _PROG_ATTACH, struct.pack("=4I", folder, program, place, _ALLOW_MULTI))
-        return _identity(number, found)
+        with Programs(group) as programs:
+            births = programs.new_map(_LRU_HASH, 8, 4, MOST_SOCKETS)
+            ends = programs.new_map(_LRU_HASH, 8, END_BYTES, MOST_ENDS)
+            programs.attach(_CGROUP_SOCK, assembled([*_noting(births, MADE), *_LEAVING]), _AT_CREATION)
+            programs.attach(SOCK_OPS, assembled(_following(births, ends)), _AT_CONNECTION)
+            return Noted(identity(births), identity(ends))
     except OSError:
         return None
-    finally:
-        for one in descriptors:  # what is attached keeps its map
-            with contextlib.suppress(OSError):
-                os.close(one)
 
 
-def _bpf(number: int, command: int, attributes: bytes) -> int:
-    """Call bpf(2); raises OSError."""
-    buffer = ctypes.create_string_buffer(attributes, _BUFFER_BYTES)
-    library = ctypes.CDLL(None, use_errno=True)
-    result = library.syscall(ctypes.c_long(number), ctypes.c_int(command), buffer, ctypes.c_uint(_BUFFER_BYTES))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(result)
+_LEAVING = (instruction(0xB7, 0, 0, 0, 1), instruction(0x95, 0, 0, 0, 0))
+"""Return 1: go on."""
 
 
-def _instruction(code: int, to: int, source: int, offset: int, value: int) -> bytes:
-    return struct.pack("=BBhi", code, source << 4 | to, offset, value)
+def _named() -> Sequence[bytes]:
+    """Return what puts the cookie of the socket of r1 on the stack."""
+    return instruction(0x85, 0, 0, 0, _SOCKET_COOKIE), instruction(0x7B, 10, 0, _KEY, 0)
 
 
-def _noting(known: int, *, only_event: int | None = None) -> bytes:
-    """Return a program that puts its socket's cookie into the map `known`, at one event of connections or always."""
-    note = b"".join((
-        _instruction(0x85, 0, 0, 0, _SOCKET_COOKIE),  # r0 = bpf_get_socket_cookie(r1)
-        _instruction(0x7B, 10, 0, -8, 0),             # *(u64 *)(r10 - 8) = r0
-        _instruction(0x62, 10, 0, -12, 1),            # *(u32 *)(r10 - 12) = 1
-        _instruction(0x18, 1, 1, 0, known), _instruction(0, 0, 0, 0, 0),  # r1 = the map
-        _instruction(0xBF, 2, 10, 0, 0), _instruction(0x07, 2, 0, 0, -8),   # r2 = r10 - 8
-        _instruction(0xBF, 3, 10, 0, 0), _instruction(0x07, 3, 0, 0, -12),  # r3 = r10 - 12
-        _instruction(0xB7, 4, 0, 0, 0),               # r4 = 0
-        _instruction(0x85, 0, 0, 0, _MAP_UPDATE),     # bpf_map_update_elem(r1, r2, r3, r4)
-    ))  # fmt: skip
-    begin = b""
-    if only_event is not None:
-        begin = _instruction(0x61, 2, 1, 0, 0)  # r2 = *(u32 *)(r1 + 0), the event
-        begin += _instruction(0x55, 2, 0, len(note) // 8, only_event)  # another one: to the end
-    return begin + note + _instruction(0xB7, 0, 0, 0, 1) + _instruction(0x95, 0, 0, 0, 0)  # return 1: go on
-
-
-def _loaded(number: int, kind: int, words: bytes, place: int) -> int:
-    code, licence = ctypes.create_string_buffer(words, len(words)), ctypes.create_string_buffer(b"Dual BSD/GPL")
-    attributes = struct.pack(
-        "=IIQQIIQII16sII", kind, len(words) // 8, ctypes.addressof(code), ctypes.addressof(licence), 0, 0, 0, 0, 0,
-        b"fabriscope", 0, place if kind == _CGROUP_SOCK else 0,
+def _kept(known: int, at: int) -> Sequence[bytes]:
+    """Return what puts something of the stack into a map under the cookie."""
+    return (
+        map_in(1, known),
+        instruction(0xBF, 2, 10, 0, 0), instruction(0x07, 2, 0, 0, _KEY),
+        instruction(0xBF, 3, 10, 0, 0), instruction(0x07, 3, 0, 0, at),
+        instruction(0xB7, 4, 0, 0, 0),
+        instruction(0x85, 0, 0, 0, _MAP_UPDATE),
     )  # fmt: skip
-    return _bpf(number, _PROG_LOAD, attributes)
 
 
-def _identity(number: int, known: int) -> int:
-    told = ctypes.create_string_buffer(_BUFFER_BYTES)
-    _bpf(number, _INFO_BY_FD, struct.pack("=IIQ", known, _BUFFER_BYTES, ctypes.addressof(told)))
-    return int(struct.unpack_from("=I", told, 4)[0])
+def _noting(births: int, how: int) -> Sequence[Part]:
+    """Return what notes the socket of r1, and how it came to be."""
+    return *_named(), instruction(0x62, 10, 0, _HOW, how), *_kept(births, _HOW)
+
+
+def _following(births: int, ends: int) -> Sequence[Part]:
+    """Return the program for events of connections: what is accepted is noted, and of what ends its counts."""
+    return (
+        instruction(0xBF, 6, 1, 0, 0),             # r6 = the event
+        instruction(0x61, 7, 6, _EVENT_AT, 0),     # r7 = which
+        (instruction(0x15, 7, 0, 0, _NEW_STATE), "new state"),
+        (instruction(0x15, 7, 0, 0, _ACTIVE_ESTABLISHED), "begun"),
+        (instruction(0x55, 7, 0, 0, _PASSIVE_ESTABLISHED), "leave"),
+        *_noting(births, ACCEPTED),
+        "begun",
+        instruction(0x61, 2, 6, _FLAGS_AT, 0), instruction(0x47, 2, 0, 0, _TELL_STATES),
+        instruction(0xBF, 1, 6, 0, 0), instruction(0x85, 0, 0, 0, _SET_FLAGS),
+        (instruction(0x05, 0, 0, 0, 0), "leave"),
+        "new state",
+        instruction(0x61, 1, 6, _STATE_AT, 0),
+        (instruction(0x55, 1, 0, 0, _CLOSED), "leave"),
+        *_ended(),
+        instruction(0xBF, 1, 6, 0, 0), *_named(), *_kept(ends, _END),
+        "leave",
+        *_LEAVING,
+    )  # fmt: skip
+
+
+def _ended() -> Sequence[bytes]:
+    """Return what puts what is known of a connection on the stack."""
+    found = []
+    for place, at in enumerate(_WORDS):
+        found += [instruction(0x61, 1, 6, at, 0), instruction(0x63, 10, 1, _END + 8 * len(_LONG_WORDS) + 4 * place, 0)]
+    found += [instruction(0x61, 1, 6, _NEXT_AT, 0), instruction(0x61, 2, 6, _ACKNOWLEDGED_AT, 0)]
+    found += [instruction(0x1F, 1, 2, 0, 0), instruction(0x63, 10, 1, _END + END_BYTES - 4, 0)]
+    for place, at in enumerate(_LONG_WORDS):
+        found += [instruction(0x79, 1, 6, at, 0), instruction(0x7B, 10, 1, _END + 8 * place, 0)]
+    return found

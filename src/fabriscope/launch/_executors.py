@@ -8,7 +8,6 @@ own jobs, and Flux gets a batch script like the others.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -19,6 +18,8 @@ from psij.executors.batch.batch_scheduler_executor import BatchSchedulerExecutor
 from psij.executors.batch.lsf import LsfJobExecutor
 from psij.executors.batch.pbs import PBSJobExecutor
 from psij.executors.batch.slurm import SlurmJobExecutor
+
+from fabriscope.model.foreign import Foreign
 
 _QUEUED, _ACTIVE, _FAILED = JobState.QUEUED, JobState.ACTIVE, JobState.FAILED
 
@@ -62,7 +63,8 @@ class Pbs(PBSJobExecutor):
         """Return job id to status."""
         if exit_code != 0:
             raise _cannot_tell(out)
-        return {key: self._status(job) for key, job in json.loads(out).get("Jobs", {}).items()}
+        jobs = Foreign.json(out, "qstat").get("Jobs")
+        return {key: self._status(job.mapping()) for key, job in (jobs.members() if jobs else ())}
 
     def _status(self, job: Mapping[str, Any]) -> JobStatus:
         state, exit_status = self._get_state(job["job_state"]), job.get("Exit_status", 0)
@@ -86,7 +88,7 @@ class Lsf(LsfJobExecutor):
         if exit_code != 0:
             raise _cannot_tell(out)
         found = {}
-        for entry in json.loads(out)["RECORDS"]:
+        for entry in (one.mapping() for one in Foreign.json(out, "bjobs").at("RECORDS").items()):
             if "ERROR" not in entry:
                 reasons = (entry.get(name) for name in ("EXIT_REASON", "KILL_REASON", "SUSPEND_REASON"))
                 state = self._STATE_MAP.get(entry["STAT"], _ACTIVE)

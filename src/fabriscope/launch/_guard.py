@@ -124,13 +124,13 @@ class Guard:
     It has a private temporary folder for everything that a launch writes, which goes with it, whatever ends us.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts_datagrams: bool = False) -> None:
         """Begin to watch. Raises LaunchError, or OSError where the folder cannot be made."""
         self.mark = secrets.token_hex(16)
         # Short: libraries put sockets into it, whose paths may have 107 bytes.
         self.folder = temporary_root() / f"fabriscope-{secrets.token_hex(6)}"
         self._groups: list[int] = []
-        self.group = job_group.make(self.mark)
+        self.group = job_group.make(self.mark, counts_datagrams=counts_datagrams)
         words = (sys.executable, _END_MARKED, sweep.__file__, self.mark, str(self.group.path) if self.group else "")
         self._watcher = start_watcher(_WATCH, "fabriscope-guard", str(self.folder), *words)
         try:

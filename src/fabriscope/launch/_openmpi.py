@@ -15,6 +15,10 @@ from fabriscope.model.ranks import CYCLIC, Layout
 ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
+_PARAMETER = "OMPI_MCA_"
+"""A variable that begins so sets the parameter that is called as the rest of it."""
+
+
 @dataclass(frozen=True)
 class OpenMpi:
     """`mpirun` of one major version: the names in which 4 and 5 differ."""
@@ -57,7 +61,7 @@ class OpenMpi:
 
     def variables(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return what forces the transport, for a start without mpirun: Open MPI reads it from the environment."""
-        return {**{f"OMPI_MCA_{name}": value for name, value in self._parameters(job).items()}, **_port(job)}
+        return {**{f"{_PARAMETER}{name}": value for name, value in self._parameters(job).items()}, **_port(job)}
 
     def env(self, job: MpiJob, stack: MpiStack) -> dict[str, str]:  # noqa: ARG002 - the seam's signature
         """Return the permission to run as root."""
@@ -123,4 +127,9 @@ def _port(job: MpiJob) -> dict[str, str]:
 
 
 def _exports(env: Mapping[str, str]) -> list[str]:
-    return [word for name, value in env.items() for word in ("-x", f"{name}={value}")]
+    """Return the words that set variables of all ranks; those of parameters are mpirun's own to set."""
+    words: list[str] = []
+    for name, value in env.items():
+        is_parameter = name.startswith(_PARAMETER)
+        words += mca(name.removeprefix(_PARAMETER), value) if is_parameter else ("-x", f"{name}={value}")
+    return words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import queue
 import secrets
 import subprocess
@@ -17,7 +16,8 @@ from fabriscope.launch._process import READY_BYTES, Process, popen
 from fabriscope.launch.on_host import program
 from fabriscope.launch.ssh import on_host
 from fabriscope.model.command import Outcome
-from fabriscope.model.foreign import BEGIN
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import BEGIN, decode_json
 from fabriscope.model.host import Host
 
 _HERE, _ASK, _KILL = b".", b"T", b"K"
@@ -100,7 +100,7 @@ class RemoteProcess(Process):
 
 def _read(words: bytes) -> dict[str, Any] | None:
     try:
-        read = json.loads(words.partition(b"\n")[0])  # behind it, srun tells of a bad end in its own words
-    except ValueError:  # cut off in the middle
+        read = decode_json(words.partition(b"\n")[0], "")  # behind it, srun tells of a bad end in its own words
+    except ParseError:  # cut off in the middle
         return None
     return read if isinstance(read, dict) else None

@@ -6,6 +6,7 @@ So `mpirun -H node1,node2 ./app` needs no further words on a host of a lab.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from fabriscope.launch._openmpi import ROOT_ALLOWED
 
@@ -20,6 +21,11 @@ _SHARED_CORES = {
     "MVP_ENABLE_AFFINITY": "0",
 }
 """A lab's hosts share the machine's cores: ranks bound to the first core of their hosts are on the same one."""
+
+
+_OWN_FOLDER = {"OMPI_MCA_orte_tmpdir_base": str(PurePosixPath("/dev") / "shm")}
+"""Open MPI 4 calls its folder in /tmp by host and user number alone, and every user is number 0 in labs of his own:
+where somebody else had a lab, that folder is his. A lab's host has a /dev/shm of its own."""
 
 
 def here(given: Mapping[str, str]) -> dict[str, str]:
@@ -44,7 +50,7 @@ def in_lab(remote_shell: str, management_interface: str | None, given: Mapping[s
     wired = ("OMPI_MCA_oob_tcp_if_include", "PRTE_MCA_oob_tcp_if_include", "HYDRA_IFACE", "I_MPI_HYDRA_IFACE")
     if management_interface is not None:
         reached |= dict.fromkeys(wired, management_interface)
-    return {**_absent(_SHARED_CORES, given), **here(given), **reached}
+    return {**_absent({**_SHARED_CORES, **_OWN_FOLDER}, given), **here(given), **reached}
 
 
 def _absent(wanted: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

@@ -14,11 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.launch import _births
+from fabriscope.launch import _births, _datagrams
+from fabriscope.launch._births import Noted
 
 PREFIX = "fabriscope-"
 GROUP_VARIABLE = "FABRISCOPE_JOB_GROUP"
-"""Tells collectors of this kernel the group: its number, its name, and the number of the map of its sockets, or 0."""
+"""Tells collectors of this kernel the group: its number, its name, and the numbers of the maps of its sockets, of how
+connections ended, and of what went by UDP, or 0."""
 LEFT_OVER_S = 600.0
 """An empty group of this age belongs to nobody any more."""
 _MEMBERS = "cgroup.procs"
@@ -32,13 +34,16 @@ class JobGroup:
     path: Path
     number: int
     """Its inode, by which the kernel tells whose a socket is."""
-    births: int | None = None
-    """The map that has its sockets from their birth; None where there is none."""
+    noted: Noted | None = None
+    """The maps that have its sockets from their birth to their end; None where there are none."""
+    datagrams: int | None = None
+    """The map of what they move by UDP; None where nobody counts it."""
 
     @property
     def words(self) -> str:
         """Return the value of GROUP_VARIABLE."""
-        return f"{self.number} {self.path.name} {self.births or 0}"
+        births, ends = self.noted or (0, 0)
+        return f"{self.number} {self.path.name} {births} {ends} {self.datagrams or 0}"
 
     def joining(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, ...]:
         """Return the words by which a program of this machine starts inside the group.
@@ -58,8 +63,11 @@ class JobGroup:
             self.path.rmdir()
 
 
-def make(name: str) -> JobGroup | None:
-    """Make a group beneath our own; None where that is not allowed, or would change how the job runs."""
+def make(name: str, *, counts_datagrams: bool = False) -> JobGroup | None:
+    """Make a group beneath our own; None where that is not allowed, or would change how the job runs.
+
+    To count datagrams costs some nanoseconds for each packet.
+    """
     parent = _own()
     if parent is None:
         return None
@@ -73,7 +81,8 @@ def make(name: str) -> JobGroup | None:
         return None
     _remove_left_overs(parent, made.st_mtime)
     if os.access(path / _MEMBERS, os.W_OK) and os.access(parent / _MEMBERS, os.W_OK):
-        return JobGroup(path, made.st_ino, _births.follow(path))
+        datagrams = _datagrams.count(path) if counts_datagrams else None
+        return JobGroup(path, made.st_ino, _births.follow(path), datagrams)
     with contextlib.suppress(OSError):
         path.rmdir()
     return None

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from fabriscope.launch import _rdma
+from fabriscope.launch import _rdma, mpi_settings
 from fabriscope.launch.slurm import Slurm
 from fabriscope.model.command import Command
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric, RdmaPort
 from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi import MpiJob, MpiStack
+from fabriscope.model.mpi_settings import MPI_SETTINGS
 from fabriscope.model.ranks import BESIDE, TO_ONE, Layout, layout_of
 from fabriscope.registry import discover
 
@@ -64,10 +65,13 @@ def wrap(
     A job with a fabric is forced onto its interface, on one host too; between hosts, over a fabric of verbs, onto its
     RDMA port. Without a fabric it uses shared memory. Where the interface or port has another name on every host, each
     rank finds its own (`own_interface`). Inside a Slurm job the command runs here, and enters the hosts by itself.
+    Of the settings of MPI libraries that the stack and the fabric have, it gets those that count in it.
     Raises LaunchError.
     """
     launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
     job = replace(job_of(command, hosts, fabric, remote_shell), bind=stack.bind, over=stack.over)
+    settings = _counting(job, stack, mpi_settings.asked(stack.knobs, fabric.knobs if fabric is not None else {}))
+    job = replace(job, env={**mpi_settings.variables(settings), **job.env})
     if slurm is not None:
         job = replace(job, in_slurm=True, remote_shell=None)
         check(job)
@@ -80,6 +84,35 @@ def wrap(
     if job.remote_shell and stack.env:
         env[VARIABLES_VARIABLE] = " ".join(stack.env)
     return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0])
+
+
+def settings_of(
+    rank_hosts: Sequence[str],
+    stack: MpiStack,
+    hosts: Mapping[str, Host],
+    fabric: Fabric | None,
+    asked: Mapping[str, str],
+) -> dict[str, str]:
+    """Return what of settings of MPI libraries counts in a launch; raises LaunchError for one that cannot be."""
+    command = Command((), rank_hosts[0], rank_hosts=tuple(rank_hosts))
+    return _counting(replace(job_of(command, hosts, fabric, None), over=stack.over), stack, asked)
+
+
+def takes(stack: MpiStack, transport: str) -> frozenset[str]:
+    """Return which kinds of settings (`MpiSetting.of`) count in launches over a transport, or inside a host (`shm`)."""
+    ranks = ("a", "a") if transport == "shm" else ("a", "b")
+    job = MpiJob((), ranks, "eth0", transport, rdma_port=RdmaPort("rdma0"), over=stack.over)
+    return _taken(job, stack)
+
+
+def _counting(job: MpiJob, stack: MpiStack, asked: Mapping[str, str]) -> dict[str, str]:
+    taken = _taken(job, stack) if asked else ()
+    return {name: value for name, value in asked.items() if MPI_SETTINGS[name].of in taken}
+
+
+def _taken(job: MpiJob, stack: MpiStack) -> frozenset[str]:
+    launcher: MpiLauncher = discover("launch", "LAUNCHER").get(stack.kind)
+    return mpi_settings.taken(stack, job.transport, launcher.variables(job, stack))
 
 
 def job_of(command: Command, hosts: Mapping[str, Host], fabric: Fabric | None, remote_shell: str | None) -> MpiJob:

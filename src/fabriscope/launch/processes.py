@@ -6,6 +6,7 @@ Everything that was started is ended when `run_commands` returns, and also when 
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from fabriscope.launch._process import Process
 from fabriscope.launch._remote_process import RemoteProcess
 from fabriscope.launch.job_group import JobGroup
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import LaunchError
+from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import HERE, Host
 
 PEER_GRACE_S = 2.0
@@ -29,6 +30,8 @@ TERM_GRACE_S = 3.0
 """From SIGTERM to SIGKILL."""
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
+UNDO_LIMIT_S = 60.0
+"""The time that what a command left elsewhere may take to be removed."""
 WATCHERS_GRACE_S = 30.0
 """The time that all watchers together get to be ready, then the launch begins without them; and to end."""
 
@@ -56,9 +59,10 @@ def run_commands(
     They start one after the other, each once the one before it is ready, or has ended if that one `is_alone`. Then we
     wait until all that are no servers have ended, one has failed and the others' grace is over, `timeout_s` (for all
     together) has passed, or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended
-    before that. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole
-    launch: they start all at once, before the first command, and are ended after the last one. One that is not ready
-    in time is killed, and keeps nobody from starting.
+    before that. What one has left elsewhere is removed by its `undo` at the end. `raw_dir` keeps
+    `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole launch: they start all at once,
+    before the first command, and are ended after the last one. One that is not ready in time is killed, and keeps
+    nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -75,7 +79,7 @@ def run_commands(
                 raise
             cancel.set()
         finally:
-            outcomes = launch.finish()
+            outcomes = [launch.undo(outcome) for outcome in launch.finish()]
         launch.check()
         return outcomes
 
@@ -90,7 +94,7 @@ def watching(
     block at the latest. Raises ToolMissing or LaunchError.
     """
     with ExitStack() as stack:
-        guard = stack.enter_context(Guard())
+        guard = stack.enter_context(Guard(counts_datagrams=True))
         folder = guard.folder / _OUTPUT
         folder.mkdir()
         launch = _Launch(hosts, folder, guard, math.inf, threading.Event())
@@ -226,6 +230,19 @@ class _Launch:
         self._end(self.watchers, WATCHERS_GRACE_S)
         return [process.finish() for process in (*self.watchers, *self.processes)]
 
+    def undo(self, outcome: Outcome) -> Outcome:
+        """Have removed what a command left elsewhere, if it may have left anything; return what is known of that."""
+        command = outcome.command
+        if not command.undo or _says(outcome, command.undone):
+            return outcome
+        try:
+            undoing = self._add([], replace(command, argv=command.undo, undo=()), f"undo-{len(self.processes)}")
+        except (ToolMissing, LaunchError):
+            return replace(outcome, may_have_left=True)
+        undoing.has_ended.wait(UNDO_LIMIT_S)
+        self._end([undoing])
+        return replace(outcome, may_have_left=not _says(undoing.finish(), command.undone))
+
     def _end(self, processes: Sequence[Process], grace_s: float = TERM_GRACE_S) -> None:
         """End those that still run: SIGTERM, a grace, SIGKILL."""
         running = [process for process in processes if not process.has_ended.is_set()]
@@ -240,6 +257,10 @@ class _Launch:
         until_s = time.monotonic() + KILL_GRACE_S
         for process in running:
             process.has_ended.wait(max(until_s - time.monotonic(), 0))
+
+
+def _says(outcome: Outcome, pattern: str) -> bool:
+    return re.search(pattern, outcome.stdout.decode("utf-8", "replace"), re.MULTILINE) is not None
 
 
 def _with_words(command: Command, words: Mapping[str, str]) -> Command:

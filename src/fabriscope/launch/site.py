@@ -9,6 +9,8 @@ from fabriscope.launch.slurm import Slurm
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.osu import OsuBuild
+from fabriscope.model.switch_settings import SwitchPlace
 
 
 class Site(Protocol):
@@ -43,6 +45,10 @@ class Site(Protocol):
         """Return what counts the calls of each MPI library, where the plan wants a profile."""
 
     @property
+    def osu(self) -> Mapping[str, OsuBuild]:
+        """Return the OSU micro-benchmarks that were built with each MPI library, where the plan runs them."""
+
+    @property
     def programs(self) -> Mapping[str, str]:
         """Return the other benchmark programs that were found: name to absolute path."""
 
@@ -64,6 +70,9 @@ class Site(Protocol):
 
     def with_fabrics(self, fabrics: Mapping[str, Fabric]) -> Site:
         """Return the same place with other fabrics of the interfaces that it has."""
+
+    def switch_of(self, fabric: Fabric, /) -> SwitchPlace | None:
+        """Return where the switch of ours is told something that a fabric goes over; None where it goes over none."""
 
     def sweep(self, host_names: Iterable[str]) -> None:
         """End what a broken launch may have left on hosts; raises LabError or HostError."""

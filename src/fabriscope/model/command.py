@@ -31,6 +31,11 @@ class Command:
     """One that is alone and takes longer is ended by us."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
+    undo: tuple[str, ...] = ()
+    """What removes, from the same host, what the command leaves elsewhere, such as files in a service that is not ours.
+    It is started once everything has ended, unless the command has said on stdout that nothing is left (`undone`)."""
+    undone: str = ""
+    """Regular expression of the line of stdout, of the command or of its `undo`, by which nothing is left."""
     most_output_bytes: int = 64 << 20
     """A program that writes more to standard output, or to standard error, is ended, and its launch fails."""
 
@@ -46,5 +51,7 @@ class Outcome:
     started_unix_ns: int
     elapsed_ns: int
     timed_out: bool = False
+    may_have_left: bool = False
+    """Whether neither the command nor its `undo` said that nothing of it is left elsewhere."""
     is_lost: bool = False
     """Whether the connection to its host ended without a word of how the program ended: something may be left there."""

@@ -128,6 +128,16 @@ class Watch:
     """Sockets of UDP that reach other hosts and are not the job's, in words (`port 5353`); None where nobody looked."""
     has_datagrams: bool = False
     """Whether a process of the job had a socket of UDP, be it for a moment in which nobody looked."""
+    own_datagrams: Mapping[str, tuple[Counted64, ...]] | None = None
+    """Interface to what the job's sockets moved by UDP, from the job's beginning: packets, bytes behind the headers
+    of IP and UDP, bytes of options, sent and then received; None where the kernel does not tell of all of them."""
+    namespace: str = ""
+    """The number of the network namespace that was watched; empty where nobody said."""
+    strays: Mapping[str, tuple[str, Counted64]] = field(default_factory=dict)
+    """Another one that was there before the job, to which program of the job was in it, and how much its interfaces
+    counted meanwhile, in the direction that has more."""
+    left: tuple[str, ...] = ()
+    """Programs of the job that still ran at the last reading."""
     unsent_bytes: int = 0
     """What the job had left to the kernel that was not sent, or not acknowledged, at the last reading."""
     late_ns: DurationNs = 0

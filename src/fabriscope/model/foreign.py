@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,10 +96,44 @@ def decode_json(
         value = (_REPEATING if may_repeat else _DECODER).decode(text)
     except RecursionError as problem:
         raise error(f"its JSON has more than {MAX_LEVELS} levels", where=where) from problem
-    except ValueError as problem:  # UnicodeDecodeError and JSONDecodeError are
-        raise error(f"it is no JSON: {problem}", where=where) from problem
+    except ValueError as problem:
+        raise error(f"it is no JSON: {_why(problem)}", where=where) from problem
     _refuse_levels(value, text, where, error)
     return value
+
+
+class _NotStrictError(ValueError):
+    """What RFC 8259 does not know, in our words."""
+
+
+_OF_DECODER = {
+    "Expecting value": "a value should stand",
+    "Expecting property name": "a name in double quotes should stand",
+    "Expecting ':'": "a colon should stand",
+    "Expecting ','": "a comma should stand, or the end of the object or list",
+    "Unterminated string": "a text begins that has no end",
+    "Invalid control character": "a control character stands in a text",
+    "Invalid": "an escape stands that JSON does not have",
+    "Illegal trailing comma": "a comma stands before an end",
+    "Extra data": "more stands behind its end",
+    "Unexpected UTF-8 BOM": "a byte order mark stands",
+}
+"""How Python's decoder says what is wrong, and how we do."""
+
+
+def _why(problem: ValueError) -> str:
+    """Return in our words what Python's decoder says."""
+    if isinstance(problem, UnicodeDecodeError):
+        return f"byte {problem.start + 1} is no part of a text in UTF-8"
+    if isinstance(problem, json.JSONDecodeError):
+        what = next((ours for theirs, ours in _OF_DECODER.items() if problem.msg.startswith(theirs)), "it is not known")
+        place = (
+            f"line {problem.lineno}, character {problem.colno}" if "\n" in problem.doc else f"character {problem.colno}"
+        )
+        return f"at {place} {what}"
+    if isinstance(problem, _NotStrictError):
+        return str(problem)
+    return f"a number in it has more than {sys.get_int_max_str_digits()} digits"  # int() has no error of its own for it
 
 
 def _refuse_levels(value: Any, text: str, where: str, error: type[FabriscopeError]) -> None:
@@ -114,13 +149,13 @@ def _refuse_levels(value: Any, text: str, where: str, error: type[FabriscopeErro
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise _NotStrictError(f"{name} is no number of JSON")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:MAX_DIGITS]} is too large a number")
+        raise _NotStrictError(f"{text[:MAX_DIGITS]} is too large a number")
     return value
 
 
@@ -137,7 +172,7 @@ def _twice(pairs: list[tuple[str, Any]]) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"the key {shown(_twice(pairs))} stands twice in one object")
+        raise _NotStrictError(f"the key {shown(_twice(pairs))} stands twice in one object")
     return found
 
 
@@ -147,7 +182,7 @@ def _repeating_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return found
     for name, value in pairs:
         if (last := found[name]) is not value and (type(value) is not type(last) or value != last):
-            raise ValueError(f"the key {shown(name)} stands twice in one object")
+            raise _NotStrictError(f"the key {shown(name)} stands twice in one object")
     return found
 
 
@@ -179,7 +214,7 @@ class Foreign:
         except (json.JSONDecodeError, RecursionError):
             return None
         except ValueError as problem:
-            raise ParseError(f"it is no JSON: {problem}", where=where) from None
+            raise ParseError(f"it is no JSON: {_why(problem)}", where=where) from None
         _refuse_levels(value, text, where, ParseError)
         return cls(value, where), end
 

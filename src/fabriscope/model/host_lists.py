@@ -33,6 +33,8 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
     """
     if groups:
         _refuse_odd_groups(text)
+    if any(sign.isdecimal() and not sign.isascii() for sign in text):  # ClusterShell takes them for numbers
+        raise HostError(f"{shown(text)} has digits of another script than ASCII's", fix=fix)
     if (count := most_hosts(text)) > MAX_LISTED:
         number = f"up to {count} hosts, and" if math.isfinite(count) else "more hosts than can be counted, and"
         raise HostError(f"{shown(text)} names {number} {MAX_LISTED} are the most", fix="name fewer hosts")

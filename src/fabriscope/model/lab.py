@@ -81,9 +81,9 @@ def fault_words(switch: Mapping[str, Any]) -> list[str]:
     """Return what is wrong on purpose with a switch, for people; `switch` holds fields of SwitchSpec."""
     said = {
         "on_full": "pauses senders instead of dropping" if switch.get("on_full") == "pause" else "",
-        "loss_share": f"loses {switch.get('loss_share', 0):.4g} of all frames",
+        "loss_share": f"loses {100 * switch.get('loss_share', 0):.4g} % of all frames",
         "drop_every": f"loses one frame in {switch.get('drop_every')}",
-        "reorder_share": f"holds {switch.get('reorder_share', 0):.4g} of all frames"
+        "reorder_share": f"holds {100 * switch.get('reorder_share', 0):.4g} % of all frames"
         f" back for {switch.get('reorder_delay_ns', 0) / 1000:g} µs",
         "flap_period_ns": f"links are down for {switch.get('flap_down_ns', 0) / 1e6:g} ms"
         f" of every {switch.get('flap_period_ns', 0) / 1e6:g} ms",

@@ -54,6 +54,8 @@ class Metric:
     """Of rates that our engine's times are turned into."""
     counted: str = ""
     """What a rate without a unit counts."""
+    limit: int | None = None
+    """The largest value that there can be, where its unit has no end."""
 
     @property
     def metric_id(self) -> str:
@@ -74,6 +76,11 @@ class Metric:
     def larger_is_better(self) -> bool:
         """Return whether more is faster."""
         return self.quantity.larger_is_better
+
+    @property
+    def most(self) -> int | None:
+        """Return the largest value that there can be, where there is one."""
+        return self.limit or self.unit.most
 
     @property
     def sign(self) -> int:

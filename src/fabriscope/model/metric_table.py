@@ -6,7 +6,6 @@ from fabriscope.model.application_metrics import APPLICATION_METRICS
 from fabriscope.model.metric import (
     BOTH_WAYS,
     LOCAL,
-    NEVER,
     NS,
     ONE_WAY,
     PAIRS,
@@ -22,6 +21,7 @@ from fabriscope.model.metric import (
 )
 from fabriscope.model.metric_buffers import from_elsewhere
 from fabriscope.model.metric_services import SERVICE_METRICS
+from fabriscope.model.program_metrics import PROGRAM_METRICS
 from fabriscope.model.quantity import Direction, Operations, Quantity, Ranks, Timing
 from fabriscope.model.stream_metrics import OF_STREAMS
 
@@ -74,68 +74,6 @@ _OF_PAIRS = (
         "one such round: from when rank 0 begins to post its receives, before its first question, until the last "
         "answer has arrived", TO_ONE, ranks=Ranks.SPAN,
     ),
-)  # fmt: skip
-
-_OF_PROGRAMS = (
-    # What other programs state, where it is not one of ours (docs/peers.md).
-    time_metric(
-        "latency", "Mean latency",
-        "half of the round trip of a ping-pong, as the mean over a launch's operations (IMB, qperf)",
-        ONE_WAY, 2, operations=Operations.MEAN,
-    ),
-    time_metric(
-        "latency", "Least mean latency",
-        "half of the round trip of a ping-pong, as the least of the means of three trials (NetPIPE)",
-        ONE_WAY, 2, operations=Operations.LEAST_MEAN,
-    ),
-    rate_metric(
-        "ping_pong_bandwidth", "Ping-pong bandwidth, mean", "message size over latency_ns_mean", ONE_WAY,
-        operations=Operations.MEAN,
-    ),
-    rate_metric(
-        "ping_pong_bandwidth", "Ping-pong bandwidth, best mean", "message size over latency_ns_least_mean", ONE_WAY,
-        operations=Operations.LEAST_MEAN,
-    ),
-    rate_metric(
-        "stream_bandwidth", "Stream bandwidth",
-        "messages sent one after another and never answered: the bytes that arrived, over the time (iperf3, qperf)",
-        ONE_WAY, completion=NEVER,
-    ),
-    rate_metric(
-        "sent_bandwidth", "Sent bandwidth",
-        "messages sent one after another and never answered: the bytes that the sender's system took, over the "
-        "time, whether they arrived or not (sockperf)", ONE_WAY, completion=LOCAL,
-    ),
-    rate_metric(
-        "bidirectional_stream_bandwidth", "Bidirectional stream bandwidth",
-        "as stream_bandwidth_bytes_per_s, both ways at once: the bytes of both directions (perftest)", BOTH_WAYS,
-        completion=NEVER,
-    ),
-    rate_metric(
-        "put_stream_bandwidth", "Put stream bandwidth",
-        "puts one after another, a fixed number of them under way: their bytes over the time until the last "
-        "is known to be complete (perftest; IMB-RMA, which has all of them under way)", ONE_WAY, completion=NEVER,
-    ),
-    rate_metric(
-        "get_stream_bandwidth", "Get stream bandwidth",
-        "as put_stream_bandwidth_bytes_per_s, with gets (perftest, IMB-RMA)", THERE_AND_BACK, completion=NEVER,
-    ),
-    rate_metric(
-        "fetch_and_op_stream_rate", "Fetch-and-op stream rate",
-        "as put_stream_bandwidth_bytes_per_s, with fetch_and_ops: their number over the time (perftest)",
-        THERE_AND_BACK, counted="operations", completion=NEVER,
-    ),
-    time_metric(
-        "rdma_ping_time", "Mean RDMA ping",
-        "rank 1 reads a message from rank 0's memory and writes it back there, each told by messages before and after: "
-        "the time of many such pings less that of one, over their number (rping)", BOTH_WAYS,
-        operations=Operations.MEAN,
-    ),
-    time_metric(
-        "operation_time", "Time per operation",
-        "time of one operation of a benchmark that has no metric of its own (a plug-in), as its author defines it",
-    ),
-    time_metric("floor", "Floor", "time of an operation that does nothing (benchmark empty): what recording costs"),
 )  # fmt: skip
 
 # Operations of all ranks at once: each is defined once for every timing.
@@ -291,11 +229,11 @@ _ALL = [
     *_OF_PAIRS,
     *(timed for metric in _OF_GROUPS for timed in (metric, *_timed_otherwise(metric))),
     *_ONE_SIDED,
-    *_OF_PROGRAMS,
+    *PROGRAM_METRICS,
     *(stated for metric in _OF_GROUPS if metric.unit is NS for stated in _stated(metric)),
     *_MEANS,
     *_OVERLAPS,
-    *from_elsewhere(_OF_PAIRS, _OF_GROUPS, _OF_PROGRAMS, _timed_otherwise),
+    *from_elsewhere(_OF_PAIRS, _OF_GROUPS, PROGRAM_METRICS, _timed_otherwise),
     *OF_STREAMS,
 ]
 METRICS = {metric.metric_id: metric for metric in (*_ALL, *SERVICE_METRICS, *APPLICATION_METRICS)}

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fabriscope.model.errors import shown
+
 AUTO, NONE, CORE = "auto", "none", "core"
 WORDS = (AUTO, NONE, CORE)
 Wish = str | tuple[str, ...] | None
@@ -57,17 +59,19 @@ def numbers(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
+        if not first or (dash and not last):
+            raise ValueError(f"{shown(part.strip())} is no processor and no range of them")
         low = _number(first)
         high = _number(last) if dash else low
         if high < low:
-            raise ValueError(f"{part.strip()!r} names no processors")
+            raise ValueError(f"{shown(part.strip())} ends before it begins")
         found += range(low, high + 1)
     return tuple(found)
 
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or int(text[:9]) >= MOST or len(text) > len(str(MOST)):
-        raise ValueError(f"{text!r} is no number of a processor, which go from 0 to {MOST - 1}")
+        raise ValueError(f"{shown(text)} is no number of a processor, which go from 0 to {MOST - 1}")
     return int(text)
 
 

@@ -73,6 +73,8 @@ class GroupAccount:
     """Of what it wrote down."""
     start_error_ns: Count | None = None
     """By how much two streams' starts may be wrong together, where a program could not be told when to start."""
+    margin_ns: Count | None = None
+    """How long such a program sent each stream before and after what is counted of it."""
 
 
 @dataclass(frozen=True)

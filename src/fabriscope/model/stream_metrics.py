@@ -18,7 +18,7 @@ OF_STREAMS = (
     Metric(
         Quantity("fairness", UNITS["ratio"], ranks=Ranks.SPAN), "Fairness",
         "Jain's index of the streams' rates, (sum x)^2 / (n sum x^2): 1 where all have the same, 1/n where one has all "
-        "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
+        "(Jain, Chiu, Hawe, DEC-TR-301, 1984)", limit=1,
     ),
     rate_metric(
         "one_to_many_bandwidth", "One-to-many bandwidth",

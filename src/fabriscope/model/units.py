@@ -7,7 +7,10 @@ Each has a largest value, beyond any that means something, so that it fits into 
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
+from contextvars import ContextVar
 from decimal import Decimal
 from typing import TypeVar
 
@@ -24,13 +27,27 @@ _SIZE_FACTORS = {
     "k": 2**10, "m": 2**20, "g": 2**30,
     "kib": 2**10, "mib": 2**20, "gib": 2**30,
 }  # fmt: skip
-_BITS = ("b", "Kb", "Mb", "Gb")
+_BITS = re.compile("[KMGkmg]?b")
 _RATE_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _DURATION_FACTORS = {
     "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }  # fmt: skip
+_OLD_SPELLINGS: ContextVar[bool] = ContextVar("old_spellings", default=False)
 _NUMBER = r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*"
+
+
+@contextlib.contextmanager
+def old_spellings() -> Iterator[None]:
+    """Inside, let through what older versions took and this one asks about: `64kb` as bytes, `010s` as 10 s.
+
+    For the plan of a run that was begun so: what it means is compared with what the run's manifest says.
+    """
+    token = _OLD_SPELLINGS.set(True)
+    try:
+        yield
+    finally:
+        _OLD_SPELLINGS.reset(token)
 
 
 def parse_size_bytes(text: str | int) -> int:
@@ -45,8 +62,9 @@ def parse_size_bytes(text: str | int) -> int:
             raise ValueError(f"a size cannot be negative: {shown(text)}")
         return _at_most(MAX_SIZE_BYTES, text, text, "1 PiB")
     match = re.fullmatch(_NUMBER + r"([A-Za-z]*)\s*", _written(text))
-    if match and match[2] in _BITS:
-        raise ValueError(f"{shown(text)} may be bits: write {match[1]}{match[2][:-1]}B for bytes, or KiB, MiB, GiB")
+    if match and _BITS.fullmatch(match[2]) and not _OLD_SPELLINGS.get(False):
+        bytes_text = f"{match[1]}{match[2].upper()}"
+        raise ValueError(f"{shown(text)} may be bits: write {bytes_text} for bytes, or KiB, MiB, GiB")
     if not match or match[2].lower() not in _SIZE_FACTORS:
         raise ValueError(f"{shown(text)} is not a size such as 4096, 64KiB or 1MiB")
     size = Decimal(_decimal(match[1], text)) * _SIZE_FACTORS[match[2].lower()]
@@ -91,7 +109,8 @@ def parse_share(text: str | float) -> float:
     match = None if isinstance(text, bool) else re.fullmatch(_NUMBER + r"(%?)\s*", _written(text))
     share = float(_decimal(match[1], text)) / (100 if match[2] else 1) if match else -1.0
     if not 0 <= share <= 1:
-        raise ValueError(f"{shown(text)} is not a share such as 0.1% or 0.001")
+        most = ", and none is more than 100%" if share > 1 else ""
+        raise ValueError(f"{shown(text)} is not a share such as 0.1% or 0.001{most}")
     return share
 
 
@@ -102,13 +121,15 @@ def _written(value: object) -> str:
 
 def _decimal(digits: str, text: object) -> str:
     """Return digits; raises ValueError where they begin with a zero that some readers take for octal's."""
-    if len(digits) > 1 and digits[0] == "0" and digits[1] != ".":
+    if len(digits) > 1 and digits[0] == "0" and digits[1] != "." and not _OLD_SPELLINGS.get(False):
         raise ValueError(f"{shown(text)} begins with a 0 that means nothing: leave it out")
     return digits
 
 
 def duration_words(time_ns: int) -> str:
     """Return a duration as a plan writes it, in the largest unit of which it is a whole number: `1ms`."""
+    if not time_ns:
+        return "0s"
     units = ((name, _DURATION_FACTORS[name]) for name in ("h", "min", "s", "ms", "us", "ns"))
     name, factor = next((name, factor) for name, factor in units if time_ns % factor == 0)
     return f"{time_ns // factor}{name}"

@@ -11,8 +11,8 @@ from fabriscope.model.applications import CLASSES, KERNELS
 from fabriscope.model.errors import shown
 from fabriscope.model.foreign import is_digits
 from fabriscope.plan.section import Section
-from fabriscope.plan.strict import Truth
-from fabriscope.plan.values import DurationNs, Share, Whole, unique
+from fabriscope.plan.strict import ProgramLimit, Truth
+from fabriscope.plan.values import Share, Whole, unique
 
 MAX_ORDER = 10_000_000
 """Of HPL's matrix; the largest machines' are about this."""
@@ -21,8 +21,6 @@ MAX_REPEATS = 1000
 MAX_THREADS = 4096
 MAX_RANKS = 4096
 S_NS = 10**9
-Limit = Annotated[DurationNs, Field(ge=S_NS, le=7 * 24 * 3600 * S_NS)]
-
 
 _COUNT = {"type": "integer", "minimum": 2, "maximum": MAX_RANKS}
 Ranks = Annotated[
@@ -119,7 +117,7 @@ class NpbSection(Section):
         None, description="also run the reference: the folder of ft.C.x, or one for each MPI library by its name"
     )
     profile: Truth = _profile()
-    time_limit: Limit = Field(600 * S_NS, description="a run that takes longer is ended, and has failed")
+    time_limit: ProgramLimit = Field(600 * S_NS, description="a run that takes longer is ended, and has failed")
 
 
 class HplSection(Section):
@@ -144,7 +142,7 @@ class HplSection(Section):
         None, description="double-precision operations that a core can do in a cycle; absent: of its instruction set"
     )
     profile: Truth = _profile()
-    time_limit: Limit = Field(3600 * S_NS, description="a run that takes longer is ended, and has failed")
+    time_limit: ProgramLimit = Field(3600 * S_NS, description="a run that takes longer is ended, and has failed")
 
     @model_validator(mode="after")
     def _has_an_order(self) -> HplSection:

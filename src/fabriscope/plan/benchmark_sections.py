@@ -10,9 +10,8 @@ from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.plan.section import Section
 from fabriscope.plan.sizes import parse_sizes
 from fabriscope.plan.stream_counts import StreamCounts
-from fabriscope.plan.strict import Truth
+from fabriscope.plan.strict import StreamDuration, Truth
 from fabriscope.plan.values import (
-    DurationNs,
     HostList,
     Layers,
     Parameter,
@@ -80,7 +79,7 @@ class BenchmarkSection(Section):
     buffers: Annotated[Swept, Parameter("buffers")] = parameter_field("buffers")
     pairing: Annotated[Swept, Parameter("pairing")] = parameter_field("pairing")
     mode: Annotated[Swept, Parameter("mode")] = parameter_field("mode")
-    duration: Annotated[DurationNs, Field(ge=10**6, le=600 * 10**9)] | None = Field(
+    duration: StreamDuration | None = Field(
         None, description="how long the streams of many_to_one and many_to_many are sent; 300ms"
     )
     congestion: Annotated[Swept, Parameter("congestion")] = parameter_field("congestion")

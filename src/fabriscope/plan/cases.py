@@ -51,7 +51,9 @@ def cases(
             continue
         if kind.pattern not in patterns or entry.layer != needed or is_of_service is not bool(kind.layer):
             continue
-        told = parameters_of(services, entry.layer)
+        told = parameters_of(services, entry.layer, entry.fabric)
+        if told is None:
+            continue
         of_kind = (
             replace(one, parameters=one.parameters + told)
             for one in _cases(_with_buffers(section, kind, entry, beside), kind, entry, fabrics)

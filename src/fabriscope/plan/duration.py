@@ -15,6 +15,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
+from fabriscope.model.stream_programs import STREAM_PROGRAMS
 
 START_NS = 300_000_000
 MPI_START_NS = 1_500_000_000
@@ -134,10 +135,12 @@ def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
 
 
 def _sending_ns(case: Case) -> int:
-    """Return how long the streams of a case are sent in one round: once for warm-up, once measured."""
+    """Return how long the streams of a case take in one round: once for warm-up, once measured; of others all of it."""
     pattern = kind_of(case.benchmark).pattern
     if pattern not in OF_STREAMS:
         return BESIDE_NS if pattern == BESIDE else 0
+    if (program := STREAM_PROGRAMS.get(case.entry.instrument)) is not None:
+        return round(program.case_s(case.parameter_map) * 1e9)
     duration_ms = int(case.parameter_map.get("duration_ms", DEFAULTS["duration_ms"]))
     return _OPERATIONS_PER_ROUND * (duration_ms + STREAM_END_MS) * 1_000_000
 

@@ -14,6 +14,8 @@ from fabriscope.plan.schema import FabricSection, PlanSection
 LEAST_FRAME_BITS = 84 * 8
 """On a wire: padding, preamble, check sequence and gap included (docs/lab.md)."""
 
+_SUCH = {"delay": "200us", "rx_coalesce_time": "80us", "rate": "1Gb/s"}
+
 
 def contradictions(plan: PlanSection, hosts: tuple[str, ...], faults: frozenset[str]) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix, for every fabric that is none, or that nothing can be measured over."""
@@ -76,4 +78,5 @@ def _of_lab(lab: LabFabricSection, plan: PlanSection) -> Iterator[tuple[str, str
         key = max(late, key=lambda name: late[name])
         what = f"there and back takes {2 * sum(late.values()) / 1e9:g} s at least, and a case fails after"
         what += f" {plan.case_timeout / 1e9:g} s"
-        yield key, what, f"choose another {key}, or a longer case_timeout"
+        unit = "; a number without a unit is in seconds" if key != "rate" else ""
+        yield key, what, f"choose another {key}, such as {_SUCH[key]}, or a longer case_timeout{unit}"

@@ -60,9 +60,9 @@ class LabFabricSection(Section):
     """An emulated switch: a preset, and what is to differ from it."""
 
     preset: str = Field("local", description="ethernet-100, gige, gige-untuned or local")
-    rate: RateBitsPerS | None = Field(None, description="line rate of every port")
+    rate: RateBitsPerS | None = Field(None, description="line rate of every port; 0: without limit")
     delay: DurationNs | None = Field(None, description="propagation delay from host to host")
-    buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop)")
+    buffer: SizeBytes | None = Field(None, description="output buffer of every port (tail drop); 0: without end")
     rx_coalesce_time: DurationNs | None = Field(None, description="the longest that a received frame waits for company")
     rx_coalesce_frames: Annotated[int, Field(ge=1, le=MAX_OPTION)] | None = Field(
         None, description="waiting frames delivered at once"

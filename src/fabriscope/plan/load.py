@@ -26,6 +26,7 @@ from fabriscope.plan import (
     services,
     settings,
     streams,
+    suites,
     tuning,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
@@ -34,6 +35,8 @@ from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
+_LAYERS_MEANT = {**dict.fromkeys(("rdma", "roce", "ib", "infiniband", "iwarp"), "verbs"), "sockets": "tcp"}
+"""What people call layers, and their names."""
 MAX_PROBLEMS = 20
 """Mistakes of a plan that are named at once."""
 RUN_PLAN_NAME = "plan.yaml"
@@ -220,7 +223,7 @@ def _contradictions(
     yield from settings.contradictions(plan, words.knobs)
     yield from tuning.contradictions(plan, words.knobs)
     yield from guests.contradictions(plan, hosts)
-    if "inter" in plan.placements and len(hosts) < 2:
+    if "inter" in plan.placements and len(hosts) < plan.services.least_hosts(plan.layers):
         key = "placements" if "placements" in plan.model_fields_set else "hosts"
         yield (key,), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
     if "inter" in plan.placements and not plan.fabrics:
@@ -247,7 +250,7 @@ def _contradictions(
     yield from streams.contradictions(plan, hosts)
     yield from benchmark_contradictions(plan)
     yield from services.contradictions(plan, hosts)
-    yield from applications.contradictions(plan)
+    yield from (*applications.contradictions(plan), *suites.contradictions(plan))
 
 
 def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:
@@ -264,7 +267,7 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
 def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     for name in plan.benchmarks:
         if name not in words.benchmarks:
-            swept = {one for one in words.benchmarks if kind_of(one).pattern != APPLICATION}
+            swept = {one for one in words.benchmarks if kind_of(one).pattern != APPLICATION} - {"empty"}
             yield ("benchmarks", name), f"there is no benchmark {shown(name)}", nearest(name, swept)
     yield from _unknown_layers(plan, words)
     for index, name in enumerate(plan.instruments):
@@ -293,7 +296,8 @@ def _unknown_layers(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tup
             what = f"the engine of this installation has no layer {name}: {words.left_out[name]}"
             yield place, what, "install fabriscope again, or leave the layer out"
         elif name not in words.layers:
-            yield place, f"there is no layer {shown(name)}", nearest(name, words.layers)
+            meant = f"did you mean {_LAYERS_MEANT[name.lower()]!r}? " if name.lower() in _LAYERS_MEANT else ""
+            yield place, f"there is no layer {shown(name)}", f"{meant}{nearest(name, words.layers)}"
         elif in_lab and name in words.missing_here:
             yield place, f"the layer {name} does not work here: {words.missing_here[name]}", "install that package"
 

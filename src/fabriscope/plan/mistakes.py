@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from fabriscope.plan import (
     lab_schema,
     place_schema,
     schema,
+    service_schema,
     tune_schema,
     values,
 )
@@ -24,14 +26,22 @@ from fabriscope.plan.yaml_places import Place, PlacedYaml
 _WANTED = {
     **dict.fromkeys(("string_type", "string_unicode"), ("text", "put it in quotes if it is text")),
     **dict.fromkeys(
-        ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
-        ("a whole number", "write it in digits, such as 1000"),
+        ("int_type", "int_parsing", "int_parsing_size"), ("a whole number", "write it in digits, such as 1000")
     ),
+    "int_from_float": ("a whole number", "write it without a fraction"),
     **dict.fromkeys(("float_type", "float_parsing"), ("a number", "write it in digits, such as 0.5")),
     **dict.fromkeys(("bool_type", "bool_parsing"), ("true or false", "write one of these, without quotes")),
-    **dict.fromkeys(("tuple_type", "list_type"), ("a list", "write [first, second]")),
+    **dict.fromkeys(("tuple_type", "list_type"), ("a list", "write it in brackets: [first, second]")),
 }
 """The schema's kinds of error to what is expected, and what to do."""
+
+_BAD_FILE = ("is no name of a YAML file beside the plan", "name it, for example, x.yaml")
+_BAD_NAME = ("has characters that a name cannot have, or is too long", "use letters, digits, '.', '_' and '-'")
+_BOUNDS = {
+    "greater_than_equal": "at least", "less_than_equal": "at most",
+    "greater_than": "more than", "less_than": "less than",
+}  # fmt: skip
+"""The schema's kinds of error of a number out of its range, each with one bound, to how that is said."""
 
 _KINDS = ("function-after[", "function-before[", "function-wrap[", "function-plain[", "dict[", "list[", "tuple[")
 """How the schema's own names begin of what a value may be, where it may be one of several."""
@@ -62,7 +72,7 @@ def _place(item: Mapping[str, Any]) -> Place:
 def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
     """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
     place = _place(item)
-    key = ".".join(str(part) for part in place if part != "[key]")
+    key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
         return f"there is no key {shown(str(place[-1]))} here", nearest(str(place[-1]), known) if known else None
@@ -80,25 +90,35 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if kind == "too_long":
         return f"{key}: at most {context['max_length']} may stand in it", "leave some out"
     if kind in ("dict_type", "model_type"):
-        return (
-            f"{key}: a mapping is expected, not {_written(item['input'])}",
-            "write `key: value` lines, indented below it",
-        )
+        return f"{key}: a mapping is expected, not {_written(item['input'])}", _as_mapping(place, item["input"])
     if kind == "string_pattern_mismatch":
-        if key == "paper.file":
-            return (
-                f"{key}: {shown(item['input'])} is no name of a YAML file beside the plan",
-                "name it, for example, x.yaml",
-            )
-        return (
-            f"{key}: {shown(item['input'])} has characters that a name cannot have, or is too long",
-            "use letters, digits, '.', '_' and '-'",
-        )
+        what, fix = _BAD_FILE if key == "paper.file" else _BAD_NAME
+        return f"{key}: {shown(item['input'])} {what}", fix
     if kind in _WANTED:
         wanted, fix = _WANTED[kind]
+        if kind in ("tuple_type", "list_type") and isinstance(item["input"], str) and _is_short(item["input"]):
+            fix = f"write [{item['input']}]"
         return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
+    if kind in _BOUNDS:
+        return f"{key}: {_BOUNDS[kind]} {next(iter(context.values()))} is expected, not {_written(item['input'])}", None
     message = str(item["msg"])
     return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
+
+
+def _is_short(text: str) -> bool:
+    """Return whether a text is one that a fix may repeat: a name."""
+    return re.fullmatch(r"[A-Za-z0-9._-]{1,30}", text) is not None
+
+
+def _as_mapping(place: Place, value: object) -> str:
+    """Return how a mapping is written where something else stands, by what stands there."""
+    if place[:1] == ("fabrics",) and len(place) == 2 and isinstance(value, str) and _is_short(value):
+        return f"write `{{lab: {value}}}` for a fabric of the lab, `{{interface: {value}}}` for one of real hosts"
+    if place[-1:] == ("benchmarks",) and isinstance(value, list) and value:
+        names = [one for one in value if isinstance(one, str) and _is_short(one)]
+        if len(names) == len(value):
+            return f"write {{{', '.join(f'{name}: {{}}' for name in names[:3])}{', ...' if len(names) > 3 else ''}}}"
+    return "write `key: value` lines, indented below it"
 
 
 def _written(value: object) -> str:
@@ -123,6 +143,9 @@ def _known_keys(place: Place) -> frozenset[str]:
         "applications": application_schema.ApplicationsSection,
         "npb": application_schema.NpbSection,
         "hpl": application_schema.HplSection,
+        "services": service_schema.ServicesSection,
+        "hdfs": service_schema.HdfsSection,
+        "hbase": service_schema.HbaseSection,
         "tune": tune_schema.TuneSection,
         "objective": tune_schema.ObjectiveSection,
     }
@@ -133,17 +156,22 @@ def _known_keys(place: Place) -> frozenset[str]:
         "mpi": schema.MpiSection,
     }
     section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
+    if place[0] == "benchmarks" and len(place) == 3:  # two of them have a section of the plan, too
+        section = benchmark_sections.BenchmarkSection
     return frozenset(field.alias or name for name, field in section.model_fields.items())
 
 
-MOST_LISTED = 50
+MOST_LISTED = 40
 """Names of an error: with all benchmarks it would be no sentence any more."""
+MOST_LIKE = 6
+"""Of more names, those that are told."""
 
 
-def nearest(name: str, known: Collection[str]) -> str:
-    """Return which of the known names was probably meant, and all of them, or those that are most like it."""
+def nearest(name: str, known: Collection[str], page: str = "docs/plan.md") -> str:
+    """Return which of the known names was probably meant, and all of them; of many (benchmarks) those most like it."""
     near = difflib.get_close_matches(name, known, n=1)
-    listed = known if len(known) <= MOST_LISTED else difflib.get_close_matches(name, known, n=MOST_LISTED, cutoff=0)
-    listing = ", ".join(sorted(listed))
-    listing += f" and {len(known) - len(listed)} others" if len(listed) < len(known) else ""
-    return f"did you mean {near[0]!r}? known: {listing}" if near else f"known: {listing}"
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    if len(known) > MOST_LISTED:
+        listing = ", ".join(difflib.get_close_matches(name, known, n=MOST_LIKE, cutoff=0))
+        return f"{meant}most like it: {listing}; {page} lists all {len(known)}"
+    return f"{meant}known: {', '.join(sorted(known))}"

@@ -40,9 +40,12 @@ def _us() -> set[int]:
 
 
 def _names_programs(plan: Plan) -> bool:
-    """Return whether the plan chooses what is executed: another ssh, an MPI library by its place, applications."""
+    """Return whether the plan chooses what is executed: an ssh, an MPI library or Hadoop by place, applications."""
     stacks, of_plan = plan.section.mpi, plan.section.applications
-    if (of_plan.npb and of_plan.npb.reference) or (of_plan.hpl and of_plan.hpl.program):
+    of_applications = (of_plan.npb and of_plan.npb.reference) or (of_plan.hpl and of_plan.hpl.program)
+    if of_applications or plan.section.services.hdfs.home:
+        return True
+    if plan.section.osu:
         return True
     return plan.section.ssh != SshSection() or any(
         one.path or one.env or "/" in f"{one.name}{one.library or ''}" for one in stacks

@@ -30,7 +30,7 @@ def layouts(section: PlanSection, pattern: str, placement: str, host_count: int,
     if pattern == PAIR:
         return [Layout(2, 1 if placement == "inter" else 2)]
     if pattern == SERVICE:
-        return [Layout(host_count, 1)] if host_count > 1 else []
+        return [Layout(host_count, 1)] if host_count >= section.services.least_hosts(section.layers) else []
     if pattern == PAIRS:
         found = list(_pair_layouts(section, placement, cores))
     elif placement == "intra":
@@ -130,9 +130,10 @@ def _counts_that_do_not_fit(section: PlanSection, host_count: int) -> Iterator[C
         tried = per_hosts or [_fewest(int(count), host_count)]
         if any(int(count) % per_host == 0 and 2 <= int(count) // per_host <= host_count for per_host in tried):
             continue
+        hosts = "2 hosts" if host_count == 2 else f"2 to {host_count} hosts"
         each = f", {' or '.join(map(str, per_hosts))} on each" if per_hosts else ""
         yield (
             ("ranks", index),
-            f"{count} ranks cannot be spread evenly over 2 to {host_count} hosts{each}",
+            f"{count} ranks cannot be spread evenly over {hosts}{each}",
             "choose a count that is a multiple of the ranks on each host, or name more hosts",
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from fabriscope.model.lab import LEAST_CPU_SHARE
-from fabriscope.plan.application_schema import ApplicationsSection
+from fabriscope.plan.application_schema import ApplicationsSection, Folder
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToManySection, ManyToOneSection
 from fabriscope.plan.binding import RankBinding
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
@@ -21,14 +21,13 @@ from fabriscope.plan.names import (
 from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
 from fabriscope.plan.section import Section
 from fabriscope.plan.service_schema import ServicesSection
-from fabriscope.plan.strict import Timeout, Truth, TruthOrName
+from fabriscope.plan.strict import Budget, Timeout, Truth, TruthOrName
 from fabriscope.plan.tune_schema import TuneSection
 from fabriscope.plan.turns import OFF, Turns
 from fabriscope.plan.values import (
     Arrangements,
     Binding,
     CoreCounts,
-    DurationNs,
     HostList,
     Layers,
     RankCounts,
@@ -71,7 +70,7 @@ class FabricSection(Section):
         None, description="it speaks verbs: in software (in the lab, on guests), or by the hosts' own devices"
     )
     settings: Settings = Field(
-        {}, description="what is set on hosts for the launches over it and put back afterwards; docs/settings.md"
+        {}, description="what is set for the launches over it and put back afterwards; docs/settings.md"
     )
     bind: RankBinding = Field(None, description="where ranks run in the launches over it; absent: as the plan says")
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
@@ -102,9 +101,7 @@ class MpiSection(Section):
         None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
     env: dict[VariableName, VariableValue] = Field({}, description="environment variables that it is started with")
-    settings: Settings = Field(
-        {}, description="what is set on hosts for its launches and put back afterwards; docs/settings.md"
-    )
+    settings: Settings = Field({}, description="what is set for its launches and put back afterwards; docs/settings.md")
     bind: Binding = Field(
         None,
         description="bind every rank to a core, socket or numa node in turn, or to none;"
@@ -196,13 +193,21 @@ class PlanSection(Section):
     instruments: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
+    osu: Folder | dict[str, Folder] | None = Field(
+        None,
+        description="where the OSU micro-benchmarks are that `instruments: [osu]` runs: the folder that they were"
+        " built or installed in, their sources or an archive of these (built once, then kept), or one for each MPI"
+        " library by its name; absent: PATH",
+    )
     benchmarks: dict[str, BenchmarkSection] = Field(
         {}, description="benchmark name to its sweep; wanted unless applications are named", min_length=1
     )
     applications: ApplicationsSection = Field(
         ApplicationsSection(), description="programs over MPI that solve a problem: npb, hpl; docs/applications.md"
     )
-    services: ServicesSection = Field(ServicesSection(), description="how services are started; docs/bigdata.md")
+    services: ServicesSection = Field(
+        ServicesSection(), description="how services are started, or which are used; docs/bigdata.md"
+    )
     launches: int = Field(
         5,
         description="process starts of every entry: the replicates of the statistics; with until: decided the most, 50",
@@ -230,7 +235,7 @@ class PlanSection(Section):
         ge=0,
         le=MOST_ROUNDS,
     )
-    budget: DurationNs = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded", gt=0)
+    budget: Budget = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded")
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
     turns: Turns = Field(OFF, description="a block's launches measure in turns: auto (20ms), a time, or off")
     bind: RankBinding = Field(
@@ -245,7 +250,7 @@ class PlanSection(Section):
         " and the report says what it costs; docs/causes.md",
     )
     tune: TuneSection | None = Field(
-        None, description="settings of hosts that are tried on a fabric, to find which are best; docs/tune.md"
+        None, description="settings that are tried on a fabric, to find which are best; docs/tune.md"
     )
     launcher: Literal["auto", "srun", "mpirun"] = Field(
         "auto", description="what starts MPI jobs inside a Slurm job; auto: srun where it offers the MPI's plugin"

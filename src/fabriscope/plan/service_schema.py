@@ -1,22 +1,49 @@
-"""What a plan says of the services that its launches start."""
+"""What a plan says of the services that its launches start or use."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fabriscope.plan.section import Section
+from fabriscope.plan.service_addresses import Addresses, HbaseAddress, HdfsAddress, HdfsFolder, Home, of_fabric
 from fabriscope.plan.values import Share, SizeBytes, Whole
 
 Parameters = tuple[tuple[str, str], ...]
 MIB = 1 << 20
 Heap = Annotated[SizeBytes, Field(ge=32 * MIB, le=1 << 40)]
+OF_DAEMONS = {
+    "hdfs": ("heap", "handlers", "data"),
+    "hbase": ("replication", "heap", "master_heap", "hdfs_heap", "handlers", "data"),
+}
+"""Keys of a service that say how its daemons are started: of no use where it runs already."""
+OF_RUNNING = ("at", "path")
+"""Keys that say which service is used that runs already."""
+
+
+def _told(section: Section, at: Addresses, fabric: str | None, of_daemons: Collection[str]) -> Parameters:
+    """Return what cases over a fabric are told, by name; `at` is empty where the service that runs is not over it."""
+    left_out = OF_RUNNING if at is None else of_daemons
+    told = {name: str(value) for name, value in section if name not in left_out and value is not None}
+    if at is not None:
+        told["at"] = of_fabric(at, fabric)
+    return tuple(told.items())
 
 
 class HdfsSection(Section):
-    """HDFS: the first host has the NameNode and the client, every other one a DataNode."""
+    """HDFS: the first host has the NameNode and the client, every other one a DataNode; or one that runs already."""
 
+    at: HdfsAddress = Field(
+        None, description="NameNode of an HDFS that runs already (hdfs://HOST:PORT), or one for each fabric by name"
+    )
+    path: HdfsFolder = Field(
+        "/benchmarks", description="folder of that HDFS in which a launch makes one of its own, and removes it"
+    )
+    home: Home | None = Field(
+        None, description="Hadoop of the hosts' own, as HADOOP_HOME names it, instead of what `apps add hadoop` fetched"
+    )
     replication: Annotated[Whole, Field(ge=1, le=512)] = Field(3, description="copies of each block, at most DataNodes")
     block_size: Annotated[SizeBytes, Field(ge=MIB, le=1 << 40)] = Field(128 * MIB, description="dfs.blocksize")
     files: Annotated[Whole, Field(ge=1, le=1024)] = Field(
@@ -34,14 +61,21 @@ class HdfsSection(Section):
         "memory", description="blocks lie in /dev/shm, or in the launch's temporary folder (TMPDIR)"
     )
 
-    def parameters(self) -> Parameters:
-        """Return what cases are told, by name."""
-        return tuple((name, str(value)) for name, value in self)
+    def parameters(self, fabric: str | None = None) -> Parameters:
+        """Return what cases over a fabric are told, by name; `at` is empty where the HDFS that runs is not over it."""
+        return _told(self, self.at, fabric, OF_DAEMONS["hdfs"])
 
 
 class HbaseSection(Section):
-    """HBase on an HDFS of its own: NameNode, ZooKeeper, master and client on the first host, the others the rest."""
+    """HBase on an HDFS of its own: NameNode, ZooKeeper, master and client on the first host, the others the rest.
 
+    Or one that runs already.
+    """
+
+    at: HbaseAddress = Field(
+        None,
+        description="ZooKeeper of an HBase that runs already (HOST,HOST:PORT:/NODE), or one for each fabric by name",
+    )
     replication: Annotated[Whole, Field(ge=1, le=512)] = Field(3, description="copies of each block, at most DataNodes")
     records: Annotated[Whole, Field(ge=1, le=10**9)] = Field(10_000, description="that each launch loads")
     fields: Annotated[Whole, Field(ge=1, le=1000)] = Field(10, description="of a record, all of one size")
@@ -71,9 +105,9 @@ class HbaseSection(Section):
         "memory", description="blocks lie in /dev/shm, or in the launch's temporary folder (TMPDIR)"
     )
 
-    def parameters(self) -> Parameters:
-        """Return what cases are told, by name."""
-        return tuple((name, str(value)) for name, value in self)
+    def parameters(self, fabric: str | None = None) -> Parameters:
+        """Return what cases over a fabric are told, by name; `at` is empty where the HBase that runs is not over it."""
+        return _told(self, self.at, fabric, OF_DAEMONS["hbase"])
 
 
 class ServicesSection(Section):
@@ -82,9 +116,21 @@ class ServicesSection(Section):
     hdfs: HdfsSection = Field(HdfsSection(), description="of the layer hdfs")
     hbase: HbaseSection = Field(HbaseSection(), description="of the layer hbase")
 
+    def runs_already(self, layer: str) -> bool:
+        """Return whether the service of a layer is one that is used as it runs."""
+        of_layer = {"hdfs": self.hdfs.at, "hbase": self.hbase.at}
+        return of_layer.get(layer) is not None
 
-def parameters_of(services: ServicesSection, layer: str) -> Parameters:
-    """Return what the cases of a layer are told of its service; nothing for a layer without one."""
-    if layer == "hdfs":
-        return services.hdfs.parameters()
-    return services.hbase.parameters() if layer == "hbase" else ()
+    def least_hosts(self, layers: Collection[str]) -> int:
+        """Return how many hosts these layers need: one is enough for the client of a service that runs elsewhere."""
+        return 1 if all(map(self.runs_already, layers)) else 2
+
+
+def parameters_of(services: ServicesSection, layer: str, fabric: str | None) -> Parameters | None:
+    """Return what the cases of a layer are told of its service; nothing for a layer without one.
+
+    None where the service is not to be had over this fabric.
+    """
+    own = services.hdfs if layer == "hdfs" else services.hbase if layer == "hbase" else None
+    told = own.parameters(fabric) if own is not None else ()
+    return None if ("at", "") in told else told

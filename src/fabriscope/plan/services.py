@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from fabriscope.model.benchmark_kind import SERVICE
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.errors import shown
 from fabriscope.model.layers import layer_of
+from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import PlanSection
+from fabriscope.plan.service_schema import OF_DAEMONS
 
 _SIZES = {"hdfs": ("file, 1 MiB or more", "128MiB"), "hbase": ("record", "1000")}
 _EXAMPLES = {"hdfs": "hdfs_write: {sizes: [64MiB]}", "hbase": "hbase_get: {sizes: [1000]}"}
@@ -37,9 +40,43 @@ def contradictions(plan: PlanSection, hosts: Sequence[str]) -> Iterator[Contradi
             yield ("layers", index), what, f"add for example `{_EXAMPLES[layer]}`"
     copies = {"hdfs": plan.services.hdfs.replication, "hbase": plan.services.hbase.replication}
     for layer in filter(copies.__contains__, plan.layers):
-        yield from _of_copies(layer, copies[layer], len(hosts) - 1)
+        if not plan.services.runs_already(layer):
+            yield from _of_copies(layer, copies[layer], len(hosts) - 1)
+    yield from _of_path(plan)
+    for layer in filter(plan.services.runs_already, OF_DAEMONS):
+        yield from _of_running(plan, layer)
     if "hbase" in plan.layers:
         yield from _of_records(plan)
+
+
+def _of_path(plan: PlanSection) -> Iterator[Contradiction]:
+    hdfs = plan.services.hdfs
+    if hdfs.at is None and "path" in hdfs.model_fields_set:
+        what = "path is a folder of an HDFS that runs already, and `at` does not say which"
+        yield ("services", "hdfs", "path"), what, "add for example `at: hdfs://namenode:9000`, or remove path"
+
+
+def _of_running(plan: PlanSection, layer: str) -> Iterator[Contradiction]:
+    """Yield what cannot be of a service that runs already."""
+    section = plan.services.hdfs if layer == "hdfs" else plan.services.hbase
+    place, name, at = ("services", layer), layer_of(layer).label, section.at or ""
+    for key in filter(section.model_fields_set.__contains__, OF_DAEMONS[layer]):
+        what = f"{key} is of daemons that a launch starts, and `at` names an {name} that runs already"
+        yield (*place, key), what, "remove it, or remove `at`"
+    if any(fabric.lab is not None for fabric in plan.fabrics.values()):
+        what = f"the lab of this plan is made for the run, and reaches no {name} outside of it"
+        yield (*place, "at"), what, "name hosts and their interfaces instead of a lab, or remove `at`"
+    elif isinstance(at, str) and len(plan.fabrics) > 1:
+        what = f"one {name} is reached over one fabric, and the plan has {len(plan.fabrics)}"
+        fix = f"write `at: {{{next(iter(plan.fabrics))}: '{at}'}}`, and others that run over the other fabrics"
+        yield (*place, "at"), what, fix
+    for fabric in () if isinstance(at, str) else at:
+        if fabric not in plan.fabrics:
+            yield (
+                (*place, "at", fabric),
+                f"there is no fabric {shown(fabric)} in this plan",
+                nearest(fabric, plan.fabrics),
+            )
 
 
 def _of_copies(layer: str, copies: int, datanode_count: int) -> Iterator[Contradiction]:

@@ -22,6 +22,8 @@ def parse_sizes(value: Any) -> tuple[int, ...]:
         return _range(value)
     if isinstance(value, str) and ".." in value:
         first, _, last = value.partition("..")
+        if last.startswith("."):
+            raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB: two dots stand between its ends")
         return _range({"from": first.strip(), "to": last.strip()})
     if isinstance(value, str | int) and not isinstance(value, bool):
         value = [value]

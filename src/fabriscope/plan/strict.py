@@ -15,13 +15,15 @@ LEAST_TIMEOUT_NS = 10**6
 LEAST_JOB_NS = 10**9
 
 
-def _at_least(least_ns: int) -> AfterValidator:
-    """Return the check of a duration that must not be shorter."""
+def _within(least_ns: int, most_ns: int | None = None) -> AfterValidator:
+    """Return the check of a duration that must be neither shorter nor longer."""
+    least, most = duration_words(least_ns), duration_words(most_ns or least_ns)
 
     def check(value: int) -> int:
         if value < least_ns:
-            least = duration_words(least_ns)
             raise ValueError(f"{duration_words(value)} is less than {least}: write {least} or more")
+        if most_ns is not None and value > most_ns:
+            raise ValueError(f"{duration_words(value)} is more than {most}: write {most} or less")
         return value
 
     return AfterValidator(check)
@@ -38,5 +40,9 @@ def _truth_or_name(value: Any) -> Any:
 Truth = StrictBool
 """Neither 1 nor `"true"`."""
 TruthOrName = Annotated[bool | str, BeforeValidator(_truth_or_name)]
-Timeout = Annotated[DurationNs, _at_least(LEAST_TIMEOUT_NS)]
-JobDuration = Annotated[DurationNs, _at_least(LEAST_JOB_NS)]
+Timeout = Annotated[DurationNs, _within(LEAST_TIMEOUT_NS)]
+JobDuration = Annotated[DurationNs, _within(LEAST_JOB_NS)]
+Budget = Annotated[DurationNs, _within(1)]
+StreamDuration = Annotated[DurationNs, _within(10**6, 600 * 10**9)]
+ProgramLimit = Annotated[DurationNs, _within(10**9, 7 * 24 * 3600 * 10**9)]
+"""Of one start of an application or a service."""

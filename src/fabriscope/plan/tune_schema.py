@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
 from fabriscope.model.errors import shown
 from fabriscope.plan.names import Label
 from fabriscope.plan.section import Section
-from fabriscope.plan.values import DurationNs, SizeBytes, as_list, one_setting
+from fabriscope.plan.strict import Budget
+from fabriscope.plan.values import SizeBytes, as_list, one_setting
 
 MOST_KNOBS = 16
 """Of a tuning: their two-level design of resolution IV has 32 configurations."""
@@ -61,6 +62,4 @@ class TuneSection(Section):
         max_length=MOST_KNOBS,
     )
     objective: ObjectiveSection = Field(description="what is to become faster")
-    budget: DurationNs = Field(
-        5 * 60 * 10**9, description="time of the tuning's launches, on top of the plan's budget", gt=0
-    )
+    budget: Budget = Field(5 * 60 * 10**9, description="time of the tuning's launches, on top of the plan's budget")

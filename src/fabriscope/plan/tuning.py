@@ -11,7 +11,7 @@ from fabriscope.model.foreign import is_digits
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import PlanSection
-from fabriscope.plan.settings import Readers, too_large_mtu
+from fabriscope.plan.settings import PAGE, Readers, misplaced, too_large_mtu
 from fabriscope.plan.tune_schema import MOST_VALUES, TuneSection
 
 _RANGE = re.compile(r"([^.\s]+)\s*\.\.\s*([^.\s]+)")
@@ -33,15 +33,16 @@ def contradictions(plan: PlanSection, knobs: Readers) -> Iterator[Contradiction]
     if tune is None:
         return
     yield from _of_whole(plan, tune)
+    yield from misplaced(("tune", "knobs"), tune.knobs, plan, tune.fabric or next(iter(plan.fabrics), ""))
     for name, values in tune.knobs.items():
         place = ("tune", "knobs", name)
         if name not in knobs:
-            yield place, f"there is no setting {shown(name)}", nearest(name, knobs)
+            yield place, f"there is no setting {shown(name)}", nearest(name, knobs, PAGE)
             continue
         try:
             found = _unfolded(values, knobs[name])
         except ValueError as error:
-            yield place, f"{name}: {error}", "docs/settings.md has the values of each"
+            yield place, f"{name}: {error}", f"{PAGE} has the values of each"
             continue
         fabric = plan.fabrics.get(tune.fabric or next(iter(plan.fabrics), ""))
         if name == "mtu" and fabric is not None and (wrong := too_large_mtu(fabric, max(map(int, found)))):

@@ -105,4 +105,4 @@ def datagrams(rest: str) -> tuple[dict[str, float | int], str]:
     percent = None if hit["share"] in ("nan", "-nan") else number(hit["share"], "the share of lost packets", "")
     if lost > total or (percent is not None and abs(100 * lost - percent * total) > total):
         raise ParseError(f"{lost} of {total} packets are said to be lost, and {hit['share']} %")
-    return {"jitter": number(hit["jitter"], "the jitter", ""), "packets": total, "lost": max(lost, 0)}, hit["after"]
+    return {"jitter": number(hit["jitter"], "the jitter", ""), "packets": total, "lost": lost}, hit["after"]

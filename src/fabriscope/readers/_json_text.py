@@ -40,7 +40,7 @@ def json_report(draft: Draft, program: str) -> Any:
             _not_json(draft, program, cause)
         else:
             what = error.what.removeprefix("it is no JSON: ")
-            what = "a whole number has thousands of digits" if what.startswith("Exceeds the limit") else what
+            what = "a whole number has thousands of digits" if what.startswith("a number in it has more") else what
             draft.problem(f"{program}'s report cannot be read: {what}", "refused", draft.place(_line_of(text, what)))
         return None
     if not isinstance(value, dict):

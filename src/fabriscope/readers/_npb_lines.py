@@ -11,7 +11,39 @@ VERIFIED, WRONG = "SUCCESSFUL", "UNSUCCESSFUL"
 _TOLERANCE = 1e-3
 
 
-def take(draft: Draft, line: str) -> tuple[str, dict[str, Value]] | None:
+class Repeats:
+    """Which repeat of a program comes next: they are counted from 0, and each has one result."""
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._begun = 0
+        """The line in which a program began that has said nothing more."""
+
+    def start(self, draft: Draft) -> None:
+        """Begin a program."""
+        self.end(draft)
+        self._next, self._begun = 0, draft.line
+
+    def end(self, draft: Draft) -> None:
+        """Note that a program has begun, and neither a result nor an error of it stands there."""
+        if self._begun:
+            draft.problem(f"the run of line {self._begun} has no result", "cut", self._begun)
+        self._begun = 0
+
+    def failed(self) -> None:
+        """Take a program's error, which stands for its results."""
+        self._begun = 0
+
+    def take(self, draft: Draft, number: int) -> None:
+        """Note the repeats that are missing before this one; raises ParseError for one that was there."""
+        if number < self._next:
+            raise ParseError(f"repeat {number} stands here, and repeat {self._next - 1} before it")
+        if number > self._next:
+            draft.problem(f"repeat {self._next} is missing before repeat {number}", "cut")
+        self._next, self._begun = number + 1, 0
+
+
+def take(draft: Draft, line: str, repeats: Repeats) -> tuple[str, dict[str, Value]] | None:
     """Return the kernel of a line, and what it says by the columns' heads in printed units; None without a result.
 
     Raises ParseError where it is no line of the kernels, or contradicts itself.
@@ -20,8 +52,12 @@ def take(draft: Draft, line: str) -> tuple[str, dict[str, Value]] | None:
     kind = told.at("type").text()
     if kind == "start":
         draft.version = draft.version or told.at("program_version").text()
+        repeats.start(draft)
     elif kind == "error":
         draft.problem(told.at("reason").text(), "said")
+        repeats.failed()
+    elif kind == "result" and (repeat := told.get("repeat")) is not None:
+        repeats.take(draft, repeat.whole())
     return (told.at("kernel").text().upper(), _result(told, draft)) if kind == "result" else None
 
 

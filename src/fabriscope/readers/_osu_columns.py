@@ -1,4 +1,7 @@
-"""The columns of the OSU micro-benchmarks' tables, by their heads: options add some, so that no place tells them."""
+"""The columns of the OSU micro-benchmarks' tables, by their heads: options add some, so that no place tells them.
+
+Heads may be in capitals or not, their units may not: a Mb is no MB.
+"""
 
 from __future__ import annotations
 
@@ -61,30 +64,32 @@ _KINDS = (
     _Kind(SIZE, r"(?:Message )?Size(?: ?\((?:B|bytes)\))?", "message_size_bytes", "size", "bytes",
           "of a message, or of a rank's share", kind="whole"),
     _Kind(OPERATION, "Operation", "operation", "operation", "", "what was done", kind="word"),
-    _Kind(LATENCY, r"(?:(?:Avg\.?|Average) )?Latency ?\(us\)", "latency_ns", "latency", "ns", _time, 1e3),
-    _Kind(LEAST, r"Min(?:imum)? Latency ?\(us\)", "time_ns_least_rank_mean", "least time", "ns",
+    _Kind(LATENCY, r"(?:(?:Avg\.?|Average) )?Latency ?\((?-i:us)\)", "latency_ns", "latency", "ns", _time, 1e3),
+    _Kind(LEAST, r"Min(?:imum)? Latency ?\((?-i:us)\)", "time_ns_least_rank_mean", "least time", "ns",
           lambda test: f"the least {_whose(test)}", 1e3),
-    _Kind(MOST, r"Max(?:imum)? Latency ?\(us\)", "time_ns_most_rank_mean", "most time", "ns",
+    _Kind(MOST, r"Max(?:imum)? Latency ?\((?-i:us)\)", "time_ns_most_rank_mean", "most time", "ns",
           lambda test: f"the most {_whose(test)}", 1e3),
     _Kind("iterations", "Iterations", "repetition_count", "iterations", "", "operations that were timed", kind="whole"),
-    _Kind(BANDWIDTH, r"(?:(?:Bi-)?Bandwidth ?\(MB/s(?:ec)?\)|MB/s)", "bandwidth_bytes_per_s", "bandwidth",
+    _Kind(BANDWIDTH, r"(?:(?:Bi-)?Bandwidth ?\((?-i:MB/s(?:ec)?)\)|(?-i:MB/s))", "bandwidth_bytes_per_s", "bandwidth",
           "bytes_per_s", _rate, 1e6),
     _Kind(RATE, "Messages/s", "message_rate_per_s", "message rate", "per_s", "bandwidth over the size of a message"),
     _Kind("operations", "Million ops/s", "operation_rate_per_s", "operation rate", "per_s", "operations a second", 1e6),
     _Kind(VALIDATION, "Validation", "validation", "validation", "", "whether the data arrived whole", kind="word"),
     _Kind("transmitted", "Transmit Size", "transmitted_bytes", "transmitted", "bytes",
           "what of a derived datatype's message is sent", kind="whole"),
-    _Kind(OVERALL, r"Overall ?\(us\)", "time_ns_overlapped", "overall", "ns",
+    _Kind(OVERALL, r"Overall ?\((?-i:us)\)", "time_ns_overlapped", "overall", "ns",
           "start, computing, tests and wait, the mean over the iterations and then over the ranks", 1e3),
-    _Kind(COMPUTE, r"Compute ?\(us\)", "compute_ns", "computing", "ns", "the computation without the tests", 1e3),
-    _Kind("start", r"(?:Coll\. Init|Init avg) ?\(us\)", "start_ns", "start", "ns", "the call that starts it", 1e3),
-    _Kind("test", r"MPI_Test ?\(us\)", "test_ns", "tests", "ns", "the calls that test while computing", 1e3),
-    _Kind("wait", r"(?:MPI_Wait|Wait avg) ?\(us\)", "wait_ns", "wait", "ns", "the call that waits at the end", 1e3),
-    _Kind(PURE, r"Pure Comm\. ?\(us\)", "time_ns_pure", "alone", "ns",
+    _Kind(COMPUTE, r"Compute ?\((?-i:us)\)", "compute_ns", "computing", "ns", "the computation without the tests", 1e3),
+    _Kind("start", r"(?:Coll\. Init|Init avg) ?\((?-i:us)\)", "start_ns", "start", "ns",
+          "the call that starts it", 1e3),
+    _Kind("test", r"MPI_Test ?\((?-i:us)\)", "test_ns", "tests", "ns", "the calls that test while computing", 1e3),
+    _Kind("wait", r"(?:MPI_Wait|Wait avg) ?\((?-i:us)\)", "wait_ns", "wait", "ns",
+          "the call that waits at the end", 1e3),
+    _Kind(PURE, r"Pure Comm\. ?\((?-i:us)\)", "time_ns_pure", "alone", "ns",
           "the operation alone, the mean over the iterations and then over the ranks", 1e3),
-    _Kind(LEAST_PURE, r"Min Comm\. ?\(us\)", "time_ns_pure_least_rank_mean", "least alone", "ns",
+    _Kind(LEAST_PURE, r"Min Comm\. ?\((?-i:us)\)", "time_ns_pure_least_rank_mean", "least alone", "ns",
           "alone, the least of the ranks' means", 1e3),
-    _Kind(MOST_PURE, r"Max Comm\. ?\(us\)", "time_ns_pure_most_rank_mean", "most alone", "ns",
+    _Kind(MOST_PURE, r"Max Comm\. ?\((?-i:us)\)", "time_ns_pure_most_rank_mean", "most alone", "ns",
           "alone, the most of the ranks' means", 1e3),
     _Kind(OVERLAP, r"Overlap ?\(%\)", "overlap_percent", "overlap", "percent",
           "share of the operation alone that computing hides, at least 0"),

@@ -27,10 +27,12 @@ _PIECE = re.compile(r"(?<![\w.:])\d[\d.]*\s+\d+\.\d|^[\s\d.]*$")
 _LEFT_OUT = re.compile(r"\s*(?:\.{2,9}|\u2026|\[\.\.\.\])\s*")
 """What somebody writes where he left out rows."""
 _RULER = re.compile(r"[\s|+=*_.\u2026-]*|`{3}\w*")
-BEGINS_WITH_NUMBER = re.compile(r"[\s|\u2502]*\d+(?![-\d.:/,])")
-"""And with no date and no time of day."""
+BEGINS_WITH_NUMBER = re.compile(r"[\s|\u2502]*\d+(?![-\d.:/,]|inputs\+)")
+"""And with no date, no time of day, and not with what GNU's time says of a program's files."""
 _LINES_BEHIND = 2
 """After the last row, in which the rest of one may stand."""
+_LEAST_NUMBERS = 3
+"""Of a line that may be a row of a table without its head."""
 
 
 class Rows(Protocol):
@@ -41,6 +43,17 @@ class Rows(Protocol):
     rows: list[tuple[int, dict[str, float | str]]]
     lines: list[int]
     """Of rows and their parts."""
+
+
+class Part(Protocol):
+    """What one rank wrote."""
+
+    @property
+    def rank(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def numbers(self) -> Sequence[int]: ...
 
 
 @dataclass(frozen=True)
@@ -78,9 +91,55 @@ def check(
         if others:
             yield f"among the rows of {table.name} stands what is none of them: {_shown(others)}", "noted", others[0][0]
         is_shortened = any(_LEFT_OUT.fullmatch(stray) for line, stray in strays if line < max(table.lines, default=0))
-        if among.missing is not None and table.rows and not parts and not is_shortened:
+        if among.missing is not None and table.rows and not is_shortened:
+            of_parts = [line for line, _ in parts]
             for line, what in among.missing(table, text):
-                yield what, "cut", line
+                if not _is_part(line, table, of_parts):
+                    yield what, "cut", line
+
+
+def _is_part(line: int, table: Rows, parts: Sequence[int]) -> bool:
+    """Return whether what is missing before that row, or behind the last one, may be a part that was told already."""
+    of_rows = [number for number, _ in table.rows]
+    before = max((number for number in of_rows if number < line), default=table.line)
+    return any(before < part < line or (part > line == of_rows[-1]) for part in parts)
+
+
+def odd(lines: Sequence[Wrong], tables: Sequence[Rows]) -> Iterator[tuple[str, Literal["cut", "noted"], int]]:
+    """Yield lines that have digits of another script: behind a table's head they may be rows of it."""
+    first = min((table.line for table in tables), default=math.inf)
+    kinds: tuple[Literal["cut"], Literal["noted"]] = ("cut", "noted")
+    for kind in kinds:
+        found = [one for one in lines if (one[0] >= first) is (kind == "cut")]
+        if found:
+            yield (
+                f"digits that are not ASCII's stand here, and no program prints them: {_shown(found)}",
+                kind,
+                found[0][0],
+            )
+
+
+def headless(
+    known: Sequence[Part], parts: Sequence[Part], tables: Sequence[Rows]
+) -> Iterator[tuple[str, Literal["cut"], int]]:
+    """Yield lines of ranks of which no head is known that look like rows which were read of other ranks."""
+    others = [part for part in parts if part.rank not in {one.rank for one in known}]
+    taken = {line for table in tables for line in table.lines} if others else set[int]()
+    shapes = {_shape(line) for part in known for number, line in _numbered(part) if number in taken} - {()}
+    for part in others if shapes else ():
+        found = [(number, line) for number, line in _numbered(part) if number not in taken and _shape(line) in shapes]
+        if found:
+            yield f"rows of rank {part.rank} stand under no head: {_shown(found)}", "cut", found[0][0]
+
+
+def _numbered(part: Part) -> Iterator[tuple[int, str]]:
+    return zip(part.numbers, part.text.splitlines(), strict=False)
+
+
+def _shape(line: str) -> tuple[bool, ...]:
+    """Return which words of a line are numbers; nothing of one that has less than three."""
+    are_numbers = tuple(word.lstrip("=+-")[:1].isdigit() for word in line.split())
+    return are_numbers if sum(are_numbers) >= _LEAST_NUMBERS else ()
 
 
 def _strays(table: Rows, among: Among, strays: Sequence[Wrong]) -> tuple[list[Wrong], list[Wrong]]:

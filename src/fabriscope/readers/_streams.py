@@ -4,7 +4,10 @@
     [rank 1] bytes   #sent   #ack                    torchrun and others
     [0] 65536   4.21                                 Hydra and Intel MPI, -prepend-rank
     0: 65536   4.21                                  srun --label
+    node1: 65536   4.21                              pdsh, clush
+    mpi-1  | 65536   4.21                            docker compose logs
     2026-11-24T10:00:00.123Z 65536   4.21            kubectl logs --timestamps
+    Nov 24 10:00:00 65536   4.21                     ts; journald, with host and program
 
 Lines of other ranks are left out; the numbers of a rank's own lines are kept, since they are those of the file.
 """
@@ -13,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from fabriscope.readers.work import MOST_LINES, line_count
 
@@ -23,18 +27,32 @@ _JUMP = re.compile("(?<=[0-9.])\x1b\\[[0-?]*[ -/]*[@-JL-ln-~](?=[0-9.])")
 """What moves or clears, between digits: they are of two numbers."""
 _MOST_ESCAPES = 1_000_000
 """A text that has more, eight in each line that is read, is read as it stands."""
+_SIGNS = dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ") | {0x2212: "-", 0xFEFF: ""}
+"""Blanks of web pages and of other scripts, and minus signs, which stand in logs that were copied from there; the marks
+with which files begin that were written one behind the other."""
 _ASCII = bytes(range(128))
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_YEAR = r"20(?:[0-3]\d|4[0-7])"
+"""Behind a clock that has the day of the week before it: behind another one a size may stand, such as 2048."""
 _TIME_STAMP = re.compile(
-    r"^[ \t]*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t](?=.*\S)", re.MULTILINE
+    rf"^[ \t]{{0,40}}(?:\[?\d{{4}}-\d\d-\d\d[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?\]?(?: stdout F)?"
+    rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ \d]\d {_CLOCK} {_YEAR}"
+    rf"|[A-Z][a-z]{{2}} [ \d]\d {_CLOCK}(?: \S{{1,64}} [\w./@-]{{1,64}}\[\d{{1,9}}\]:)?"
+    rf"|\[?{_CLOCK}\]?|\d{{10}}\.\d{{1,9}}|\d\d[./]\d\d[./]\d{{4}} {_CLOCK}(?: [AP]M)?)(?:[ \t]|$)",
+    re.MULTILINE,
 )
 _TAGS = (
     re.compile(r"\[(?:[\w.-]{0,80}@)?\d{1,9},(\d{1,9})\]<(?:stdout|stderr|stddiag)>:[ ]?"),
     re.compile(r"\[rank[ ]?(\d{1,9})\]:?[ ]?"),
     re.compile(r"\[(\d{1,9})\](?: |$)", re.MULTILINE),
     re.compile(r"[ ]{0,6}(\d{1,9}):(?: |$)", re.MULTILINE),
+    re.compile(r"(?!sockperf:)(?=[A-Z._-]{0,62}[a-z0-9])([A-Za-z][\w.-]{0,62})(?:: | {0,20}\| |:$)", re.MULTILINE),
 )
-_LEAST_SHARE = (0.0, 0.0, 0.8, 0.8)
+_OF_ROW_NUMBERS, _OF_HOSTS = _TAGS[3:]
+_LEAST_SHARE = (0.0, 0.0, 0.8, 0.8, 0.95)
 """Of the lines with text that have a tag: a bare number in brackets is a tag only where nearly all lines have one."""
+_LEAST_LINES = 5
+"""Of each host: a name and a colon on fewer lines is a label."""
 MOST_STREAMS = 64
 """Of ranks that are told apart; the lines of more are read as they stand."""
 _MOST_SHARED = 1 << 20
@@ -47,21 +65,57 @@ class Stream:
     """What one rank wrote, or all that cannot be told apart."""
 
     rank: str
-    """Its number; empty where none are told apart."""
+    """Its number, or the name of its host; empty where none are told apart."""
     text: str
     numbers: Sequence[int] = ()
     """Of the text's lines in the file, counted from 1; empty where they are those of the text."""
+    odd: Sequence[tuple[int, str]] = ()
+    """Lines of the file, with their numbers, in which digits of another script stood."""
+
+    @property
+    def told(self) -> tuple[str, int | str]:
+        """Return which rank it is, or which host, as a parameter of its tables says it."""
+        return ("rank", int(self.rank)) if self.rank.isdigit() else ("printed_by", self.rank)
 
 
 @lru_cache(maxsize=2)
 def streams(text: str) -> tuple[Stream, ...]:
     """Return what each rank wrote; of a log that tells none apart, or of more lines than are read, the whole."""
     text = _ESCAPE.sub("", _JUMP.sub(" ", text)) if 0 < text.count("\x1b") < _MOST_ESCAPES else text
-    text = text if text.isascii() else _without_foreign_digits(text)
+    text = text if text.isascii() else text.translate(_SIGNS)
+    text = text.replace("\t", " ")  # an editor, or a copy, has put them there
+    text = _without_returns(text) if "\r" in text else text
+    digits = set[str]() if text.isascii() else _foreign_digits(text)
+    if not digits:
+        return _streams(text)
+    odd = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not digits.isdisjoint(line)]
+    parts = _streams(text.translate(dict.fromkeys(map(ord, digits), "\ufffd")))
+    own = (set(part.numbers) for part in parts)
+    return tuple(
+        replace(part, odd=[one for one in odd if not its or one[0] in its])
+        for part, its in zip(parts, own, strict=True)
+    )
+
+
+def _without_returns(text: str) -> str:
+    """Return a text whose lines end alike, in which a line that was written over by the same one stands once.
+
+    As many lines as before: what ends a line alone may be a terminal's return, or the end of lines of an old system.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    if len(lines) > 1 and line_count(text) <= MOST_LINES:
+        for place, line in enumerate(lines):
+            parts = line.split("\r")
+            if len(parts) > 1:
+                kept = [part if part != after else "" for part, after in pairwise(parts)]
+                lines[place] = "\r".join([*kept, parts[-1]])
+    return "\n".join(lines).replace("\r", "\n")
+
+
+def _streams(text: str) -> tuple[Stream, ...]:
     if line_count(text) > MOST_LINES:  # a JSON report, or too long
         return (Stream("", text),)
-    if text.count("\n") and sum(1 for _ in _TIME_STAMP.finditer(text)) * 2 > text.count("\n"):
-        text = _TIME_STAMP.sub("", text)
+    text = _without_stamps(text)
     lines = text.splitlines(keepends=True)
     for tag, least in zip(_TAGS, _LEAST_SHARE, strict=True):
         parts = _by_rank(lines, tag, least)
@@ -70,11 +124,17 @@ def streams(text: str) -> tuple[Stream, ...]:
     return (Stream("", text),)
 
 
-def _without_foreign_digits(text: str) -> str:
-    """Return a text without digits of other scripts, which no program prints: a reader would take them for digits."""
+def _without_stamps(text: str) -> str:
+    """Return a text without the time before each line, where more than half of its lines have one."""
+    if text.count("\n") and sum(1 for _ in _TIME_STAMP.finditer(text)) * 2 > text.count("\n"):
+        return _TIME_STAMP.sub("", text)
+    return text
+
+
+def _foreign_digits(text: str) -> set[str]:
+    """Return the digits of other scripts in a text, which no program prints: a reader would take them for digits."""
     signs = set(text.encode("utf-8", "replace").translate(None, _ASCII).decode("utf-8", "replace"))
-    digits = {ord(sign): "\ufffd" for sign in signs if sign.isdecimal()}
-    return text.translate(digits) if digits else text
+    return {sign for sign in signs if sign.isdecimal()}
 
 
 def _by_rank(lines: list[str], tag: re.Pattern[str], least_share: float) -> tuple[Stream, ...]:
@@ -83,16 +143,18 @@ def _by_rank(lines: list[str], tag: re.Pattern[str], least_share: float) -> tupl
     count = sum(hit is not None for hit in hits)
     if not count or count < least_share * sum(bool(line.strip()) for line in lines):
         return ()
-    if tag is _TAGS[-1] and any(map(_NETPIPE_ROW.match, lines)):
+    ranks = sorted({hit[1] for hit in hits if hit}, key=lambda rank: (int(rank) if rank.isdigit() else 0, rank))
+    if tag is _OF_ROW_NUMBERS and any(map(_NETPIPE_ROW.match, lines)):
+        return ()
+    if tag is _OF_HOSTS and len(ranks) * _LEAST_LINES > count:
         return ()
     bare = [line[hit.end() :] if hit else line for line, hit in zip(lines, hits, strict=True)]
-    ranks = sorted({hit[1] for hit in hits if hit}, key=int)
     shared = sum(len(line) for line, hit in zip(lines, hits, strict=True) if not hit)
     if len(ranks) == 1 or len(ranks) > MOST_STREAMS or shared * len(ranks) > _MOST_SHARED + sum(map(len, lines)):
-        return (Stream("", "".join(bare)),)
+        return (Stream("", _without_stamps("".join(bare))),)
     parts: dict[str, tuple[list[str], list[int]]] = {rank: ([], []) for rank in ranks}
     for number, (line, hit) in enumerate(zip(bare, hits, strict=True), 1):
         for own, numbers in (parts[hit[1]],) if hit else parts.values():
             own.append(line)
             numbers.append(number)
-    return tuple(Stream(rank, "".join(own), numbers) for rank, (own, numbers) in parts.items())
+    return tuple(Stream(rank, _without_stamps("".join(own)), numbers) for rank, (own, numbers) in parts.items())

@@ -298,9 +298,13 @@ class Reader:
                     draft.problem(*problem)
             except ParseError as error:
                 draft.problem(error.what, "refused")
+            for problem in _rows.odd(part.odd, draft.tables[before:]):
+                draft.problem(*problem)
             if part.rank:
                 for table in draft.tables[before:]:
-                    table.parameters.append(Parameter("rank", int(part.rank)))
+                    table.parameters.append(Parameter(*part.told))
+        for problem in _rows.headless(known, parts, draft.tables):
+            draft.problem(*problem)
         return draft.document(self.name, self.terms)
 
 

@@ -39,10 +39,10 @@ _COLUMNS = {
         Column("Mxfers/sec", "message_rate_per_s", "message rate", "per_s", "transfers over the time", 1e6),
     )
 }
-_HEAD = re.compile(r"\s*(?:name\s+)?bytes\s+(?:#sent\s+#ack|iters)\s.*")
+_HEAD = re.compile(r"\s*(?:name\s+)?bytes\s+(?:#sent\s+#a|iters\s+t).*")
 _ROW = re.compile(r"\s*(?:[a-z]\w{0,40}\s+)?\d+[kmgt]?\s+=?\d.*")
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([kmgtb]?)")
-_ERROR = re.compile(r"\s*(?:fi_\w{1,40}\(\): .*|.*: ret=-\d+ .*|\[error\].*)")
+_ERROR = re.compile(r"\s*(?:fi_\w{1,40}\(\): |\[error\]).*|.*: ret=-\d+ .*")
 _TOLERANCE = 0.01
 _DEFAULT_SIZES = (64, 256, 1 << 10, 4 << 10, 64 << 10, 1 << 20)
 
@@ -56,6 +56,8 @@ def _fill(draft: Draft) -> None:
             unknown = next((word for word in words if word not in _COLUMNS), None)
             if unknown is not None:
                 raise ParseError(f"the column {shown(unknown)} is not known")
+            if "MB/sec" not in words:
+                raise ParseError(f"the head of a table ends before its rate: {shown(' '.join(words))}")
             _end(draft)
             heads, rows = words, Rows()
             draft.table("fabtests", [_COLUMNS[head] for head in heads])
@@ -115,9 +117,7 @@ def _terms(_table: str) -> Terms:
     )
 
 
-_SIGNATURE = re.compile(
-    r"^[^\n]{0,40}bytes\s{1,20}(?:#sent\s{1,20}#ack|iters)\s{1,20}total\s{1,20}time\s{1,20}MB/sec", re.MULTILINE
-)
+_SIGNATURE = re.compile(r"^[^\n]{0,40}bytes\s{1,20}(?:#sent\s{1,20}#a|iters\s{1,20}t)", re.MULTILINE)
 
 
 def _missing(table: _rows.Rows, _text: str) -> Iterator[_rows.Wrong]:
@@ -131,4 +131,6 @@ def _missing(table: _rows.Rows, _text: str) -> Iterator[_rows.Wrong]:
 
 _PART = re.compile(r"\s*(?:[a-z]\w{0,40}\s+)?\d+[kmgt]?\s+=?\d|\s*\d")
 _AMONG = _rows.Among(re.compile(r"\s*bytes "), _PART, _missing)
-READER = Reader("fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms, ("MB/sec",), among=_AMONG)
+READER = Reader(
+    "fabtests", "fi_pingpong, fabtests' benchmarks", _SIGNATURE, _fill, _terms, ("#sent", "iters"), among=_AMONG
+)

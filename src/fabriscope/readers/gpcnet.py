@@ -87,6 +87,8 @@ def _fill(draft: Draft) -> None:
                 draft.table(" ".join(cells[0].split()).replace("( ", "("))
                 heads, rows = [], Rows()
                 is_done |= "Key Results" in cells[0] or "Isolated Network Tests" in cells[0]
+            elif cells[0] == "Name" and (not draft.tables or draft.tables[-1].rows):
+                raise ParseError("the head of a table stands under no title of its own")
             elif cells[0] in ("Name", "") and draft.tables:
                 heads = cells if cells[0] == "Name" or len(cells) == len(heads) else ["Name", *cells[1:]]
             elif draft.tables:

@@ -58,8 +58,8 @@ _PARAMETERS = {
 _OFFICIAL = "Final Summary::Official results execution time (sec) must be at least"
 _NAME = re.compile(r"\s*HPCG-Benchmark(?: version: (\S{1,20}))?\s*")
 _VERSION = re.compile(r"\s*version=(\S{1,20})\s*")
-_PATH = re.compile(r"\s*([\w#/& .()-]{1,60}(?:::[^=:]{1,90}){0,3})=(|.*\S)\s*")
-_YAML = re.compile(r"(\s*)([^:=]{1,90}): ?(|.*\S)\s*")
+_PATH = re.compile(r"\s*(?!\s)([\w#/& .()-]{1,60}(?:::[^=:]{1,90}){0,3})=(|.*\S)\s*")
+_YAML = re.compile(r"(\s*)(?!\s)([^:=]{1,90}): ?(|.*\S)\s*")
 _CONSOLE_RATE = re.compile(r"\s*(SpMV|SymGS|total|final)\s+=\s+(\S+) GF \(.*GB/s.*")
 _CONSOLE_SECONDS = re.compile(r"\s*Total Time: (\S+) sec\s*")
 _TOLERANCE = 0.001

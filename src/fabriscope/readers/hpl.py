@@ -32,7 +32,8 @@ _COMPLAINT = re.compile(r"\s*[1-9]\d* tests skipped .*|HPL ERROR.*|\s*>>> .* <<<
 _THRESHOLD = re.compile(r".*pass if scaled residuals are less than\s+(\S+)\s*")
 _HPCC_SECTION = re.compile(r"Begin of \w+ section\.")
 _FINISHED = re.compile(r"Finished\s+(\d{1,9}) tests with the following results:\s*")
-_COUNT = re.compile(r"\s+(\d{1,9}) tests (completed and passed|completed and failed|completed without|skipped)\b.*")
+_COUNT = re.compile(r"(\d{1,9}) tests (completed and passed|completed and failed|completed without|skipped)\b.*")
+_HEADS = [column.head for column in COLUMNS[:7]]
 _BANNER_LINES = 4
 """NVIDIA's banner is followed by that of HPL itself."""
 RATE_TOLERANCE = 0.002
@@ -47,9 +48,10 @@ def fill(draft: Draft) -> None:
     threshold, begun, first, finished, counts = math.inf, 0, 0, -1, dict[str, int]()
     checks: dict[int, int] = {}
     """By how many rows stand before."""
-    for line in draft.lines():
-        words = line.replace(",", ".").split()[:7]
-        if version := _VERSION.match(line):
+    for indented, line in ((one, one.strip()) for one in draft.lines()):
+        words = line.replace(",", ".").split()
+        _check_heads(words)
+        if version := _VERSION.match(indented):
             draft.version = draft.version or version[1]
             if begun and draft.line - begun > _BANNER_LINES:
                 draft.problem(f"the run of line {begun} ends before its tests do: another one begins here", "cut")
@@ -60,7 +62,7 @@ def fill(draft: Draft) -> None:
             draft.parameter(setting[1], setting[2])
         elif stated := _THRESHOLD.fullmatch(line):
             threshold = float(COLUMNS[7].printed(stated[1].replace(",", ".")))
-        elif len(words) == 7 and re.fullmatch(r"W[RC]\d\w*", words[0]):
+        elif len(words) >= 7 and re.fullmatch(r"W[RC]\d\w*", words[0]):
             draft.row(_run(words))
         elif residual := _RESIDUAL.fullmatch(line):
             if not rows:
@@ -82,6 +84,12 @@ def fill(draft: Draft) -> None:
         draft.problem("the log ends before the tests do", "cut")
 
 
+def _check_heads(words: Sequence[str]) -> None:
+    """Raise ParseError for a head whose columns are not those that are known; what is no head is none of them."""
+    if words[:1] == ["T/V"] and words[1:2] != [":"] and words[: len(_HEADS)] != _HEADS:
+        raise ParseError(f"the columns {shown(' '.join(words))} are not those that are known")
+
+
 def _tell_lost(draft: Draft, rows: _Rows, checks: Mapping[int, int]) -> None:
     """Note runs whose residuals are not checked, and residuals of runs whose rows are missing."""
     for line_number in (line_number for line_number, values in rows if "check" not in values):
@@ -92,7 +100,9 @@ def _tell_lost(draft: Draft, rows: _Rows, checks: Mapping[int, int]) -> None:
 
 def _run(words: Sequence[str]) -> dict[str, Value]:
     """Return what the line of a run says; raises ParseError unless its time and its rate say the same."""
-    printed = printed_row(COLUMNS[:7], words)
+    if words[7:] and not words[7].startswith("("):  # the rate of each device, which NVIDIA's prints
+        raise ParseError(f"the row {' '.join(words)} has {len(words)} words, and its table has 7")
+    printed = printed_row(COLUMNS[:7], words[:7])
     n, (time_s, rate) = float(printed["N"]), words[5:7]
     if not (exactly(n * n * (2 / 3 * n + 3 / 2) / 1e9) / span(time_s)).meets(span(rate), RATE_TOLERANCE):
         raise ParseError(f"{words[0]} of N = {n:.0f} in {printed['Time']} s is not {printed['Gflops']} Gflop/s")

@@ -10,8 +10,8 @@
            #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
                64          100         0.65        60.77        42.41
 
-A megabyte is 10^6 bytes; of time and rate, which both have two decimals, the finer gives both. IMB-RMA says in which
-mode a test runs (`#    MODE: NON-AGGREGATE`): that is part of the table's name.
+A megabyte is 10^6 bytes, before 2018 2^20; of time and rate, which both have two decimals, the finer gives both.
+IMB-RMA says in which mode a test runs (`#    MODE: NON-AGGREGATE`): that is part of the table's name.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers import _rows
-from fabriscope.readers._tables import finer
+from fabriscope.readers._tables import finer, is_row
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, printed_row
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
 
@@ -58,10 +59,17 @@ COLUMNS = {
 }  # fmt: skip
 _MESSAGES = {"Sendrecv": 2, "Exchange": 4}
 """Test to the messages of an operation, all of whose bytes over `t_max` are its rate."""
-_VERSION = re.compile(r"Intel\(R\) MPI Benchmarks (?P<version>[\w.]+(?: Update \d+)?)")
+_VERSION = re.compile(r"Intel ?\(R\) MPI Benchmarks?(?: Suite V| )(?P<version>\d[\w.]*(?: Update \d+)?)")
+_FIRST_DECIMAL = 2018
+"""The version since which a Mbyte has 10^6 bytes; earlier ones, from 2.3 to 2017, print 2^20."""
 _HEAD = re.compile(r"# Benchmarking (?P<test>[\w-]+)\s*")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
-_MOST_LENGTH = re.compile(r"^# Maximum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
+_MOST_LENGTH = re.compile(r"^[ ]{0,40}# Maximum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
+_CALLED = re.compile(r"^[ ]{0,40}# Calling sequence was:\s{1,40}((?:[ ]{0,40}#.{0,500}\n){1,9})", re.MULTILINE)
+_LOG = re.compile(r"-msglog[ =](?:(\d{1,2}):)?\d")
+"""The power of 2 that is the least size behind 0."""
+_CHOOSES = re.compile(r"-(?:msglen|msgsize|input|data_type|red_data_type|contig_type)\b")
+_REDUCES = re.compile("[Rr]educe|Accumulate|Get_accumulate")
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\s*")
 
 
@@ -70,7 +78,7 @@ def _fill(draft: Draft) -> None:
     draft.version = version["version"] if version else None
     table: TableDraft | None = None
     first_lines: dict[tuple[int, Value], int] = {}
-    begun = 0
+    begun, untitled = 0, False
     for line in draft.lines():
         words = line.split()
         if _VERSION.search(line):
@@ -79,30 +87,38 @@ def _fill(draft: Draft) -> None:
             begun, table = draft.line, None
         elif LAST_LINE in line:
             begun = 0
-        elif head := _HEAD.fullmatch(line):
+        elif head := _HEAD.fullmatch(line.strip()):
             table = draft.table(head["test"])
         elif table is None:
-            continue
-        elif mode := _MODE.fullmatch(line):
+            if not untitled and (words[:2] == [SIZE, REPETITIONS] or (begun and is_row(words))):
+                untitled = True
+                draft.problem("rows of an IMB table stand under no '# Benchmarking'", "cut")
+        elif mode := _MODE.fullmatch(line.strip()):
             table.name = f"{table.name.split()[0]} {mode['mode']}"
-        elif processes := _PROCESSES.fullmatch(line):
+        elif processes := _PROCESSES.fullmatch(line.strip()):
             table.parameters.append(Parameter("process_count", int(processes[1])))
         elif words[:1] in ([SIZE], [REPETITIONS]):
-            table.columns = _columns(table, words)
+            table.columns = _columns(table, words, draft.version)
         elif words[:1] == ["="]:
             continue  # MPICH's frame around what it says of a job that did not end well
         elif table.columns and words and not words[0].startswith("#"):
             _row(draft, table, words, first_lines)
     for empty in (table for table in draft.tables if table.columns and not table.rows):
         draft.problem(f"{empty.name} has no row", "cut", empty.line)
+    with_mode = {table.name.split()[0] for table in draft.tables if " " in table.name}
+    for without in (table for table in draft.tables if table.name in with_mode):
+        draft.problem(f"{without.name} says no mode, and another table of it does", "cut", without.line)
     if begun or LAST_LINE not in draft.text:
         draft.problem(f"the log ends before {LAST_LINE!r}", "cut")
 
 
-def _columns(table: TableDraft, words: list[str]) -> tuple[Column, ...]:
+def _columns(table: TableDraft, words: list[str], version: str | None) -> tuple[Column, ...]:
     if table.columns or not set(words) <= set(COLUMNS) or len(set(words)) < len(words):
         raise ParseError(f"{table.name} has the columns {' '.join(words)}")
-    return tuple(COLUMNS[word] for word in words)
+    year = re.match(r"\d{1,9}", version or "")
+    is_binary = year is not None and int(year[0]) < _FIRST_DECIMAL
+    known = COLUMNS | ({RATE: replace(COLUMNS[RATE], factor=float(1 << 20))} if is_binary else {})
+    return tuple(known[word] for word in words)
 
 
 def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tuple[int, Value], int]) -> None:
@@ -117,11 +133,12 @@ def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tu
         raise ParseError(f"{table.name} of {size} B is the mean of no repetition")
     spans = {column.head: span(word) for column, word in zip(table.columns, words, strict=True)}
     _check_order(table, spans, printed)
-    _check_rate(table.name, int(size), spans, printed)
+    megabyte = next((column.factor for column in table.columns if column.head == RATE), 1e6)
+    _check_rate(table.name, int(size), spans, printed, megabyte)
     _check_overlap(table.name, spans, printed)
     derived = ""
     if TIME in printed and RATE in printed:
-        time_us, rate, is_by_rate = finer(float(printed[TIME]), float(printed[RATE]), float(size))
+        time_us, rate, is_by_rate = finer(float(printed[TIME]), float(printed[RATE]), float(size) * 1e6 / megabyte)
         printed |= {TIME: time_us, RATE: rate}
         derived = COLUMNS[TIME if is_by_rate else RATE].name
     draft.row(printed, derived=derived)
@@ -148,11 +165,11 @@ def _check_order(table: TableDraft, spans: Mapping[str, Span], printed: Mapping[
         raise ParseError(f"{table.name} has a mean of {mean_us} usec between {least_us} and {most_us} usec{of}")
 
 
-def _check_rate(name: str, size: int, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:
+def _check_rate(name: str, size: int, spans: Mapping[str, Span], printed: Mapping[str, Value], megabyte: float) -> None:
     """Raise ParseError where a rate is not what the time, or the messages, of its row come to."""
     if RATE not in spans:
         return
-    count, moved = _MESSAGES.get(name), exactly(float(size))
+    count, moved = _MESSAGES.get(name), exactly(size * 1e6 / megabyte)
     if MESSAGE_RATE in spans and not (moved * spans[MESSAGE_RATE] * 1e-6).meets(spans[RATE]):
         what = f"{printed[MESSAGE_RATE]} messages of {size} B a second"
     elif TIME in spans and not (moved / spans[TIME]).meets(spans[RATE]):
@@ -161,7 +178,7 @@ def _check_rate(name: str, size: int, spans: Mapping[str, Span], printed: Mappin
         what = f"{count} messages of {size} B in {printed[MOST_TIME]} usec"
     else:
         return
-    raise ParseError(f"{what} are not {printed[RATE]} Mbytes/sec of 10^6 bytes")
+    raise ParseError(f"{what} are not {printed[RATE]} Mbytes/sec of {'10^6' if megabyte == 1e6 else '2^20'} bytes")
 
 
 def _check_overlap(name: str, spans: Mapping[str, Span], printed: Mapping[str, Value]) -> None:
@@ -193,6 +210,14 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
     if "# Message lengths were user defined" in text or _rows.SIZE not in table.rows[-1][1]:
         return
     yield from _rows.doubling(table)
+    first = next((row for row in table.rows if row[1].get(_rows.SIZE)), None)
+    called = _CALLED.findall(text)
+    powers = {int(power or 0) for power in _LOG.findall(called[0])} if len(called) == 1 else ()
+    least = max(4 if _REDUCES.search(table.name) else 1, 1 << min(max(powers, default=0), 30))
+    if first and first is not table.rows[0] and len(called) == 1 and not _CHOOSES.search(called[0]):
+        size = float(first[1][_rows.SIZE])
+        if table.rows[0][1].get(_rows.SIZE) == 0 and size > least and size == 2 ** round(math.log2(size)):
+            yield first[0], f"{table.name} has no row of {least} B between 0 and {size:.0f} B"
     most, last = _MOST_LENGTH.search(text), float(table.rows[-1][1][_rows.SIZE])
     if most is not None and len(table.rows) > 1 and last < float(most[1]) == 2 ** round(math.log2(float(most[1]) or 1)):
         yield table.rows[-1][0], f"{table.name} ends at {last:.0f} B, and the longest message has {most[1]} B"
@@ -201,7 +226,7 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
 READER = Reader(
     "imb",
     "IMB-MPI1, IMB-NBC, IMB-RMA",
-    re.compile(r"Intel\(R\) MPI Benchmarks |^# Benchmarking \w", re.MULTILINE),
+    re.compile(r"Intel\(R\) MPI Benchmarks |^[ ]{0,40}# Benchmarking \w", re.MULTILINE),
     _fill,
     _terms,
     ("Intel(R) MPI Benchmarks", "# Benchmarking "),

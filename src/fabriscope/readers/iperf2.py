@@ -39,6 +39,7 @@ _BEGIN = re.compile(
 _CONNECTED = re.compile(r"\s*\[ *(\*?\d{1,9})\] local \S+ port \d+ .*?connected with (\S+) port \d+.*")
 _SERVER_REPORT = re.compile(r"\s*\[ *(\d{1,9})\] Server Report:\s*")
 _WINDOW = re.compile(r"\s*(?:TCP window|UDP buffer) size: (|.*\S)\s*")
+_OUT_OF_ORDER = "datagrams received out-of-order"
 _COMPLAINT = re.compile(
     r"\s*(?:(?:connect|write|read) failed: .*|\[ *\d+\] WARNING: did not receive ack.*|iperf: .*error.*)"
 )
@@ -79,15 +80,26 @@ def _fill(draft: Draft) -> None:
             session.row_count += 1
             draft.work.hold_rows(session.row_count)
             moved = _iperf.moved(hit, draft.line)
+            if _is_untold_report(session, moved):
+                draft.problem(f"stream {moved.stream} has a row of the server's under no 'Server Report:'", "cut")
+                session.far.add(moved.stream)
             end = "the far end" if moved.stream in session.far else "this end"
             session.rows.setdefault((moved.stream.lstrip("*"), end), []).append(moved)
-        elif _iperf.NEARLY_ROW.fullmatch(line) and "-PDF" not in line:
+        elif _iperf.NEARLY_ROW.fullmatch(line) and "-PDF" not in line and not line.rstrip().endswith(_OUT_OF_ORDER):
             draft.problem(f"a row that cannot be read: {shown(line.strip())}", "cut")
         elif (head := _HEAD.fullmatch(line)) and not _KNOWN_HEADS.fullmatch(head[1]):
             raise ParseError(f"the columns {shown(head[1].strip())} are not known")
         elif _COMPLAINT.fullmatch(line):
             draft.problem(f"iperf says: {shown(line.strip())}", "said")
     _end(draft, session)
+
+
+def _is_untold_report(session: _Session, row: Moved) -> bool:
+    """Return whether a row tells of lost datagrams behind one of the same stream that does not: the far end's."""
+    before = session.rows.get((row.stream, "this end"), [])[-1:]
+    return row.stream not in session.far and any(
+        _iperf.datagrams(row.rest)[0] and not _iperf.datagrams(one.rest)[0] for one in before
+    )
 
 
 def _end(draft: Draft, session: _Session) -> None:
@@ -100,7 +112,7 @@ def _end(draft: Draft, session: _Session) -> None:
             draft.problem(f"the server's report of stream {stream} has no row", "cut")
     if not session.rows:
         return
-    wholes = {key: _whole(draft, rows) for key, rows in session.rows.items()}
+    wholes = {key: _whole(draft, rows, is_report=key[1] == "the far end") for key, rows in session.rows.items()}
     sums = {key: whole for key, whole in wholes.items() if key[0].startswith(SUM)}
     parts = {key: whole for key, whole in wholes.items() if key not in sums}
     _intervals(draft, session, wholes)
@@ -124,13 +136,16 @@ def _intervals(draft: Draft, session: _Session, wholes: dict[tuple[str, str], Mo
         _row(draft, stream, end, row)
 
 
-def _whole(draft: Draft, rows: list[Moved]) -> Moved | None:
-    """Return the row of a stream's whole time; None, with a problem, where there are intervals alone."""
+def _whole(draft: Draft, rows: list[Moved], *, is_report: bool) -> Moved | None:
+    """Return the row of a stream's whole time; None, with a problem, where there are intervals alone.
+
+    A server's report has that row alone; else the whole time of a single interval is that interval.
+    """
     longest = max(rows, key=lambda row: (row.seconds, row.line))
     last_s = max(row.end_s for row in rows)
     counts = Counter((row.start_s, row.end_s) for row in rows)
     twice = next((row for row in rows if counts[row.start_s, row.end_s] > 1), None)
-    if twice is not None and len(counts) > 1:  # the whole time of a single interval is that interval
+    if twice is not None and (is_report or len(rows) > 2 or len(counts) > 1):
         raise ParseError(f"stream {longest.stream} has {twice.start_s:g} to {twice.end_s:g} s twice")
     has_whole = longest.start_s <= rows[0].start_s and longest.end_s >= last_s
     inside = sorted((row for row in rows if row is not longest or not has_whole), key=lambda row: row.start_s)
@@ -146,9 +161,7 @@ def _whole(draft: Draft, rows: list[Moved]) -> Moved | None:
         draft.problem(f"stream {longest.stream} has intervals and no row of its whole time", "cut", rows[0].line)
         return None
     again = [row for row in rows if (row.start_s, row.end_s) == (longest.start_s, longest.end_s)]
-    if len(again) > 1 and any(
-        (row.bytes_value, row.rate_bytes_per_s) != (longest.bytes_value, longest.rate_bytes_per_s) for row in again
-    ):
+    if len({(row.bytes_value, row.rate_bytes_per_s, _iperf.datagrams(row.rest)[0].get("lost")) for row in again}) > 1:
         raise ParseError(f"stream {longest.stream} has two rows of its whole time, in line {again[0].line} too")
     return longest
 
@@ -161,13 +174,15 @@ def _is_sum(draft: Draft, total: Moved, parts: dict[tuple[str, str], Moved | Non
         return True
     streams = sum(part.bytes_value for part in known)
     draft.problem(
-        f"[SUM] has {total.bytes_value:.0f} bytes, and its streams {streams:.0f}: it is left out", "said", total.line
+        f"[SUM] has {total.bytes_value:.0f} bytes, and its streams {streams:.0f}: it is left out", "refused", total.line
     )
     return False
 
 
 def _row(draft: Draft, stream: str, end: str, row: Moved) -> None:
     more, _ = _iperf.datagrams(row.rest)
+    if more.get("lost", 0) < 0:  # datagrams that came twice, or late
+        draft.problem(f"{more.pop('lost')} datagrams are said to be lost: that number is left out", "refused", row.line)
     printed: dict[str, Value] = {"stream": stream, "end": end, "seconds": row.seconds, "bytes": row.bytes_value}
     draft.row({**printed, "rate": row.rate_bytes_per_s, **more}, line=row.line)
 

@@ -70,6 +70,8 @@ def documents(text: str, readers: Mapping[str, Reader], name: str, program: str 
 
     Raises ParseError where nobody knows the log, or nothing stands in it that is a result or a failure.
     """
+    if not text.strip():
+        raise ParseError("it is empty", where=name)
     names = [program] if program else [one for one in sorted(readers) if readers[one].recognises(text)]
     if not names:
         known = ", ".join(f"{one} ({readers[one].reads})" for one in sorted(readers))

@@ -31,6 +31,7 @@ from fabriscope.readers.base import Column, Draft, Reader, Value
 
 _HEAD = re.compile(r"#\s+size\s+count\b.*\balgbw\s+busbw\b.*")
 _UNITS = re.compile(r"#\s+\(\S+\)\s+\(elements\).*")
+_SWAPPED = re.compile(r"#\s+in-place\s+out-of-place")
 _UNITS_OF_HALF = (["(us)", "(GB/s)", "(GB/s)"], ["(us)", "(GB/s)", "(GB/s)", "(us)", "(us)", "(us)", "(%)"])
 _VERSION = re.compile(r"#\s+[nr]ccl-tests version:? (\S{1,40}).*")
 _STARTING = re.compile(r"#\s+Collective test starting: (\S{1,60})\s*")
@@ -124,6 +125,11 @@ def _fill(draft: Draft) -> None:
             draft.table(test.name, columns)
             for key, value in test.parameters().items():
                 draft.table_parameter(key, value)
+            if draft.version and test.name == _Test.name:
+                draft.problem("a table stands under no name of its collective, which this version prints", "cut")
+            test = _Test()
+        elif _SWAPPED.fullmatch(text):
+            raise ParseError("in-place stands before out-of-place, which no version of nccl-tests prints")
         elif sweep is not None and _UNITS.fullmatch(text):
             _check_units([word for word in text.lstrip("#").split() if word[0] == "("])
         elif sweep is not None and _take(draft, sweep, text):

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterator
 
 from fabriscope.model.errors import ParseError
-from fabriscope.model.foreign import whole
+from fabriscope.model.foreign import shown, whole
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers import _marks, _rows
 from fabriscope.readers._tables import finer
@@ -46,6 +46,13 @@ COLUMNS = (
 _ROW = re.compile(r"\s*(\d+):\s+(\d+) bytes\s+(\d+) times -->\s+(\S+) Mbps in\s+(\S+) usec\s*")
 _ROW_START = re.compile(r"\s*\d+:\s+(?P<size>\d+) bytes")
 _BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<receive>\d+) bytes")
+
+
+def _broken(line: str, size: str) -> str:
+    """Return what is wrong with a row that is none of NetPIPE's: it stops there, or says something else."""
+    if not re.search(r"-->\s*[\d.]", line):
+        return f"it died in {size}"
+    return f"the row of {size} is not whole, or in units that are not known: {shown(line.strip())}"
 
 
 def _fill(draft: Draft) -> None:
@@ -81,7 +88,7 @@ def _fill(draft: Draft) -> None:
             derived = COLUMNS[3 if is_by_rate else 2].name
             draft.row(printed | {"usec": time_us, "Mbps": rate}, derived=derived)
         elif start := _ROW_START.match(line):
-            draft.problem(f"it died in {start['size'][:20]} B", "cut")
+            draft.problem(_broken(line, f"{start['size'][:20]} B"), "cut")
             break
 
 
@@ -134,7 +141,7 @@ def _fill_5(draft: Draft) -> None:
             if "failures" in rest:
                 draft.problem(f"NetPIPE says:{rest}", "said")
         elif start := _ROW_5_START.match(line):
-            draft.problem(f"it died in {start[2]} {start[3]}", "cut")
+            draft.problem(_broken(line, f"{start[2]} {start[3]}"), "cut")
             break
 
 

@@ -75,11 +75,12 @@ _NAMED = re.compile(r"(?:^|[\s/])(bt|cg|ep|ft|is|lu|mg|sp|ua|dc|dt)[ .]([SWA-F])
 
 def _fill(draft: Draft) -> None:
     block: Block | None = None
-    begun, lines, usual = 0, dict[str, int](), dict[str, None]()
+    begun, lines, usual, cut = 0, dict[str, int](), dict[str, None](), list[tuple[int, str]]()
+    repeats = _npb_lines.Repeats()
     for line in draft.lines(LONGEST_LINE):
         if line.startswith(_LINE):
             _tell_twice(draft, line, lines)
-            _take_line(draft, line)
+            _take_line(draft, line, repeats)
         elif _BEGIN.fullmatch(line):
             _end(draft, block)
             block = None
@@ -94,8 +95,8 @@ def _fill(draft: Draft) -> None:
             block, begun = None, 0
             _tell_twice(draft, line, lines)
             usual |= _one_line(draft, line, usual)
-        elif usual and _NAMED.match(line):
-            draft.problem(f"a result is not whole: {shown(line.strip())}", "cut")
+        elif _NAMED.match(line):
+            cut.append((draft.line, line))
         elif block is not None and _END.fullmatch(line):
             _end(draft, block)
             block = None
@@ -106,13 +107,16 @@ def _fill(draft: Draft) -> None:
                 draft.version = draft.version or label[2]
             block.take(label[1], label[2], draft.line)
     _end(draft, block)
+    repeats.end(draft)
+    for place, line in cut if usual else ():
+        draft.problem(f"a result is not whole: {shown(line.strip())}", "cut", place)
     if begun:
         draft.problem(f"the run of line {begun} has no result", "cut")
 
 
-def _take_line(draft: Draft, line: str) -> None:
+def _take_line(draft: Draft, line: str, repeats: _npb_lines.Repeats) -> None:
     """Read a line of our own kernels."""
-    result = _npb_lines.take(draft, line)
+    result = _npb_lines.take(draft, line, repeats)
     if result is not None:
         kernel, row = result
         draft.table(kernel, _OUR_COLUMNS)
@@ -146,7 +150,7 @@ def _one_line(draft: Draft, line: str, usual: Iterable[str]) -> dict[str, None]:
 
 def _end(draft: Draft, block: Block | None, usual: Iterable[str] = ()) -> None:
     """Make a row of a block; raises ParseError where the rates of all and of each do not agree."""
-    if block is None or block.row(draft, _NEEDED, (*usual, *_usual(block))) is None:
+    if block is None or block.row(draft, _NEEDED, (*usual, *_usual(block, draft.version))) is None:
         return
     _check(block.words)
     if "UNSUCCESSFUL" in block.words.get("Verification", "") or "NOT" in block.words.get("Verification", ""):
@@ -154,13 +158,16 @@ def _end(draft: Draft, block: Block | None, usual: Iterable[str] = ()) -> None:
         draft.problem(f"the verification of {name} was {verdict}", "said", block.line)
 
 
-def _usual(block: Block) -> Iterator[str]:
+def _usual(block: Block, version: str | None) -> Iterator[str]:
     """Yield what stands in the block of a result with what stands there."""
     if len(set(block.lines.values())) > 1:  # a line of its own for each
         yield from (name for name in _ALWAYS if name != "Verification" or "Verfication" not in block.words)
         for alike in _TOGETHER:
             if any(label in block.words for label in alike):
                 yield from alike
+        has_active = any(label in block.words for label in ("Active procs", "Active processes"))
+        if "Total processes" in block.words and (version or "").startswith("3.4") and not has_active:
+            yield "Active processes"
 
 
 def _check(words: Mapping[str, str]) -> None:

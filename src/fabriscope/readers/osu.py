@@ -45,6 +45,7 @@ _INIT = re.compile(
 )
 _HELLO = re.compile(r"This is a test with (?P<count>\d+) process(?:es)?")
 _FAN = re.compile(r"\bosu_bw_fan_(?P<way>in|out)\b")
+_ANY_TEST = Test("a test", "unknown")
 _NUMBERS = re.compile(r"[0-9]+(?:[ \t]+[0-9]+(?:\.[0-9]+)?)*")
 _VALUE = re.compile(r"\d+\.\d\d")
 
@@ -100,9 +101,17 @@ def _take(state: _State, line: str) -> None:
     if complaint := checks.complaint(line):
         state.draft.problem(complaint, "said")
     if state.test is None or not line:
-        _take_said(state, line.lstrip("# "))
+        if not _take_said(state, line.lstrip("# ")) and _is_of_table(line):
+            state.draft.problem(f"a table stands under no title: {shown(' '.join(line.split()))}", "cut")
     else:
         _take_line(state, state.test, line)
+
+
+def _is_of_table(line: str) -> bool:
+    """Return whether a line is the heads of a table, of whichever test, or the result of a start-up test."""
+    text = line.lstrip("# ")
+    is_heads_line = ("(us)" in text or "MB/s" in text) and is_heads(text, _ANY_TEST)
+    return is_heads_line or _INIT.fullmatch(text) is not None or _HELLO.fullmatch(text) is not None
 
 
 def _take_last(state: _State) -> None:

@@ -21,83 +21,75 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import span
 from fabriscope.readers import _rows
+from fabriscope.readers._perftest_columns import BANDWIDTH, BYTES_PER_UNIT, COLUMNS, LATENCY, RATE, SIZE, column_of
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, Terms
 
-BANDWIDTH, LATENCY, SIZE, RATE = "bandwidth_bytes_per_s", "latency_ns", "message_size_bytes", "message_rate_per_s"
-_BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
+__all__ = ("BANDWIDTH", "COLUMNS", "LATENCY", "PEAK_TOLERANCE", "RATE", "READER", "SIZE")
+
 _BANDWIDTH_STEP = 0.005
 _MESSAGES_STEP = 0.5
 """Half of the last digit printed: of the bandwidth in its unit, of the messages per second."""
 _RATE_TOLERANCE = 1e-3
-_NS_PER_UNIT = {"usec": 1e3, "nsec": 1.0}
-"""Of a latency's column; in cycles (`-C`) it is refused, since nobody tells how long one is."""
-_OPERATION = "of operations: halves of round trips of sends and writes, else whole ones"
-COLUMNS = {
-    column.head: column
-    for column in (
-        Column("MsgSize", SIZE, "size", "bytes", "of a message", kind="whole"),
-        Column("n_iterations", "iteration_count", "iterations", "", "operations that were timed", kind="whole"),
-        Column("BW_peak", "peak_bandwidth_bytes_per_s", "peak", "bytes_per_s", "the most between two completions"),
-        Column("BW_average", BANDWIDTH, "bandwidth", "bytes_per_s", "bytes over the time until the last is complete"),
-        Column("MsgRate", RATE, "message rate", "per_s", "messages over that time", 1e6),
-        Column("t_min", "latency_ns_least", "least", "ns", f"the least {_OPERATION}"),
-        Column("t_max", "latency_ns_most", "most", "ns", f"the most {_OPERATION}"),
-        Column("t_typical", LATENCY, "median", "ns", f"the median {_OPERATION}"),
-        Column("t_avg", "latency_ns_mean", "mean", "ns", f"the mean {_OPERATION}"),
-        Column("t_stdev", "latency_ns_deviation", "deviation", "ns", f"the standard deviation {_OPERATION}"),
-        Column("99% percentile", "latency_ns_p99", "99 %", "ns", f"the 99th percentile {_OPERATION}"),
-        Column("99.9% percentile", "latency_ns_p99_9", "99.9 %", "ns", f"the 99.9th percentile {_OPERATION}"),
-    )
-}
-_NAMES = {
-    "#bytes": "MsgSize",
-    "#iterations": "n_iterations",
-    "BW peak": "BW_peak",
-    "BW average": "BW_average",
-    "Message rate": "MsgRate",
-}
-"""What the report calls the columns that have another name there."""
 _HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
 _NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
+_ROW = re.compile(r"\s*[0-9]+\s+[0-9]+(?:\s+(?:[-+.0-9eE]+|-?nan|-?inf)){2,}\s*")
+"""Whose head may be lost."""
 _TITLE = re.compile(r"\s+((?:RDMA_|Send|Raw|Atomic|SEND)[\w ]{0,40}(?:BW|Latency) Test)\s*")
+_UNTITLED = "results"
 _ORDER = ("t_min", "t_typical", "99% percentile", "99.9% percentile", "t_max")
 _SETTINGS = {"TX depth": "queue_depth", "CQ Moderation": "signal_every"}
 _SETTING = re.compile(r" ?(TX[ _]depth|CQ[ _]Moderation)\s{0,9}: (\d{1,9})(?!\d).*")
 PEAK_TOLERANCE = 0.01
 _REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
+_OF_LATENCY = ("t_min", "t_max", "t_typical", "t_avg", "t_stdev")
+_ALWAYS = {
+    "BW_average": ("n_iterations", "MsgRate"),
+    **dict.fromkeys(
+        ("t_typical", "t_max", "t_min"), ("n_iterations", "t_min", "t_max", "t_typical", "t_avg", "t_stdev")
+    ),
+}
+"""What stands in a report that has one of these."""
 _MEMBER = re.compile(r'(?<![\w.])([\w.]{1,40})"?\s{0,20}:\s{0,20}"?([^\s",]{1,40})"?,?')
 
 
 def _fill(draft: Draft) -> None:
-    title, heads, settings = "results", list[str](), dict[str, Parameter]()
+    title, heads, settings = _UNTITLED, list[str](), dict[str, Parameter]()
     begun, is_server, before, columns = 0, False, list[str](), list[Column]()
     for line in draft.lines():
         words = line.split()
-        if "Waiting for client" in line:
-            is_server = True  # prints no result of some tests
+        if "Waiting for client" in line:  # it prints no result of some tests
+            is_of_this = "rdma_cm" in line  # after the title; the other words stand before it
+            begun, is_server = (0, is_server) if is_of_this else (begun, True)
         elif found := _TITLE.fullmatch(line):
             _end(draft, begun)
             title, settings, heads, columns = found[1], {}, [], []
             begun, is_server = 0 if is_server else draft.line, False
         elif setting := _SETTING.fullmatch(line):
+            if heads and draft.tables[-1].rows:  # another run begins, without its title
+                title, settings, heads = _UNTITLED, {}, []
             name = _SETTINGS[setting[1].replace("_", " ")]
             settings.setdefault(name, Parameter(name, int(setting[2])))
         elif "#bytes" in line:
             heads, before, columns = _HEADS.findall(line), [], []
+            if re.search(r"\d", _HEADS.sub("", line)):
+                draft.problem(f"behind a head stands what is none: {shown(' '.join(words))}", "cut")
+            if title == _UNTITLED and settings:
+                draft.problem("a table stands under no title, and behind what the program says of its test", "cut")
             draft.table(title).parameters += settings.values()
         elif heads and _NUMBERS.fullmatch(line) and len(words) == len(heads):
             columns = columns or _columns(draft, heads)
             _check_twice(draft, columns, before, words)
             _row(draft, columns, words, [column.factor for column in columns if column.name == BANDWIDTH])
             before, begun = words, 0
+        elif _ROW.fullmatch(line) and (not draft.tables[-1].rows if heads else title != _UNTITLED):
+            draft.problem(f"a row stands under no head with as many columns: {shown(' '.join(words))}", "cut")
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
             draft.problem(f"perftest says: {shown(line.strip())}", "said")
             begun = 0
@@ -111,9 +103,13 @@ def _fill(draft: Draft) -> None:
 
 def _columns(draft: Draft, heads: Sequence[str]) -> list[Column]:
     """Return the columns of a table, those that are known for the last one; raises ParseError for one that is twice."""
-    columns = [_column(head) for head in heads]
+    columns = [column_of(head) for head in heads]
     if len({column.head for column in columns}) < len(columns):
         raise ParseError("a column stands twice")
+    of_bandwidth, name = any(column.name == BANDWIDTH for column in columns), draft.tables[-1].name
+    if name.endswith("Latency Test" if of_bandwidth else "BW Test"):
+        draft.problem(f"columns of another test stand under the title {name}: its own is missing", "cut")
+        draft.tables[-1].name = _UNTITLED
     draft.tables[-1].columns = tuple(column for column in columns if column.head in COLUMNS)
     return columns
 
@@ -133,6 +129,8 @@ def _check_twice(draft: Draft, columns: Sequence[Column], before: Sequence[str],
         column.head == "BW_peak" and set(word) <= set("0.") for column, word in zip(columns, words, strict=True)
     )
     two = draft.tables[-2:]
+    if has_no_peak and list(before) == list(words):
+        draft.problem(f"line {rows[-1][0]} stands here again", "noted")
     if not has_no_peak and not (before == words and two[0].name == two[-1].name and not two[0].rows):
         raise ParseError(f"the row of {words[0]} B stands twice, in line {two[-1].rows[-1][0]} too")
 
@@ -141,23 +139,6 @@ def _end(draft: Draft, begun: int) -> None:
     """Note that a client whose title stands in that line ends before its result."""
     if begun:
         draft.problem(f"the test of line {begun} has no result", "cut")
-
-
-@lru_cache(maxsize=256)
-def _column(head: str) -> Column:
-    """Return the column of a head such as `BW average[MB/sec]`; raises ParseError for a unit that is not known."""
-    stem, _, unit = head.rstrip("]").partition("[")
-    column = COLUMNS.get(_NAMES.get(stem, stem))
-    if column is None:
-        return Column(stem, stem, stem, "", "")
-    if column.unit == "bytes_per_s" and unit not in _BYTES_PER_UNIT:
-        raise ParseError(f"the bandwidth is in {unit or 'no unit'}, which is not known")
-    if column.name == RATE and unit != "Mpps":
-        raise ParseError(f"the rate of messages is in {unit or 'no unit'}, which is not known")
-    if column.unit == "ns" and unit not in _NS_PER_UNIT:
-        raise ParseError(f"{column.head} is in {unit or 'no unit'}, which is not known")
-    factors = {"ns": _NS_PER_UNIT, "bytes_per_s": _BYTES_PER_UNIT}.get(column.unit, {})
-    return replace(column, factor=factors.get(unit, column.factor))
 
 
 def _report(draft: Draft, settings: Sequence[Parameter]) -> None:
@@ -170,7 +151,10 @@ def _report(draft: Draft, settings: Sequence[Parameter]) -> None:
         if "MsgSize" in members:
             columns = [replace(COLUMNS[name], factor=1e3) if name[:2] == "t_" else COLUMNS[name] for name in members]
             draft.table("report", columns).parameters += settings
-            _row(draft, columns, list(members.values()), tuple(sorted(set(_BYTES_PER_UNIT.values()))))
+            always = next((names for name, names in _ALWAYS.items() if name in members), ())
+            if lost := [name for name in always if name not in members]:
+                draft.problem(f"the results have no {', '.join(lost)}", "cut")
+            _row(draft, columns, list(members.values()), tuple(sorted(set(BYTES_PER_UNIT.values()))))
 
 
 def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: Sequence[float]) -> None:

@@ -94,6 +94,7 @@ def _end(draft: Draft, section: Mapping[str, tuple[str, str]] | None) -> None:
     if not RESULTS & set(section):
         draft.problem(f"{table.name} has no result", "cut", table.line)
         return
+    _check_rows(table.name, section)
     line, draft.line = draft.line, table.line
     columns: list[Column] = []
     printed: dict[str, Value] = {}
@@ -110,6 +111,18 @@ def _end(draft: Draft, section: Mapping[str, tuple[str, str]] | None) -> None:
     table.columns = tuple(columns)
     draft.row(printed)
     draft.line = line
+
+
+def _check_rows(test: str, section: Mapping[str, object]) -> None:
+    """Raise ParseError where a result has rows of two kinds of tests: the title between them is missing."""
+    kinds = [[name for name in names if name in section] for names in (("latency",), ("bw",), ("send_bw", "recv_bw"))]
+    both = [names[0] for names in kinds if names]
+    if len(both) > 1:
+        raise ParseError(
+            f"{test} has {both[0]} and {both[1]}, which no test prints: the title of another one is missing"
+        )
+    if test.endswith(("_lat", "_bw")) and test.endswith("_lat") != bool(kinds[0]):
+        raise ParseError(f"{test} has {both[0]}, which it does not print: the title of another test is missing")
 
 
 def _plain(value: str, unit: str) -> tuple[str, str]:

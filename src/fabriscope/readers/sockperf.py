@@ -89,6 +89,8 @@ _CHECKED = {
 }
 """What is no column, but has to agree with those."""
 _QUANTILE = re.compile(r"---> (<MIN> observation|<MAX> observation|percentile\s+[\d.]{1,9}) =\s*(\S{1,40})")
+_BROKEN = re.compile(r"\s*sockperf.*\d[ \u00a0\u202f]\d")
+"""No line of a client has two numbers with a blank alone between them."""
 _TOLERANCE = 1e-3
 
 
@@ -105,7 +107,9 @@ class _Client:
     """From the most to the least, as they are printed."""
 
     def take(self, line: str, line_number: int) -> None:
-        """Take a line; raises ParseError for what stands twice, and for a unit that is not the one we know."""
+        """Take a line; raises ParseError for what stands twice, a unit that is not the one we know, a broken number."""
+        if _BROKEN.match(line):
+            raise ParseError(f"a number has a blank inside: {shown(line.strip())}")
         for before, unit in _UNIT.findall(line):
             if unit != _UNITS[before]:
                 raise ParseError(f"a number is in {unit}, and after {before!r} {_UNITS[before]} is known")

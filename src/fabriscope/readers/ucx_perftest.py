@@ -35,8 +35,10 @@ _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)%ile")
 _SETTING = re.compile(
     r"\s*(API|Test|Data layout|Send memory|Recv memory|Message size|Window size)\s*: ?\s*(\S(?:.*\S)?)\s*"
 )
-_ROW = re.compile(r"\s*(?:(Final):|\[thread (\d{1,9})\])?\s*(\d[\d,.\s]*)")
+_ROW = re.compile(r"(?:\s*(?:(Final):|\[thread (\d{1,9})\]))?\s*(\d[\d,.\s]*)")
 _CSV_HEAD = "iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr"
+_UNIT = re.compile(r"(?:latency|overhead|bandwidth|message rate) \(([^()]{1,20})\)")
+_UNITS = {"usec", "MB/s", "msg/s"}
 _NUMBER_COUNT = 8
 _TOLERANCE = 0.02
 """Of the mean time against the rate: fast tests print 0.039 usec."""
@@ -54,6 +56,8 @@ class _Test:
     threads: set[str] = field(default_factory=set)
     has_stages: bool = False
     has_table: bool = False
+    lines: list[int] = field(default_factory=list)
+    """Of rows, until there is a table."""
     is_ended: bool = False
 
 
@@ -71,6 +75,11 @@ def _fill(draft: Draft) -> None:
                 settings[setting[1]] = setting[2]
                 if test is not None and not test.is_ended:
                     test.settings = {**test.settings, **settings}
+            elif units := [unit for cell in cells for unit in _UNIT.findall(cell)]:
+                if set(units) - _UNITS:
+                    raise ParseError(
+                        f"its columns are in {', '.join(units)}, and {', '.join(sorted(_UNITS))} are known"
+                    )
             elif len(cells) > _NUMBER_COUNT - 1 and any("iterations" in cell for cell in cells):
                 _end(draft, test)
                 test = _begin(draft, cells, settings)
@@ -113,8 +122,7 @@ def _take(draft: Draft, test: _Test, row: re.Match[str]) -> None:
         return
     if len(words) != _NUMBER_COUNT:
         raise ParseError(f"a row has {len(words)} columns, and its table {_NUMBER_COUNT}: {shown(row[3].strip())}")
-    if draft.tables:
-        draft.tables[-1].lines.append(draft.line)
+    (draft.tables[-1] if test.has_table else test).lines.append(draft.line)
     if row[2]:
         test.threads.add(row[2])
     elif not test.has_stages and test.interim is not None and float(words[0]) <= float(test.interim[1][0]):
@@ -131,7 +139,11 @@ def _row(draft: Draft, test: _Test) -> None:
         return
     words = test.interim[1]
     if not test.has_table:
-        draft.table(test.settings.get("Test", "test"), (_ITERATIONS, test.typical, *_OVERALL))
+        table = draft.table(test.settings.get("Test", "test"), (_ITERATIONS, test.typical, *_OVERALL))
+        if test.settings and "Test" not in test.settings:
+            draft.problem("what the program says of its test has no 'Test:'", "cut", test.line)
+        table.line = test.line  # its head's: rows that cannot be read may stand between
+        table.lines += test.lines
         test.has_table = True
         for name, value in test.settings.items():
             draft.table_parameter(name.lower().replace(" ", "_") + ("_bytes" if name == "Message size" else ""), value)

@@ -29,6 +29,11 @@ _JSON = re.compile(
     r'\{\s*"metric"\s*:\s*"([^"]{1,60})",\s*"measurement"\s*:\s*"([^"]{1,60})",\s*"value"\s*:\s*([^}\s,]{1,60})\s*\}'
 )
 _VERSION = re.compile(r"\s*YCSB Client (\d\S*)\s*")
+_PLAIN = re.compile("READ|UPDATE|INSERT|SCAN|DELETE")
+_IN_OTHERS = re.compile(r"VERIFY|Intended-.*")
+"""What is measured of operations that are counted as others already."""
+_BOTH = "READ-MODIFY-WRITE"
+"""Whose READ and UPDATE are counted beside it."""
 _NO_OPERATION = re.compile(r"CLEANUP|TOTAL_GC.*|OVERALL|Intended-CLEANUP|TOTAL_.*|\w*GC.*")
 _PERCENTILE = re.compile(
     r"(\d{1,3}(?:\.\d{1,6})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)|p(\d{1,3}(?:\.\d{1,6})?)"
@@ -51,6 +56,8 @@ _OTHER_NAMES = {
     "Max": "MaxLatency(us)",
 }
 _NEEDED = ("Operations", "AverageLatency(us)", "MinLatency(us)", "MaxLatency(us)")
+_RETURNED_OK = {"OK", "0", "BATCHED_OK"}
+_COUNT_TOLERANCE = 1e-3
 _OK, _NOT_OK = (
     Column("ok", "ok_count", "ok", "", "operations that returned OK or 0", kind="whole"),
     Column("not ok", "not_ok_count", "not ok", "", "operations that returned anything else", kind="whole"),
@@ -116,8 +123,10 @@ def _fill(draft: Draft) -> None:
                 operations, begun = {}, 0
                 draft.table("operations")
                 draft.table_parameter("time_s", number(word, label, "", least=0) / 1e3, "s")
-            elif (name, label) == ("OVERALL", "Throughput(ops/sec)") and draft.tables:
+            elif (name, label) == ("OVERALL", "Throughput(ops/sec)") and draft.tables and not _has_throughput(draft):
                 draft.table_parameter("throughput_per_s", number(word, label, "", least=0), "per_s")
+            elif (name, label) == ("OVERALL", "Throughput(ops/sec)"):
+                draft.problem("the summary has no run time", "cut")
             elif draft.tables and not _NO_OPERATION.fullmatch(name):
                 operations.setdefault(name, _Operation(draft.line)).take(label, word)
         if not text and draft.tables and _PART.match(line) and not _LINE.fullmatch(line):
@@ -129,12 +138,17 @@ def _fill(draft: Draft) -> None:
         draft.problem(f"the run of line {begun} has no result", "cut")
 
 
+def _has_throughput(draft: Draft) -> bool:
+    return any(one.name == "throughput_per_s" for one in draft.tables[-1].parameters)
+
+
 def _end(draft: Draft, operations: Mapping[str, _Operation]) -> None:
     """Make a row of each kind of operation."""
     if not draft.tables:
         return
-    if not any(one.name == "throughput_per_s" for one in draft.tables[-1].parameters):
+    if not _has_throughput(draft):
         draft.problem("the summary has no throughput", "cut", draft.tables[-1].line)
+    _check_count(draft, operations)
     _tell_missing(draft, operations)
     columns: dict[str, Column] = {}
     rows = [(one.line, _row(draft, name, one, columns)) for name, one in operations.items()]
@@ -142,6 +156,29 @@ def _end(draft: Draft, operations: Mapping[str, _Operation]) -> None:
     for line, printed in rows:
         if printed is not None:
             draft.row(printed, line=line)
+
+
+def _check_count(draft: Draft, operations: Mapping[str, _Operation]) -> None:
+    """Note kinds of operations that are missing: YCSB's throughput is that of all operations in the run time.
+
+    Where some failed its versions count them differently. Raises ParseError where the kinds are far more: buffers of
+    HBase that were flushed are UPDATEs too, of which each thread has one.
+    """
+    counts = {name: whole(one.words.get("Operations", "0"), "Operations", "") for name, one in operations.items()}
+    has_all = all("Operations" in one.words for one in operations.values())
+    has_failed = any(set(one.returned) - _RETURNED_OK for one in operations.values())
+    said = {one.name: float(one.value) for one in draft.tables[-1].parameters}
+    if not has_all or has_failed or any(name.endswith("FAILED") for name in counts) or len(said) < 2:
+        return
+    count = sum(count for name, count in counts.items() if not _IN_OTHERS.fullmatch(name) and name != _BOTH)
+    count -= counts.get(_BOTH, 0)
+    plain = sum(count for name, count in counts.items() if _PLAIN.fullmatch(name)) - counts.get(_BOTH, 0)
+    done, line = said["time_s"] * said["throughput_per_s"], draft.tables[-1].line
+    says = f"{said['throughput_per_s']:g} operations/s in {said['time_s']:g} s are {done:.0f}"
+    if count < done * (1 - _COUNT_TOLERANCE):
+        draft.problem(f"{says}, and the summary has kinds with {count} together: one is missing", "cut", line)
+    elif plain > 2 * done + 1:
+        raise ParseError(f"{says}, and the summary has kinds with {plain} together")
 
 
 def _tell_missing(draft: Draft, operations: Mapping[str, _Operation]) -> None:
@@ -177,6 +214,9 @@ def _row(draft: Draft, name: str, one: _Operation, columns: dict[str, Column]) -
         _check(one, new)
     ok = sum(count for kind, count in one.returned.items() if kind in ("OK", "0"))
     if one.returned:
+        if not ok <= int(one.words["Operations"]) <= sum(one.returned.values()):
+            count, total = one.words["Operations"], sum(one.returned.values())
+            raise ParseError(f"{count} operations of {name} were made, and {ok} returned OK of {total} that returned")
         printed |= {"ok": ok} if ok else {}
         printed |= {"not ok": failed} if (failed := sum(one.returned.values()) - ok) else {}
     if printed.get("not ok"):

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from fabriscope.analysis.comparing.compared import UNDECIDED
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports import _rows
-from fabriscope.reports._axes import axis_title, log_scale, size_axis
+from fabriscope.reports._axes import Scale, axis_title, from_zero, log_scale, size_axis
 from fabriscope.reports._channels import PARAMETERS, PICKED, Channels, LegendEntry, channels_of
 from fabriscope.reports._figure import CURVES, Figure
 from fabriscope.reports._figures import RATIO_FIGURES
+from fabriscope.reports._labels import LabelMark, label_layers, label_marks
 from fabriscope.reports._rows import BoundMark, CurveMark, LaunchMark, RatioMark
 from fabriscope.reports._style import Spec, Style, config
 from fabriscope.reports._vega import SCHEMA, channel, layer, layered
@@ -49,6 +50,8 @@ class Drawing:
 
     spec: Spec
     legend: list[LegendEntry]
+    is_labelled: bool
+    """Each line carries its name: the legend is for those who want to see one alone, and for a narrow page."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class _CurveData:
     impossible: Sequence[CurveMark]
     bounds: Sequence[BoundMark]
     launches: Sequence[LaunchMark]
+    labels: Sequence[LabelMark]
 
 
 @dataclass(frozen=True)
@@ -73,28 +77,42 @@ class _RatioData:
     """What a figure of ratios is drawn of."""
 
     marks: Sequence[RatioMark]
+    labels: Sequence[LabelMark]
     one: Sequence[_One] = field(default=(_One(),))
 
 
 def draw(figure: Figure, style: Style, *, for_page: bool) -> Drawing:
     """Return the drawing; on a page it is as wide as its frame, and reacts to the page's legend and switch."""
-    if figure.kind == CURVES:
-        marks = _rows.curve_marks(figure, style)
-        channels = channels_of(marks, style, by_series=figure.by_series, has_legend=not for_page)
-        curves = _CurveData(
-            [mark for mark in marks if not mark.impossible],
-            [mark for mark in marks if mark.impossible],
-            _rows.bound_marks(marks),
-            _rows.launch_marks(figure, style) if for_page else [],
-        )
-        spec = _spec(_curve_layers(figure, channels, curves), curves, style, for_page=for_page)
-    else:
-        ratios = _RatioData(_rows.ratio_marks(figure, style))
-        channels = channels_of(ratios.marks, style, by_series=figure.by_series, has_legend=not for_page)
-        spec = _spec(_ratio_layers(figure, channels, style, ratios.marks), ratios, style, for_page=for_page)
+    make = _curves if figure.kind == CURVES else _ratios
+    channels, layers, data = make(figure, style, for_page=for_page)
+    spec = _spec(layers, data, style, for_page=for_page)
     if not for_page:
         spec["title"] = figure.title
-    return Drawing(spec, channels.legend())
+    return Drawing(spec, channels.legend(), is_labelled=bool(data.labels))
+
+
+def _curves(figure: Figure, style: Style, *, for_page: bool) -> tuple[Channels, list[Spec], _CurveData]:
+    marks = _rows.curve_marks(figure, style)
+    bounds, launches = _rows.bound_marks(marks), _rows.launch_marks(figure, style) if for_page else []
+    x = size_axis([mark.x for mark in marks], figure.axis)
+    drawn = [*(mark.y for mark in marks), *(mark.y for mark in bounds), *(mark.y for mark in launches)]
+    scale, y = _curve_axis(figure, marks, drawn)
+    labels = label_marks(marks, scale, HEIGHT)
+    sure, impossible = ([mark for mark in marks if mark.impossible == is_so] for is_so in (False, True))
+    data = _CurveData(sure, impossible, bounds, launches, labels)
+    channels = channels_of(marks, style, by_series=figure.by_series, has_legend=not for_page and not labels)
+    return channels, _curve_layers(figure, x, y, channels, data), data
+
+
+def _ratios(figure: Figure, style: Style, *, for_page: bool) -> tuple[Channels, list[Spec], _RatioData]:
+    marks = _rows.ratio_marks(figure, style)
+    x = size_axis([mark.x for mark in marks])
+    ends = [end for mark in marks for end in (mark.lo, mark.hi)]
+    scale, axis = log_scale([*(mark.y for mark in marks), 0.9, 1.1], ends)
+    y = _values(RATIO_FIGURES[figure.kind][1], scale, axis)
+    data = _RatioData(marks, label_marks(marks, scale, HEIGHT))
+    channels = channels_of(marks, style, by_series=figure.by_series, has_legend=not for_page and not data.labels)
+    return channels, _ratio_layers(x, y, channels, style, data), data
 
 
 def _spec(layers: list[Spec], data: _CurveData | _RatioData, style: Style, *, for_page: bool) -> Spec:
@@ -107,33 +125,39 @@ def _spec(layers: list[Spec], data: _CurveData | _RatioData, style: Style, *, fo
     return spec
 
 
-def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[Spec]:
-    marks = [*data.marks, *data.impossible]
-    x = size_axis([mark.x for mark in marks], figure.axis)
-    drawn = [
-        *(mark.y for mark in marks),
-        *(mark.y for mark in data.bounds),
-        *(mark.y for mark in data.launches),
-    ]
+def _curve_axis(figure: Figure, marks: Sequence[CurveMark], drawn: Sequence[float]) -> tuple[Scale | None, Spec]:
+    """Return the scale of the values, and their channel."""
     metric = metric_of(figure.metric_id)
     unit = metric.unit
-    scale: Spec
+    ends = [end for mark in marks for end in (mark.lo, mark.hi)]
+    scale: Scale | None
     axis: Spec
-    if unit.most:
-        scale, axis = {"domain": [0, unit.most]}, {"values": list(range(0, unit.most + 1, unit.most // 5))}
+    if metric.most:
+        scale, axis = Scale(0, metric.most, is_log=False), {"values": [metric.most * part / 5 for part in range(6)]}
     elif unit.can_be_zero:
-        scale, axis = {"zero": True}, {}
+        scale, axis = from_zero(drawn, ends), {}
     else:
-        scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
+        scale, axis = log_scale(drawn, ends)
     better = "\N{RIGHTWARDS ARROW} more" if metric.larger_is_better else "\N{LEFTWARDS ARROW} less"
-    y = channel("y:Q", title=f"{metric.axis_title}   {better} is better", scale=scale, axis=axis)  # read from below
+    return scale, _values(f"{metric.axis_title}   {better} is better", scale, axis)  # read from below
+
+
+def _values(title: str, scale: Scale | None, axis: Spec) -> Spec:
+    """Return the channel of values; without any the scale stays logarithmic, as nothing is drawn."""
+    return channel("y:Q", title=title, scale={"type": "log"} if scale is None else scale.spec, axis=axis)
+
+
+def _curve_layers(figure: Figure, x: Spec, y: Spec, channels: Channels, data: _CurveData) -> list[Spec]:
     base: Spec = {"x": x, "y": y}
     layers = []
     if data.bounds:
         encoding = base | {"color": channels.color(of_hue=True), "opacity": _seen(0.8)}
         layers.append(_layer("bounds", "line", {"strokeDash": [2, 4], "strokeWidth": 1.2}, encoding))
+    if data.labels:
+        layers += label_layers(x, y, channels, _seen(1))
     tooltip = CURVE_TOOLTIP | {"size": axis_title(figure.axis)}
-    layers += [*_lines(x, y, channels, len({mark.curve for mark in marks})), _points(x, y, channels, tooltip)]
+    count = len({mark.curve for mark in (*data.marks, *data.impossible)})
+    layers += [*_lines(x, y, channels, count), _points(x, y, channels, tooltip)]
     if data.launches:
         encoding = base | {"color": channels.color(), "opacity": _where(f"{SHOW_LAUNCHES} && {PICKED}", 0.9, 0)}
         layers.append(_layer("launches", "tick", {"orient": "horizontal", "size": 17, "thickness": 1.2}, encoding))
@@ -144,17 +168,14 @@ def _curve_layers(figure: Figure, channels: Channels, data: _CurveData) -> list[
     return layers
 
 
-def _ratio_layers(figure: Figure, channels: Channels, style: Style, marks: Sequence[RatioMark]) -> list[Spec]:
-    x = size_axis([mark.x for mark in marks])
-    drawn = [*(mark.y for mark in marks), 0.9, 1.1]
-    scale, axis = log_scale(drawn, [end for mark in marks for end in (mark.lo, mark.hi)])
-    y = channel("y:Q", title=RATIO_FIGURES[figure.kind][1], scale=scale, axis=axis)
+def _ratio_layers(x: Spec, y: Spec, channels: Channels, style: Style, data: _RatioData) -> list[Spec]:
     one = _layer("one", "rule", {"color": style.ink, "opacity": 0.6}, {"y": y})
+    names = label_layers(x, y, channels, _seen(1)) if data.labels else []
     points = [
         _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict != '{UNDECIDED}'"),
         _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict == '{UNDECIDED}'", filled=False),
     ]
-    return [one, *_lines(x, y, channels, len({mark.curve for mark in marks})), *points]
+    return [one, *names, *_lines(x, y, channels, len({mark.curve for mark in data.marks})), *points]
 
 
 def _lines(x: Spec, y: Spec, channels: Channels, curve_count: int) -> list[Spec]:

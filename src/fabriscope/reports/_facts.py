@@ -11,15 +11,18 @@ from fabriscope.analysis.comparing.sharpening import words_of
 from fabriscope.analysis.frames import OPEN
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.running_time import running_ns
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
+from fabriscope.model.counting import counted
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts
 from fabriscope.model.lab import SwitchSpec, fault_words
 from fabriscope.model.manifest import Manifest, PlanFacts
 from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
+from fabriscope.reports._set_words import set_words
 
 MAIN_FACTS = {
     "cpu.model": "CPU",
@@ -144,8 +147,7 @@ def fabric_table(run: RunData) -> list[FabricLine]:
         # What the switch was asked to be stands in columns of its own.
         asked = asdict(switch) if switch else {}
         settings = {key: value for key, value in fabric.settings.items() if key not in asked}
-        set_on_hosts = (f"{key} {value} (set on hosts)" for key, value in fabric.knobs.items())
-        texts = [*set_on_hosts, *(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)]
+        texts = [*set_words(fabric.knobs), *(f"{key} {value}" for key, value in settings.items()), *fault_words(asked)]
         rows.append(
             FabricLine(
                 name=name,
@@ -194,7 +196,6 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     launches = [launch for launch in results.all_launches if launch.launch_id in planned]
     blocks = len({launch.block for launch in launches})
     ended = sum(launch.status != OPEN for launch in launches)
-    elapsed_ns = sum(launch.elapsed_ns or 0 for launch in results.all_launches)
     versions = {"fabriscope": manifest.fabriscope_version, **manifest.versions}
     samples = sum(part[0].sample_count for part in parts(results.graded, lambda row: (row.case_id, row.layer)))
     return [
@@ -203,7 +204,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
-        ("Time in launches", f"{elapsed_ns / 1e9:.0f} s"),
+        ("Time in launches", f"{running_ns(results.run.journal) / 1e9:.0f} s"),
         *_pools(results.run),
         *_turns(results),
         ("Intervals and verdicts", results.rules.words),
@@ -219,16 +220,15 @@ def _launches_words(plan: PlanFacts, ended: int, count: int, blocks: int) -> str
         return f"{count}, read from {plan.imported} logs; no block paired them"
     if plan.until == UNTIL_DECIDED:
         return f"{ended} of at most {count}: in each block what still decided something, once"
-    return f"{ended} of {count}: every entry once in each of {blocks} blocks, in random order"
+    return f"{ended} of {count}: {counted(blocks, 'block')}, each with every entry once, in random order"
 
 
 def _pools(run: RunData) -> Iterator[tuple[str, str]]:
     """Yield how large the pools of rotating buffers were, of all launches that had some."""
     pools = dict.fromkeys(record.details.pool for record in run.journal if record.details.pool is not None)
     for pool in pools:
-        cache = (
-            memory_text(pool.last_level_cache_bytes) if pool.last_level_cache_bytes else "of a size that nobody says"
-        )
+        size = pool.last_level_cache_bytes
+        cache = memory_text(size) if size else "of a size that nobody says"
         yield "Rotating buffers", f"two pools of {memory_text(pool.pool_bytes)} each rank, last-level cache {cache}"
 
 

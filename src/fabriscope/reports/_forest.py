@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER, UNDECIDED
+from fabriscope.analysis.comparing.questions import LOOSE, SOUND, WEAK
 from fabriscope.analysis.words import ratio_text
 from fabriscope.reports._cells import svg
 
 WIDTH, LEFT, RIGHT = 480, 4, 14
-TOP, LINE_HEIGHT, BOTTOM = 26, 48, 40
+TOP, LINE_HEIGHT, BOTTOM = 66, 48, 40
 BAR = 38
 """How far below the top of its line a bar lies; its names stand above it."""
 LEAST_SPAN = 1.2
@@ -26,6 +27,13 @@ MOST_LETTERS = 68
 LEAD = "var(--good, #00795a)"
 LOOKS = {FASTER: LEAD, SLOWER: LEAD, EQUIVALENT: "var(--accent, #0b6aa8)"}
 OPEN = "var(--soft, #5b636d)"
+LEGEND = (
+    ("shown, trust A or B", FASTER, SOUND),
+    ("undecided", UNDECIDED, SOUND),
+    ("shown, in part trust C or D: weak", FASTER, WEAK),
+    ("shown, all D: not to be relied on", FASTER, LOOSE),
+)
+LEGEND_WIDTH = 220
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class ForestLine:
     """Of the ratios of all its points."""
     ends: tuple[float, float] | None
     """Of their intervals."""
+    strength: str = SOUND
+    """Of the numbers that it is of."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +83,22 @@ def _axis(lines: Sequence[ForestLine]) -> _Axis:
 
 
 def _legend() -> Iterator[str]:
-    words = ("shown", "undecided", "thick: ratios of all comparisons; thin: their intervals")
     small = f'font-size="11" fill="{OPEN}"'
-    yield f'<rect x="{LEFT}" y="4" width="14" height="8" rx="4" fill="{LEAD}" stroke="{LEAD}"/>'
-    yield f'<text x="{LEFT + 20}" y="12" {small}>{words[0]}</text>'
-    hollow = f'fill="var(--paper, #fff)" stroke="{OPEN}" stroke-width="1.5"'
-    yield f'<rect x="70" y="4" width="14" height="8" rx="4" {hollow}/>'
-    yield f'<text x="90" y="12" {small}>{words[1]}</text><text x="156" y="12" {small}>{words[2]}</text>'
+    for number, (words, verdict, strength) in enumerate(LEGEND):
+        left, top = LEFT + number % 2 * LEGEND_WIDTH, 4 + number // 2 * 18
+        yield f'<rect x="{left}" y="{top}" width="14" height="8" rx="4" {_look(verdict, strength)}/>'
+        yield f'<text x="{left + 20}" y="{top + 8}" {small}>{words}</text>'
+    words = "thick: ratios of all comparisons, least to most; thin: their intervals"
+    yield f'<text x="{LEFT}" y="{TOP - 10}" {small}>{words}</text>'
+
+
+def _look(verdict: str, strength: str) -> str:
+    """Return how a bar looks: full where it is sure, pale where it is weak, hollow where it is neither."""
+    colour = LOOKS.get(verdict, OPEN)
+    is_hollow = verdict not in LOOKS or strength == LOOSE
+    fill = 'fill="var(--paper, #fff)"' if is_hollow else f'fill="{colour}"'
+    pale = ' fill-opacity=".3"' if strength == WEAK and not is_hollow else ""
+    return f'{fill}{pale} stroke="{colour}" stroke-width="1.5"'
 
 
 def _ticks_drawn(axis: _Axis, height: int) -> Iterator[str]:
@@ -107,11 +126,11 @@ def _line(axis: _Axis, line: ForestLine, top: float) -> Iterator[str]:
     if max(line.most, *(line.ends or (0.0,))) > axis.high:
         yield f'<text x="{WIDTH}" y="{at + 4:.1f}" text-anchor="end" fill="{colour}">\N{RIGHTWARDS ARROW}</text>'
     left, right = axis.x(line.least), axis.x(line.most)
-    fill, width = colour if line.verdict in LOOKS else "var(--paper, #fff)", max(8.0, right - left)
-    yield (
-        f'<rect x="{(left + right - width) / 2:.1f}" y="{at - 4:.1f}" width="{width:.1f}" height="8" rx="4" '
-        f'fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
-    )
+    width, look = max(8.0, right - left), _look(line.verdict, line.strength)
+    place = f'x="{(left + right - width) / 2:.1f}" y="{at - 4:.1f}" width="{width:.1f}" height="8" rx="4"'
+    if "fill-opacity" in look:  # the rules behind it do not show through
+        yield f'<rect {place} fill="var(--paper, #fff)"/>'
+    yield f"<rect {place} {look}/>"
 
 
 def _short(text: str) -> str:

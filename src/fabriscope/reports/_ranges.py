@@ -9,8 +9,7 @@ from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.findings import Finding, where_text
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.words import UNKNOWN, advantage_range_text, interval_text, ratio_text, size_text
-from fabriscope.model.benchmark_kind import APPLICATION
+from fabriscope.analysis.words import UNKNOWN, advantage_range_text, interval_text, ratio_text, sizes_text
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._verdicts import VerdictLine, verdict_lines
 
@@ -67,11 +66,10 @@ def range_groups(results: Results) -> list[RangeGroup]:
 
 
 def _sizes(row: Range) -> str:
-    """Return the sizes of a range; an application has none."""
-    if kind_of(row.pair.left_curve.benchmark).pattern == APPLICATION:
+    """Return the sizes of a range; an application and a barrier have none."""
+    if not kind_of(row.pair.left_curve.benchmark).has_size:
         return ""
-    first, last = size_text(row.first_size_bytes), size_text(row.last_size_bytes)
-    return first if first == last else f"{first} to {last}"
+    return sizes_text(row.first_size_bytes, row.last_size_bytes)
 
 
 def _line(row: Range) -> RangeLine:

@@ -80,6 +80,8 @@ def config(style: Style) -> Spec:
             "tickOpacity": 0.4,
             "titlePadding": 8,
         },
+        "axisX": {"labelFlush": False, "labelSeparation": 8},
+        "locale": {"number": {"decimal": ".", "thousands": "\N{THIN SPACE}", "grouping": [3], "currency": ["", ""]}},
         "legend": {
             **text,
             "labelFontSize": 12,

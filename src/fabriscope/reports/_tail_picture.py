@@ -16,6 +16,10 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
 LEAST_SPAN = 2.0
 """The axis of time covers at least this factor, or noise would fill the picture."""
 LINE_HEIGHT = 16
+HALF_LABEL = 26
+"""Of a time at the axis: one nearer than this to the right end is moved inside."""
+STEPS = ((5.0, (1, 1.5, 2, 3, 4, 5, 6, 8)), (300.0, (1, 2, 5)), (math.inf, (1,)))
+"""Up to which span of the axis ticks stand at what in each decade."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,15 @@ def _axes(frame: _Frame) -> Iterator[str]:
     bottom = HEIGHT - BOTTOM
     for tick in _ticks(frame):
         at = frame.x(tick)
+        left, end = (WIDTH, "end") if at > WIDTH - HALF_LABEL else (at, "middle")
         yield f'<path d="M{at:.1f} {bottom}v5" stroke="currentColor"/>'
-        yield f'<text x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{time_text(tick)}</text>'
+        yield f'<text x="{left:.1f}" y="{bottom + 18}" text-anchor="{end}">{time_text(tick)}</text>'
     yield f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">time of an operation</text>'
 
 
 def _ticks(frame: _Frame) -> list[float]:
-    """Return round times: 1, 2 and 5 where few decades are shown."""
+    """Return round times, more of a decade where few are shown."""
     least, most = frame.least_ns, frame.most_ns
-    steps = (1, 2, 5) if most / least < 300 else (1,)
+    steps = next(steps for span, steps in STEPS if most / least < span)
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     return [step * 10.0**power for power in powers for step in steps if least <= step * 10.0**power <= most]

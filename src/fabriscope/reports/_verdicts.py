@@ -11,7 +11,7 @@ from fabriscope.analysis.comparing.compared import FASTER, LEADS, SLOWER, UNDECI
 from fabriscope.analysis.comparing.findings import MOST_RANGES, range_place, where_text
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.numbers.forecasts import joined
-from fabriscope.analysis.words import advantage_range_text, size_text
+from fabriscope.analysis.words import advantage_range_text, sizes_text
 
 MOST_WHERES = 2
 """More circumstances, if they are all that there are, are counted and not named."""
@@ -122,7 +122,7 @@ def _said(ranges: Ranges, pair_count: int) -> list[Item]:
         some = [one for one in ranges if one.verdict == verdict]
         count = sum(one.size_count for one in some)
         if is_of_one and some:
-            ends = f"{size_text(some[0].first_size_bytes)} to {size_text(some[-1].last_size_bytes)}"
+            ends = sizes_text(some[0].first_size_bytes, some[-1].last_size_bytes)
             items.append(_item(some, f"at {count} of {total} sizes, {ends}"))
         elif some:
             items.append(_item(some, f"in {count} of {total} comparisons" if count < total else "at every size"))

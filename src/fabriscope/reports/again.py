@@ -13,8 +13,9 @@ from pathlib import Path
 from fabriscope import __version__
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model import plain_files
-from fabriscope.model.errors import StoreError
+from fabriscope.model.errors import ParseError, StoreError
 from fabriscope.model.finding import Account, Finding
+from fabriscope.model.foreign import decode_json
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import csv_tables, html_page, markdown_page
 from fabriscope.reports._made_of import Stated, launches_meant, read_json, read_line
@@ -169,8 +170,8 @@ class _Checker:
 def _stated_in(page: str) -> Stated | None:
     match = _MADE_OF.search(page)
     try:
-        return read_json(json.loads(match["json"])) if match else None
-    except ValueError:
+        return read_json(decode_json(match["json"], "the page")) if match else None
+    except ParseError:
         return None
 
 
@@ -215,10 +216,10 @@ def _around(line: str, other: str) -> tuple[str, str]:
 def _leaf_differences(found: str, made: str) -> Iterator[tuple[str, str, str]]:
     """Yield path, what is there, and what is right, of every leaf of two JSON texts that differs."""
     try:
-        one = json.loads(found)
-    except ValueError:
+        one, two = (decode_json(text, "a figure") for text in (found, made))
+    except ParseError:
         return
-    yield from _walk(one, json.loads(made), "")
+    yield from _walk(one, two, "")
 
 
 def _walk(one: object, two: object, path: str) -> Iterator[tuple[str, str, str]]:

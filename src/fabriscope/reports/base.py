@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,14 @@ def write_file(path: Path, content: bytes) -> None:
     """Write a file of a report in one step; a link that stands under its name is replaced, not followed."""
     temporary = path.with_name(f".{path.name}.part")
     temporary.unlink(missing_ok=True)
-    with temporary.open("xb") as stream:
-        stream.write(content)
-    temporary.replace(path)
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True)

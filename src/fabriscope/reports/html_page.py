@@ -78,11 +78,13 @@ class Drawn:
     title: str
     spec: Markup
     legend: list[LegendEntry]
+    is_labelled: bool
 
 
 def _drawn(figure: Figure, style: Style) -> Drawn:
     drawing = draw(figure, style, for_page=True)
-    return Drawn(figure.figure_id, figure.title, _json(packed(drawing.spec, figure.title)), drawing.legend)
+    spec = _json(packed(drawing.spec, figure.title))
+    return Drawn(figure.figure_id, figure.title, spec, drawing.legend, drawing.is_labelled)
 
 
 def _json(value: Mapping[str, object]) -> Markup:

@@ -15,18 +15,16 @@ from fabriscope.analysis.tuning.rows import tuning_frame
 from fabriscope.analysis.tuning.tuned import tuning_of
 from fabriscope.model.errors import printable
 from fabriscope.model.run_data import RunData
+from fabriscope.model.terminals import UNWRAPPED
 from fabriscope.reports._facts import run_table
 from fabriscope.reports.section import Block, Bullets, Heading, Paragraph, Section, Table, blocks_in, plain, tables_in
 from fabriscope.reports.sections import sections_of
-
-WIDE = 10_000
-"""Columns of what is no terminal: nothing is that long, so nothing is wrapped."""
 
 
 def console() -> Console:
     """Return standard output: as wide as its terminal, or as COLUMNS says; what is piped is not wrapped."""
     found = Console(highlight=False)
-    return found if found.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDE)
+    return found if found.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=UNWRAPPED)
 
 
 def escape(text: str) -> str:
@@ -83,13 +81,13 @@ def show(run: RunData) -> None:
     results = results_of(run)
     output = console()
     output.print(f"[bold]{escape(str(results.run.manifest.name))}[/bold]  {escape(results.run.path)}")
-    for name, value in run_table(results):
-        output.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
-    output.print()
     for note in results.run.notes:
         output.print(f"[bold]left out:[/bold] {escape(note)}")
     for sentence in results.answer:
         output.print(f"- {escape(sentence)}")
+    output.print()
+    for name, value in run_table(results):
+        output.print(f"  [dim]{escape(name)}:[/dim] {escape(value)}")
     for section in sections_of(results):
         for block in section.brief:
             _print(output, block)
@@ -107,7 +105,7 @@ def show_blocks(blocks: Sequence[Block]) -> None:
     """Print what is told beside a program that runs: on standard error, as wide as it is."""
     found = Console(stderr=True, highlight=False)
     if not (found.is_terminal or "COLUMNS" in os.environ):
-        found = Console(stderr=True, highlight=False, width=WIDE)
+        found = Console(stderr=True, highlight=False, width=UNWRAPPED)
     for block in blocks:
         _print(found, block)
 

@@ -21,6 +21,7 @@ from fabriscope.analysis.comparing.findings import findings, refuted_sentences
 from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.values.kept_state import KeptState
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
@@ -32,6 +33,13 @@ from fabriscope.running.evaluation import evaluating
 UNPAIRED = (
     "the two runs share no blocks: compared unpaired, launch against launch; what changed on the machine between them "
     "counts as a difference"
+)
+_PAIRED_RATIO = (
+    "it is the mean of the ratios inside blocks, and need not be the quotient of the two values, which are medians"
+)
+_UNPAIRED_RATIO = (
+    "it is that of the means over each run's launches (geometric), and need not be the quotient of the two values, "
+    "which are medians"
 )
 
 
@@ -93,9 +101,13 @@ class Comparison:
             met, undecided, total = self._count(MET, name), self._count(OPEN, name), self._count(None, name)
             if met:
                 said.append(f"FAILED: {name} is met at {met} of {total} sizes.")
+            elif undecided:
+                why = "no launches show that nothing differs" if name == "different" else "more launches would tell"
+                said.append(
+                    f"not decided: {name} is met at none of {total} sizes, and not ruled out at {undecided}: {why}."
+                )
             else:
-                rest = f"; at {undecided} the launches cannot rule it out" if undecided else ""
-                said.append(f"passed: {name} is met at none of {total} sizes{rest}.")
+                said.append(f"passed: {name} is met at none of {total} sizes.")
         if self.conditions and self.lost_count:
             said.append(f"FAILED: what the baseline has values of failed in the run, cases: {self.lost_count}.")
         if self.control_failed:
@@ -156,7 +168,7 @@ def of(
         text = "nothing can be compared, so that no condition can be judged"
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
-    notes += [sentence for run in runs for sentence in refuted_sentences(run)]
+    notes += [sentence for run in runs for sentence in (*refuted_sentences(run), results_of(run).refused) if sentence]
     if percentile and not found.pairs:
         least = f"{LEAST_OPERATIONS[percentile]:,} timed operations in each of their launches"
         notes.append(f"what is compared by its {percentile} needs {least}: it is told by the ten that are slower")
@@ -190,13 +202,14 @@ def _compared(
         title = f"{run.manifest.name}: every comparison"
     else:
         try:
-            sides = [choices.selection(text, run, values[0]) for text in (left, right)]
+            every = results_of(run).launch_values  # of a percentile fewer launches have a value
+            sides = [choices.selection(text, run, every) for text in (left, right)]
         except ValueError as error:
             raise SelectionError(str(error), where=str(paths[0])) from error
         found = choices.entries_compared(values[0], sides[0], sides[1], rules, turns)
         title = f"{run.manifest.name}: {left} against {right}"
     return Comparison(
-        title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}"],
+        title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}", _paired_text(left)],
         [one.text() for one in wanted], _pairs(found, wanted, rules),
     )  # fmt: skip
 
@@ -213,10 +226,28 @@ def _of_two(
     labels = [path.resolve().name for path in (paths[1], paths[0])]
     names = labels if labels[0] != labels[1] else [str(paths[1]), str(paths[0])]
     found, refused = choices.runs_compared((runs[1], runs[0]), (values[1], values[0]), (names[0], names[1]), each)
-    notes = [UNPAIRED, _rules_text(rules), *(f"not compared, since settings differ: {one}" for one in refused)]
+    notes = [UNPAIRED, _rules_text(rules), f"ratio: how many times as fast {names[0]} is; {_UNPAIRED_RATIO}"]
+    notes += [*(f"not compared, since settings differ: {one}" for one in refused)]
+    states = [results_of(run).kept_state for run in (runs[1], runs[0])]
+    notes += [note for name, state in zip(names, states, strict=True) if (note := _of_hour(name, state))]
     title = f"{names[0]} against {names[1]}"
     compared = Comparison(title, rules, False, notes, [one.text() for one in wanted], _pairs(found, wanted, rules))
     return dataclasses.replace(compared, lost_count=len(_lost_cases(runs, values)))
+
+
+def _of_hour(name: str, state: KeptState) -> str:
+    """Return what a run's hour may have to do with a difference; nothing where no state was seen that could be."""
+    if state.is_seen:
+        return (
+            f"in {name} the machine's speed changed between stretches of launches: how far that may shift its "
+            "values is part of every interval"
+        )
+    if state.spare_count and not state.is_told:
+        return (
+            f"the {state.launch_count} launches of {name} cannot tell whether the machine keeps a state from launch to "
+            "launch: a difference may be that of two hours"
+        )
+    return ""
 
 
 def _lost_cases(runs: list[RunData], values: list[pl.DataFrame]) -> set[str]:
@@ -229,9 +260,12 @@ def _with_margin(rules: Rules, margin: float | None) -> Rules:
 
 
 def _rules_text(rules: Rules) -> str:
-    return (
-        f"{rules.words}; equivalent means within {rules.margin * 100:g} %; ratio: how many times as fast the first is"
-    )
+    return f"{rules.words}; equivalent means within {rules.margin * 100:g} %"
+
+
+def _paired_text(left: str | None) -> str:
+    """Return what a ratio inside blocks is, and of what; `left` is what was asked for, if anything."""
+    return f"ratio: how many times as fast {left or 'what heads the left column of values'} is; {_PAIRED_RATIO}"
 
 
 def _pairs(found: list[Family], wanted: Sequence[Condition], rules: Rules) -> list[Pair]:

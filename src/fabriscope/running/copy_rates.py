@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from fabriscope import engine_binary
 from fabriscope.launch import processes
 from fabriscope.launch.site import Site
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, ParseError
+from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import COPY_RATE, HERE, Fact
 
 TIMEOUT_S = 30.0
@@ -47,6 +47,6 @@ def fact_of(outcome: Outcome) -> Fact:
         said = outcome.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         return Fact(COPY_RATE, None, f"the engine ended with exit status {outcome.exit_status}: {said[-1]}")
     try:
-        return Fact(COPY_RATE, float(json.loads(outcome.stdout)["bytes_per_s"]))
-    except (ValueError, KeyError, TypeError) as error:
-        return Fact(COPY_RATE, None, f"the engine said nothing readable: {type(error).__name__}: {error}")
+        return Fact(COPY_RATE, Foreign.json(outcome.stdout, "the engine").at("bytes_per_s").number(least=0))
+    except ParseError as error:
+        return Fact(COPY_RATE, None, f"the engine said nothing readable: {error.what}")

@@ -15,6 +15,7 @@ from fabriscope.launch.site import Site
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi_settings import on_hosts
 from fabriscope.model.record import LaunchRecord
 from fabriscope.model.turns import TurnPlace
 from fabriscope.progress import Progress
@@ -81,7 +82,7 @@ class BlockRunner:
         if self._turn_ns is None:
             yield from self._alone((launch, None) for launch in block)
             return
-        setting = [name for name, stack in self._site.mpi.items() if stack.knobs]
+        setting = [name for name, stack in self._site.mpi.items() if on_hosts(stack.knobs)]
         sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting)
         for group in sharing.groups:
             yield from self._together([block[index] for index in group], self._turn_ns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError, PlanError, shown
 from fabriscope.model.foreign import is_digits
+from fabriscope.model.foreign_yaml import decode_yaml
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
@@ -29,6 +30,8 @@ KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window")
 """Labels that have a meaning; any other one tells curves apart."""
 UNSTATED = "unstated"
 MOST_FILES = 10_000
+_FIX = "write `'roce/*.log': {fabric: roce, mpi: openmpi}`"
+MOST_LABEL_BYTES = 1 << 20
 MOST_NUMBERS = 2_500
 """Of one log; each is a value of a case of its own in the run."""
 Labels = Mapping[str, str]
@@ -43,7 +46,12 @@ class Imported:
     launch_count: int
     entry_labels: tuple[str, ...]
     left_out: tuple[str, ...]
-    """Files, and parts of files, that are not in the run: a sentence each."""
+    """Files, and parts of files, that are not in the run: a sentence each, as `all_named` has them too."""
+
+    @property
+    def all_named(self) -> Path:
+        """Return the file of the run that names all that was left out."""
+        return self.path / store.PLAN_NAME
 
 
 @dataclass
@@ -79,14 +87,19 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
     left_out: list[str] = []
     found: list[_Found] = []
     files = _files(paths)
+    roots = {root for _, root in files}
+    all_beside = {root: _rules(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {} for root in roots}
     for path, root in files:
-        beside = _rules(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {}
+        beside = all_beside[root]
         own = {**_labels_of(path, root, beside), **_labels_of(path, root, rules), **labels}
         _check_labels(own, str(path))
         try:
             found += _read(path, own, left_out)
         except ParseError as error:
             left_out.append(str(error))
+    left_out += _unmatched(
+        files, {None: (labels_file, rules)} | {root: (root / LABELS_FILE, of) for root, of in all_beside.items()}
+    )
     if not found:
         first = left_out[0] if left_out else "no file was named"
         raise ParseError(f"no log could be read: {first}")
@@ -110,19 +123,45 @@ def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
 def _rules(path: Path) -> dict[str, dict[str, str]]:
     """Return pattern to labels of a labels file."""
     try:
-        document = yaml.safe_load(plain_files.read(path, 1 << 20))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PlanError(f"the labels cannot be read: {' '.join(str(error).split())[:200]}", where=str(path)) from error
-    fix = "write `'roce/*.log': {fabric: roce, mpi: openmpi}`"
-    if not isinstance(document, dict):
-        raise PlanError("labels should be patterns of file names, each with its labels", where=str(path), fix=fix)
+        text = plain_files.read(path, MOST_LABEL_BYTES)
+    except OSError as error:
+        raise PlanError(f"the labels cannot be read: {plain_files.why(error)}", where=str(path)) from error
+    if len(text) > MOST_LABEL_BYTES:
+        raise PlanError(f"the labels have more than {MOST_LABEL_BYTES >> 10} KiB", where=str(path))
+    decode_yaml(text, str(path), error=PlanError)
     rules = {}
-    for pattern, of in document.items():
-        if not isinstance(of, dict) or not all(isinstance(one, str | int) for one in of.values()):
-            raise PlanError(f"{shown(pattern)} should have labels", where=str(path), fix=fix)
-        rules[str(pattern)] = {str(name): str(value) for name, value in of.items()}
-        _check_labels(rules[str(pattern)], str(path))
+    for pattern, of in _pairs(yaml.compose(text, Loader=yaml.SafeLoader), "labels", str(path)).items():
+        words = {name: (value.tag, value.value) for name, value in _pairs(of, shown(pattern), str(path)).items()}
+        rules[pattern] = {name: "" if tag.endswith(":null") else value for name, (tag, value) in words.items()}
+        bare = next((name for name, value in rules[pattern].items() if not isinstance(value, str) or not value), None)
+        if bare is not None:
+            raise PlanError(f"{shown(pattern)} has the label {shown(bare)} without a word", where=str(path), fix=_FIX)
+        _check_labels(rules[pattern], str(path))
     return rules
+
+
+def _pairs(node: yaml.Node | None, what: str, where: str) -> dict[str, yaml.Node]:
+    """Return the pairs of a mapping, names as they are written; raises PlanError for none, and for a name twice."""
+    if not isinstance(node, yaml.MappingNode):
+        raise PlanError(f"{what} should be a mapping", where=where, fix=_FIX)
+    pairs: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.value in pairs:
+            place = f"{where}: line {key.start_mark.line + 1}"
+            raise PlanError(f"{shown(key.value)} stands twice, or is no name", where=place)
+        pairs[key.value] = value
+    return pairs
+
+
+def _unmatched(
+    files: Sequence[tuple[Path, Path]], rules: Mapping[Path | None, tuple[Path | None, Mapping[str, Labels]]]
+) -> Iterator[str]:
+    """Yield the patterns of labels, of all files or of those below a folder, that are those of none."""
+    for below, (where, patterns) in rules.items():
+        of = [(path, root) for path, root in files if below in (None, root)]
+        for pattern, labels in patterns.items():
+            if not any(_labels_of(path, root, {pattern: labels}) for path, root in of):
+                yield f"{where}: the pattern {shown(pattern)} is that of no file"
 
 
 def _labels_of(path: Path, root: Path, rules: Mapping[str, Labels]) -> dict[str, str]:
@@ -137,6 +176,11 @@ def _check_labels(labels: Labels, where: str) -> None:
         raise PlanError(f"the window should be a number of messages and is {shown(window)}", where=where)
     if labels.get("placement", "inter") not in ("inter", "intra"):
         raise PlanError(f"the placement should be inter or intra and is {shown(labels['placement'])}", where=where)
+    if not all(host.strip() for host in labels.get("hosts", "one").split("+")):
+        raise PlanError(f"the hosts should be like a+b and are {shown(labels['hosts'])}", where=where)
+    odd = next((word for pair in labels.items() for word in pair if not word.isprintable()), None)
+    if odd is not None:
+        raise PlanError(f"a label has invisible characters: {shown(odd)}", where=where)
 
 
 def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
@@ -147,7 +191,7 @@ def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
     for document in log.documents(text, readers, name):
         problem = next((one for one in document.problems if one.kind in ("refused", "cut")), None)
         if problem is not None:
-            left_out.append(f"{name}, line {problem.line}: {problem.text}")
+            left_out += [said] if (said := f"{name}, line {problem.line}: {problem.text}") not in left_out[-1:] else []
         if document.problem("refused") is None:
             found += _launches(document, path, labels, left_out)
             if (count := sum(len(one.values) for one in found)) > MOST_NUMBERS:
@@ -205,7 +249,8 @@ def _write(found: list[_Found], output: Path, file_count: int, labels: Labels, l
     name = output.resolve().name or "imported"
     about = {"description": "Read from logs; nothing of it was launched by fabriscope.", "imported": file_count}
     contents = store.describe((), launches, name=name, plan=about)
-    text = json.dumps({"imported": [asdict(one.origin) for one in found], "labels": dict(labels)}, indent=1)
+    origins = [asdict(one.origin) for one in found]
+    text = json.dumps({"imported": origins, "labels": dict(labels), "left_out": left_out}, indent=1)
     folder = store.create(output, contents, text + "\n")
     with folder.lock():
         for launch, one in zip(launches, found, strict=True):

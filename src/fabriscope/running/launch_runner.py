@@ -188,11 +188,12 @@ class LaunchRunner:
         if self._cancel.is_set():
             return parsed
         self._mishaps += (found := self._casualties.look(launch.entry.hosts))
-        if not found:
+        refused = self._standing.refusal(launch.entry, self._outcomes)
+        if not (found or refused):
             return parsed
         why = "; ".join(found)
         results = tuple(
-            dataclasses.replace(one, reason=f"{why} ({one.reason})") if one.status == "failed" else one
+            dataclasses.replace(one, reason=refused or f"{why} ({one.reason})") if one.status == "failed" else one
             for one in parsed.results
         )
         return dataclasses.replace(parsed, results=results)
@@ -207,6 +208,7 @@ class LaunchRunner:
             mpi_engine=site.mpi_engines.get(entry.mpi or ""),
             npb=site.npb.get(entry.mpi or ""),
             profiler=site.profilers.get(entry.mpi or ""),
+            osu=site.osu.get(entry.mpi or ""),
             programs=site.programs,
             token=secrets.token_hex(16),
             case_timeout_ns=self._plan.section.case_timeout,
@@ -228,8 +230,7 @@ class LaunchRunner:
     def sweep(self) -> None:
         """End what a broken launch may have left on its hosts, and whatever else runs there: nobody may measure now."""
         if self.may_have_left:
-            problem = self._standing.end()  # the hosts' ends of what is set, which a sweep ends, put it back before
-            self._mishaps += [problem] if problem else []
+            self._mishaps += filter(None, [self._standing.end()])  # a sweep ends the hosts' ends, which put it back
             with contextlib.suppress(LabError, HostError):  # a host that is gone has nothing left to end
                 self._site.sweep(self.may_have_left)
         self.may_have_left = set()
@@ -251,12 +252,12 @@ class LaunchRunner:
             return {}
 
     def _fabric_counters(self) -> Mapping[str, object]:
-        self._mishaps += self._site.mend()
+        if mended := self._site.mend():  # a switch that was started again has nothing of what was set
+            self._mishaps += filter(None, (*mended, self._standing.end()))
         return self._site.counters()
 
     def _record(self) -> dict[str, Any]:
-        counters = self._of_site(self._fabric_counters)
-        consoles = self._of_site(self._site.consoles)
+        counters, consoles = self._of_site(self._fabric_counters), self._of_site(self._site.consoles)
         results = {key: {"status": one.status, "reason": one.reason} for key, one in self._results.items()}
         bad = [one.reason for one in self._results.values() if one.status == "failed"]
         return {

@@ -25,11 +25,14 @@ _RANK_TIMES = {
     "time_ns_least_rank_mean": "collective_latency_ns_barrier_least_rank_mean",
     "time_ns_most_rank_mean": "collective_latency_ns_barrier_most_rank_mean",
 }
+_OF_BARRIERS = {column: metric_id.replace("_barrier_", "_back_to_back_") for column, metric_id in _RANK_TIMES.items()}
+"""osu_barrier has no barrier between the barriers that it times."""
 _OURS: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]] = {
     ("osu", "osu_latency"): ("ping_pong", {"latency_ns": "latency_ns_separate_mean"}),
     ("osu", "osu_put_latency"): ("put_latency", {"latency_ns": "put_local_completion_ns_mean"}),
     ("osu", "osu_get_latency"): ("get_latency", {"latency_ns": "get_latency_ns_mean"}),
-    **{("osu", f"osu_{name}"): (name, _RANK_TIMES) for name in _COLLECTIVES},
+    **{("osu", f"osu_{name}"): (name, _RANK_TIMES) for name in _COLLECTIVES[1:]},
+    ("osu", "osu_barrier"): ("barrier", _OF_BARRIERS),
     ("imb", "PingPong"): (
         "ping_pong",
         {
@@ -52,7 +55,7 @@ _WINDOWED = {
 """Those that are ours once their window is known, which their logs do not say."""
 _TELLING = (
     "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
-    "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank",
+    "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank", "printed_by",
 )  # fmt: skip
 """Parameters of tables that tell curves of one test apart."""
 _TELLING_COLUMNS = (

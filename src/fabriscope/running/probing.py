@@ -10,6 +10,7 @@ from fabriscope.hosts.access import changes
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
+from fabriscope.model.switch_settings import SwitchPlace
 from fabriscope.running import settings
 from fabriscope.running.settings import Wanted
 
@@ -38,12 +39,14 @@ class _Told:
     """Setting to the host that has it, and the value."""
 
 
-def probed(fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]]) -> Probed:
-    """Return what hosts take; whatever was set is put back before this returns."""
+def probed(
+    fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]], place: SwitchPlace | None = None
+) -> Probed:
+    """Return what hosts and their switch take; whatever was set is put back before this returns."""
     by_host: dict[str, list[Wanted]] = {}
     for knob, of_knob in values.items():
         for value in of_knob:
-            for one in settings.wanted({knob: value}, fabric.interfaces, hosts):
+            for one in settings.wanted({knob: value}, fabric.interfaces, hosts, place):
                 by_host.setdefault(one.host.name, []).append(one)
     with ThreadPoolExecutor(_MOST_AT_ONCE) as pool:
         every = list(pool.map(_of_host, by_host.values()))
@@ -65,11 +68,11 @@ def _of_host(every: Iterable[Wanted]) -> _Told:
     for one in every:
         try:
             with changes.changed(one.host, one.change) as standing:
-                told.current.setdefault(one.knob.name, (one.host.name, standing.old))
+                told.current.setdefault(one.name, (one.host.name, one.as_plans_have_it(standing.old)))
                 settings.await_links([one])
             settings.await_links([one])
         except (HostError, ToolMissing) as error:
-            told.problems[one.knob.name, one.value] = error.sentence()
+            told.problems[one.name, one.value] = error.sentence()
     return told
 
 

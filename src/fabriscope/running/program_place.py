@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from fabriscope.hosts import allocation, launcher_words
 from fabriscope.launch import environment, slurm, ssh
@@ -38,6 +40,10 @@ class Place:
 def check(argv: Sequence[str]) -> None:
     """Raise ToolMissing where there is no such program on this machine, or nothing that can be started."""
     if shutil.which(argv[0], path=search_paths.given().get("PATH")) is None:
+        if "/" in argv[0] and Path(argv[0]).is_file():
+            raise ToolMissing(
+                f"{argv[0]} is no program: it may not be executed", fix=f"chmod +x {shlex.quote(argv[0])}"
+            )
         raise ToolMissing(
             f"there is no program {argv[0] or repr(argv[0])}", fix="give its path, or a name that PATH knows"
         )

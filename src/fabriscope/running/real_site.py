@@ -21,6 +21,8 @@ from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.osu import OsuBuild
+from fabriscope.model.switch_settings import SwitchPlace
 from fabriscope.running import fleet, rdma_ports
 from fabriscope.running.fleet import Fleet, Program
 
@@ -50,10 +52,15 @@ class Parts:
     absent: Mapping[str, str] = field(default_factory=dict)
     npb: Mapping[str, str] = field(default_factory=dict)
     profilers: Mapping[str, str] = field(default_factory=dict)
+    osu: Mapping[str, OsuBuild] = field(default_factory=dict)
 
     def with_fabrics(self, fabrics: Mapping[str, Fabric]) -> Self:
         """Return the same place with other fabrics of the interfaces that it has."""
         return dataclasses.replace(self, fabrics=fabrics)
+
+    def switch_of(self, _fabric: Fabric, /) -> SwitchPlace | None:
+        """Return None: no switch is ours."""
+        return None
 
     def confine(self, _processors: str, /) -> bool:
         """Return False: no switch is ours."""
@@ -222,8 +229,11 @@ def _check_homes(path: str, opened: Fleet) -> None:
 
 
 def _programs(site: RealSite, opened: Fleet) -> dict[str, str]:
-    """Return the other programs that every host has: their path, or their name where the paths differ."""
-    found = {}
+    """Return the other programs that every host has: their path, or their name where the paths differ.
+
+    What is no program that hosts were asked for, such as classes of Java, is taken to be there as it is here.
+    """
+    found = {name: path for name, path in site.programs.items() if name not in site.wanted_programs}
     for name in site.wanted_programs:
         paths = {seen.programs[name] for seen in opened.seen.values()}
         if site.hosts:

@@ -13,10 +13,12 @@ from typing import Any
 from fabriscope import engine_binary, store
 from fabriscope import plan as plans
 from fabriscope.launch.site import Site
+from fabriscope.model import units
 from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact
 from fabriscope.model.record import LaunchRecord
+from fabriscope.running import osu_builds
 from fabriscope.store import checks
 from fabriscope.store.differences import Difference, differences, plan_differences
 from fabriscope.store.files import COUNTERS_NAME, LOCK_NAME, RAW_NAME, SAMPLES_NAME
@@ -38,6 +40,15 @@ MOST_TOLD = 6
 """Differences that one sentence names."""
 _RESTORE = "restore it from a copy, or start a new run; `fabriscope verify` lists all that was changed"
 _PUT_BACK = "put that back, or start a new run"
+
+
+def stored_plan(path: Path, vocabulary: plans.Vocabulary) -> plans.Plan:
+    """Return the plan of a run folder, spelled as any version let it be that began a run; raises FabriscopeError.
+
+    What it means is compared with what the manifest says, so another meaning than that one is never taken.
+    """
+    with units.old_spellings():
+        return plans.load(path / store.PLAN_NAME, vocabulary)
 
 
 def check_whole(folder: store.RunFolder, load_plan: Callable[[], plans.Plan]) -> None:
@@ -162,6 +173,7 @@ def versions(site: Site, python: str) -> dict[str, Any]:
     return {
         **npb,
         **({"profilers": profilers} if profilers else {}),
+        **({"osu": osu_builds.digests(site.osu)} if site.osu else {}),
         "python": python,
         "engine": site.engine,
         "engine_sha256": _sha256(engine_binary.find_engine()),

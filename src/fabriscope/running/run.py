@@ -18,7 +18,7 @@ from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.analysis.values.busy import busy_words
 from fabriscope.hosts import allocation
-from fabriscope.knobs import knobs
+from fabriscope.knobs import readers
 from fabriscope.launch import mpi_jobs
 from fabriscope.launch.site import Site
 from fabriscope.model.errors import HostError, PlanError, StoreError
@@ -44,9 +44,15 @@ class RunSummary:
     path: Path
     launch_count: int
     failed_cases: int
-    """Measurements that are not ok, over all launches."""
+    """Measurements that failed, over all launches."""
+    ok_cases: int
     is_complete: bool
     """False when it was interrupted."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether it came to its end and nothing was measured: all failed, or no instrument could."""
+        return self.is_complete and self.launch_count > 0 and not self.ok_cases
 
 
 def vocabulary() -> plans.Vocabulary:
@@ -74,7 +80,7 @@ def vocabulary() -> plans.Vocabulary:
         allocation=job.hosts if job else None,
         instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
         faults=frozenset(FAULTS),
-        knobs={name: knob.value for name, knob in knobs().items()},
+        knobs=readers(),
         left_out=_by_layer(left_out),
         missing_here=_by_layer(built_in.missing_library),
     )
@@ -114,7 +120,7 @@ def resume(
     Raises FabriscopeError.
     """
     folder = store.open_run(path)
-    load_plan = functools.partial(plans.load, path / store.PLAN_NAME, vocabulary())
+    load_plan = functools.partial(resumption.stored_plan, path, vocabulary())
     resumption.check_whole(folder, load_plan)
     kept = _kept(folder, keep_failed)
     damaged = resumption.damaged_launches(folder, kept)
@@ -130,7 +136,7 @@ def resume(
     plan = causes.extended(began_as, begun)
     resumption.refuse_other_plan(folder, plan)
     known = {name: list(host.facts) for name, host in folder.manifest.hosts.items()}
-    with progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
+    with folder.lock(), progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
         plan, site = _with_causes(began_as, site, begun)
         site = site.with_fabrics({**site.fabrics, **tried(folder.manifest.fabrics)})
         schedule = _schedule(plan, site)
@@ -167,7 +173,7 @@ def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts), memory_bytes)
     check_specs(plan, schedule)
     Binding(plan, site.hosts, site.facts).check(schedule.entries)
-    services.check_memory(schedule, site, in_lab=plan.uses_lab)
+    services.check(schedule, site, in_lab=plan.uses_lab)
     applications.check(schedule, site, in_lab=plan.uses_lab)
     return schedule
 
@@ -255,8 +261,8 @@ def _worth_making(
 
 def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
     records = folder.done().values()
-    failed_cases = sum(len(record.failures) for record in records)
-    return RunSummary(folder.path, len(records), failed_cases, len(records) == launch_count)
+    failed, ok = sum(len(one.failures) for one in records), sum(one.ok_count for one in records)
+    return RunSummary(folder.path, len(records), failed, ok, len(records) == launch_count)
 
 
 def _facts(site: Site) -> dict[str, list[Fact]]:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriscope import plan as plans
+from fabriscope.adapters.base import AdapterContext
 from fabriscope.adapters.ycsb import ZOOKEEPER_HEAP_BYTES
 from fabriscope.hosts import facts, java_apps
+from fabriscope.launch import processes
 from fabriscope.launch.site import Site
 from fabriscope.model.case import Case
 from fabriscope.model.errors import LaunchError
 from fabriscope.model.host import HERE, Fact
 from fabriscope.model.layers import layer_of
+from fabriscope.model.measurement import Launch
 from fabriscope.model.ycsb_workloads import WORKLOADS
 from fabriscope.plan import Plan, Schedule
 from fabriscope.registry import discover
 
 STORED_PER_LOADED = 3
 """About how much HBase keeps of a record's bytes, in a copy: names beside values, and the log beside the files."""
+LOOK_LIMIT_S = 120.0
+"""The time that a service which runs gets to say whether it can be used, the start of Java included."""
 JVM_BYTES = 96 << 20
 """About what a Java process has beside its heap: classes, compiled code, threads."""
 
@@ -38,7 +43,32 @@ def classes(plan: Plan) -> dict[str, str]:
     apps = [app for name in instruments(plan) for app in getattr(room.get(name), "java_apps", ())]
     if apps:
         java_apps.program("java")
-    return {f"{app} classes": java_apps.classpath(app) for app in dict.fromkeys(apps)}
+    home = plan.section.services.hdfs.home
+    own = {"hadoop": java_apps.classpath_of(home)} if home is not None and "hadoop" in apps else {}
+    return {f"{app} classes": own.get(app) or java_apps.classpath(app) for app in dict.fromkeys(apps)}
+
+
+def check(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
+    """Raise LaunchError where services cannot be started, or those that run already cannot be used."""
+    check_memory(schedule, site, in_lab=in_lab)
+    for launch in schedule.launches:
+        if launch.block == 1 and layer_of(launch.entry.layer).instrument:
+            _check_running(launch, site)
+
+
+def _check_running(launch: Launch, site: Site) -> None:
+    """Ask a service that runs already whether it can be used; a client's host that is gone tells so in its launches."""
+    entry, adapter = launch.entry, discover("adapters", "ADAPTER").get(launch.entry.instrument)
+    fabric = site.fabrics[entry.fabric] if entry.fabric else None
+    context = AdapterContext(hosts=site.hosts, fabric=fabric, programs=site.programs)
+    command = adapter.look(launch, context) if hasattr(adapter, "look") else None
+    if command is None or entry.hosts[0] in site.absent:
+        return
+    (outcome,) = processes.run_commands([command], site.hosts, timeout_s=LOOK_LIMIT_S)
+    reason = adapter.refused(outcome)
+    if reason is not None:
+        where = f"{launch.cases[0].parameter_map['at']} as {command.host} sees it"
+        raise LaunchError(reason, where=where, fix="docs/bigdata.md tells what it needs")
 
 
 def check_memory(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
@@ -66,6 +96,8 @@ def needed_bytes(cases: tuple[Case, ...]) -> Mapping[str, int]:
 def _of_hbase(cases: tuple[Case, ...]) -> Mapping[str, int]:
     told = cases[0].parameter_map
     first, *others = cases[0].entry.hosts
+    if "at" in told:
+        return {first: int(told["client_heap"]) + JVM_BYTES}
     heaps = (told["hdfs_heap"], told["master_heap"], told["client_heap"])
     needs = {first: sum(map(int, heaps)) + ZOOKEEPER_HEAP_BYTES + 4 * JVM_BYTES}
     loaded = int(told["records"]) * sum({case.message_size_bytes for case in cases})
@@ -86,6 +118,8 @@ def _written_bytes(case: Case) -> float:
 def _of_hdfs(cases: tuple[Case, ...]) -> Mapping[str, int]:
     told = cases[0].parameter_map
     first, *others = cases[0].entry.hosts
+    if "at" in told:
+        return {first: int(told["client_heap"]) + JVM_BYTES}
     needs = {first: int(told["heap"]) + int(told["client_heap"]) + 2 * JVM_BYTES}
     copied = max(int(told["files"]) * case.message_size_bytes for case in cases) * int(told["replication"])
     kept = copied if told["data"] == "memory" else 0

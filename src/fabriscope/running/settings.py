@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -12,13 +13,17 @@ from dataclasses import dataclass
 from fabriscope import plan as plans
 from fabriscope.hosts import access
 from fabriscope.hosts.access import changes
-from fabriscope.knobs import Knob, knobs
+from fabriscope.knobs import knobs, readers, switch
 from fabriscope.launch.site import Site
 from fabriscope.model.case import Entry
+from fabriscope.model.command import Outcome
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HERE, Host
+from fabriscope.model.mpi_settings import MPI_SETTINGS, on_hosts
+from fabriscope.model.switch_settings import SWITCH_SETTINGS, SwitchPlace
 from fabriscope.plan.schema import FabricSection, MpiSection
+from fabriscope.running.library_settings import ReadBack
 
 _MOST_AT_ONCE = 16
 LINK_TIMEOUT_S = 20.0
@@ -28,38 +33,58 @@ _LINK_PAUSE_S = 0.2
 
 @dataclass(frozen=True)
 class Wanted:
-    """One setting of one host."""
+    """One setting of one host, or of a switch of the lab."""
 
     host: Host
-    knob: Knob
-    interface: str
+    name: str
     value: str
+    """As plans have it."""
+    change: changes.Change
+    touched: str = ""
+    """The interface that it may take down for a moment."""
 
-    @property
-    def change(self) -> changes.Change:
-        """Return how it is made."""
-        return self.knob.change(self.interface, self.value)
+    def as_plans_have_it(self, text: str) -> str:
+        """Return what the host says of the setting as a plan says it."""
+        return switch.told(SWITCH_SETTINGS[self.name], text) if self.name in SWITCH_SETTINGS else text
 
 
 def values_of(section: FabricSection | MpiSection) -> dict[str, str]:
     """Return what a fabric or an MPI library of a plan sets, as hosts say it."""
-    return plans.set_values(section, {name: knob.value for name, knob in knobs().items()})
+    return plans.set_values(section, readers())
 
 
-def wanted(settings: Mapping[str, str], interfaces: Mapping[str, str], hosts: Iterable[Host]) -> list[Wanted]:
-    """Return what is to be set on some hosts, each once; raises HostError for one of an interface that is not used.
+def with_knobs(fabric: Fabric, values: Mapping[str, str]) -> Fabric:
+    """Return a fabric with settings, and the MTU and line rate that it has with them."""
+    mtu_bytes = int(values.get("mtu", fabric.mtu_bytes or 0)) if fabric.mtu_bytes else fabric.mtu_bytes
+    rate = int(values["switch_rate"]) if "switch_rate" in values else fabric.line_rate_bits_per_s
+    together = {**fabric.knobs, **values}
+    return dataclasses.replace(fabric, knobs=together, mtu_bytes=mtu_bytes, line_rate_bits_per_s=rate)
 
+
+def wanted(
+    settings: Mapping[str, str], interfaces: Mapping[str, str], hosts: Iterable[Host], place: SwitchPlace | None = None
+) -> list[Wanted]:
+    """Return what is to be set on some hosts and their switch, each once; settings of MPI libraries are passed by.
+
+    Raises HostError for a setting of an interface where none is used, and of a switch where none is the lab's.
     Hosts of a lab that are namespaces share this machine: what a machine has once is set here.
     """
     found: dict[tuple[str, str], Wanted] = {}
-    for name, value in settings.items():
+    for name, value in on_hosts(settings).items():
+        if name in SWITCH_SETTINGS:
+            if place is None:
+                raise HostError(f"{name} is set of the lab's switch, and launches here cross none")
+            change = switch.change(SWITCH_SETTINGS[name], place.fabric, place.socket, value)
+            found[place.host.name, f"{name} {place.fabric}"] = Wanted(place.host, name, value, change)
+            continue
         knob = knobs()[name]
         for host in hosts:
             where = HERE if knob.scope == "machine" and host.kind == "namespace" else host
             interface = interfaces.get(host.name, "") if knob.scope == "interface" else ""
             if knob.scope == "interface" and not interface:
                 raise HostError(f"{name} is set of an interface, and launches here use none", where=f"host {host.name}")
-            found.setdefault((where.name, f"{name} {interface}"), Wanted(where, knob, interface, value))
+            one = Wanted(where, name, value, knob.change(interface, value), interface if knob.touches else "")
+            found.setdefault((where.name, f"{name} {interface}"), one)
     return list(found.values())
 
 
@@ -72,16 +97,20 @@ class Standing:
         self._lock = threading.Lock()
         self._stack = contextlib.ExitStack()
         self._key: tuple[Mapping[str, str], tuple[str, ...]] | None = None
+        self._libraries = ReadBack(site)
 
     def hold(self, entry: Entry) -> None:
         """Set what the fabric and the library of an entry want on its hosts, and put back what another one wanted.
 
-        Raises HostError or ToolMissing where something cannot be set, or cannot be put back.
+        Raises HostError or ToolMissing where something cannot be set, or cannot be put back, and where the library
+        does not read its own settings as they are.
         """
+        self._libraries.check(entry)
         fabric = self._site.fabrics[entry.fabric] if entry.fabric else None
         names = tuple(dict.fromkeys(entry.hosts))
         settings = dict(fabric.knobs) if fabric is not None else {}
         settings |= self._site.mpi[entry.mpi].knobs if entry.mpi else {}
+        settings = on_hosts(settings)
         key = (settings, (entry.fabric or "", *names)) if settings else None
         with self._lock:
             if key == self._key:
@@ -89,8 +118,15 @@ class Standing:
             self._end()
             if key is not None:
                 interfaces = fabric.interfaces if fabric is not None else {}
-                self._set(wanted(settings, interfaces, [self._site.hosts[name] for name in names]))
+                is_of_switch = SWITCH_SETTINGS.keys() & settings.keys()
+                place = self._site.switch_of(fabric) if fabric is not None and is_of_switch else None
+                self._set(wanted(settings, interfaces, [self._site.hosts[name] for name in names], place))
                 self._key = key
+
+    def refusal(self, entry: Entry, outcomes: Iterable[Outcome]) -> str:
+        """Return why a launch's library refused one of its settings, where what it printed names it; else nothing."""
+        texts = [one.stderr.decode("utf-8", "replace") for one in outcomes]
+        return self._libraries.refusal(entry, texts)
 
     def _set(self, every: list[Wanted]) -> None:
         """Set all or nothing."""
@@ -152,12 +188,12 @@ def _undone(of_host: list[Wanted]) -> list[str]:
 
 def await_links(every: list[Wanted]) -> None:
     """Wait for links that a setting may have taken down; raises HostError where one does not come back."""
-    for one in (one for one in every if one.knob.touches):
-        path = f"/sys/class/net/{one.interface}/operstate"
+    for one in (one for one in every if one.touched):
+        path = f"/sys/class/net/{one.touched}/operstate"
         until_s = time.monotonic() + LINK_TIMEOUT_S
         while access.read(one.host, access.Wanted(globs=(path,))).files.get(path, "").strip() == "down":
             if time.monotonic() > until_s:
-                what = f"{one.interface} is not up again {LINK_TIMEOUT_S:.0f} s after {one.knob.name} was set"
+                what = f"{one.touched} is not up again {LINK_TIMEOUT_S:.0f} s after {one.name} was set"
                 raise HostError(what, where=f"host {one.host.name}")
             time.sleep(_LINK_PAUSE_S)
 
@@ -177,13 +213,21 @@ def described_libraries(
     for stack in stacks:
         over = [one for one in fabrics if stack.fabrics is None or one.name in stack.fabrics]
         for name, value in values_of(stack).items():
-            for fabric in over if over and knobs()[name].scope == "interface" else [inside]:
+            is_of_interface = name in knobs() and knobs()[name].scope == "interface"
+            for fabric in over if over and is_of_interface else [inside]:
                 purpose = f"launches of {stack.name}{f' over {fabric.name}' if fabric.name else ''}"
                 yield described_one(fabric, name, value, purpose)
 
 
 def described_one(fabric: Fabric, name: str, values: str, purpose: str) -> str:
-    """Return what would be set on which hosts, what for, and that it is put back."""
+    """Return what would be set where, what for, and that it is put back, or is of launches alone."""
+    if name in MPI_SETTINGS:
+        setting = MPI_SETTINGS[name]
+        told = "" if setting.is_read_back else "; nothing tells what the library makes of it"
+        variables = " and ".join(setting.variables)
+        return f"sets {name} to {values} by {variables} in {purpose}, as far as they are of {setting.of}{told}"
+    if name in SWITCH_SETTINGS:
+        return f"sets {name} to {values} on the lab's switch for {purpose}, and puts it back"
     knob = knobs()[name]
     hosts = ", ".join(fabric.interfaces)
     hosts = f"the machines of {hosts}, for all that runs there," if knob.scope == "machine" else hosts

@@ -9,6 +9,7 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi_settings import on_hosts
 from fabriscope.model.quantity import Buffers
 from fabriscope.model.turns import Sharing
 
@@ -59,7 +60,7 @@ def _alone(
     if not set(guests).isdisjoint(entry.hosts):
         return "guests of one machine share its processors as programs do not"
     fabric = fabrics[entry.fabric] if entry.fabric else None
-    if fabric is not None and fabric.knobs:
+    if fabric is not None and on_hosts(fabric.knobs):
         return "what its fabric sets holds for whole hosts"
     if entry.mpi in setting:
         return "what its library sets holds for whole hosts"

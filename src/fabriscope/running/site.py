@@ -21,11 +21,20 @@ from fabriscope.model.host_lists import unfolded
 from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.switch_queues import SwitchQueues
+from fabriscope.model.switch_settings import SwitchPlace
 from fabriscope.plan import Plan
 from fabriscope.plan.lab_schema import LabFabricSection
 from fabriscope.plan.schema import FabricSection
 from fabriscope.registry import discover
-from fabriscope.running import applications, rdma_ports, real_site, services, settings
+from fabriscope.running import (
+    applications,
+    library_settings,
+    osu_builds,
+    rdma_ports,
+    real_site,
+    services,
+    settings,
+)
 from fabriscope.running.real_site import Notice, Parts, RealSite
 
 if TYPE_CHECKING:
@@ -48,6 +57,15 @@ class LabSite(Parts):
     def mend(self) -> list[str]:
         """Start again what of the lab has died; return what was wrong."""
         return self.lab.mend()
+
+    def switch_of(self, fabric: Fabric, /) -> SwitchPlace | None:
+        """Return where the switch of a fabric is told something; None for one that is a bridge of the kernel's."""
+        from fabriscope.lab import switch_process
+
+        while base := fabric.tries or fabric.instead_of:
+            fabric = self.fabrics[base]
+        attachment = self.lab.state.details["fabrics"][fabric.name]["attachment"]
+        return switch_process.place(self.lab.state.folder, self.lab.keeper_words, fabric.name, attachment)
 
     def confine(self, processors: str, /) -> bool:
         """Let the switch run on these of the machine's processors alone; False without one. Raises LabError."""
@@ -83,8 +101,9 @@ def prepare(
     mpi_engines = _mpi_engines(stacks, notice, cancel)
     npb = applications.kernels(plan, stacks, notice, cancel)
     profilers = applications.profilers(plan, stacks, cancel)
+    osu = osu_builds.of_plan(plan, stacks, notice, cancel)
     fabrics = planned_fabrics(plan)
-    parts = dict(vars(Parts({}, fabrics, stacks, engine, mpi_engines, programs, npb=npb, profilers=profilers)))
+    parts = dict(vars(Parts({}, fabrics, stacks, engine, mpi_engines, programs, npb=npb, profilers=profilers, osu=osu)))
     if not plan.uses_lab:
         with real_site.prepare(plan, RealSite(**parts, wanted_programs=wanted), notice, known) as site:
             yield site
@@ -144,16 +163,16 @@ def planned_fabrics(plan: Plan) -> dict[str, Fabric]:
                 **_verbs(section),
             )
             continue
-        switch, knobs = switch_spec(section.lab), settings.values_of(section)
-        fabrics[name] = Fabric(
+        switch = switch_spec(section.lab)
+        as_built = Fabric(
             name,
             dict.fromkeys(plan.hosts, f"eth{index}"),
             line_rate_bits_per_s=switch.rate_bits_per_s or None,
-            mtu_bytes=int(knobs.get("mtu", switch.mtu_bytes)),
-            knobs=knobs,
+            mtu_bytes=switch.mtu_bytes,
             settings={key: str(value) for key, value in dataclasses.asdict(switch).items()},
             **_verbs(section),
         )
+        fabrics[name] = settings.with_knobs(as_built, settings.values_of(section))
     return fabrics
 
 
@@ -227,7 +246,10 @@ def _queues(section: LabFabricSection) -> SwitchQueues:
 
 
 def find_stacks(plan: Plan) -> dict[str, MpiStack]:
-    """Return the plan's MPI libraries by their names; raises ToolMissing for one that is not there."""
+    """Return the plan's MPI libraries by their names.
+
+    Raises ToolMissing for one that is not there, and PlanError for a setting that counts in no launch of theirs.
+    """
     from fabriscope.hosts import mpi
 
     found = {}
@@ -237,6 +259,8 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
         found[wanted.name] = dataclasses.replace(
             stack, name=wanted.name, env=env, bind=wanted.bind, over=wanted.over, knobs=knobs
         )
+    transports = {name: _verbs(section)["transport"] for name, section in plan.section.fabrics.items()}
+    library_settings.check(plan, found, transports)
     return found
 
 

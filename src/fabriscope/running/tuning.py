@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from fabriscope import plan as plans
@@ -13,13 +12,15 @@ from fabriscope.analysis.tuning.points import objective_of, points_of, record_of
 from fabriscope.analysis.tuning.steps import Step, next_step
 from fabriscope.launch.site import Site
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.host_lists import folded
+from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch
+from fabriscope.model.mpi_settings import MPI_SETTINGS
 from fabriscope.model.tuning import Configuration, Factor, Trials
 from fabriscope.plan import Plan
 from fabriscope.progress import Progress
-from fabriscope.running import settings
+from fabriscope.running import library_probing, settings
 from fabriscope.running.probing import Probed, probed
+from fabriscope.running.tuning_commands import commands_of
 from fabriscope.running.tuning_plan import Bases, Fabrics, time_of, values_of
 from fabriscope.running.tuning_time import HALVING_BLOCKS, SETTING_NS, TuningTime
 
@@ -106,7 +107,7 @@ class Tuning:
         self._progress.notice("which values the hosts take")
         names = dict.fromkeys(host for one in bases.all for host in one.entry.hosts)
         hosts = [self._site.hosts[name] for name in names if name not in self._site.absent]
-        found = probed(fabric, hosts, values)
+        found = self._probed(bases, fabric, hosts, values)
         levels, sentences = _levels(found)
         factors = tuple(_factor(knob, of_knob) for knob, of_knob in levels.items())
         about = Trials(
@@ -134,12 +135,30 @@ class Tuning:
             about, configurations=named, resolution=time.design.resolution
         ), time.screening_blocks
 
+    def _probed(
+        self, bases: Bases, fabric: Fabric, hosts: Sequence[Host], values: Mapping[str, Sequence[str]]
+    ) -> Probed:
+        """Return what hosts and the switch take, and what counts in the library of what is to become faster."""
+        of_hosts = {name: of_name for name, of_name in values.items() if name not in MPI_SETTINGS}
+        of_library = {name: of_name for name, of_name in values.items() if name in MPI_SETTINGS}
+        entry = bases.objective.entry
+        places = [
+            probed(fabric, hosts, of_hosts, self._site.switch_of(fabric)),
+            library_probing.probed(self._site, entry, of_library),
+        ]
+        good = {**places[0].values, **places[1].values}
+        return Probed(
+            {name: good[name] for name in values if name in good},
+            {**places[0].current, **places[1].current},
+            (*places[0].left_out, *places[1].left_out),
+        )
+
     def _following(self, stage: str, wanted: Sequence[Configuration], bases: Bases) -> tuple[Trials, int]:
         trials = self._folder.manifest.trials[0]
         named = self._named(bases.fabric, wanted)
         if stage == "halving":
             return Trials("halving", bases.fabric, trials.objective, named), HALVING_BLOCKS
-        commands = tuple(self._commands(next(iter(named.values())), self._site.fabrics[bases.fabric]))
+        commands = tuple(commands_of(next(iter(named.values())), self._site.fabrics[bases.fabric], self._site.hosts))
         about = Trials("confirmation", bases.fabric, trials.objective, named, commands=commands)
         return about, self._time(bases, trials.levels).confirming_blocks
 
@@ -159,32 +178,22 @@ class Tuning:
 
     def _fabric(self, name: str, configuration: Configuration) -> Fabric:
         base = self._site.fabrics[plans.tuned_fabric(self._plan.section)]
-        mtu_bytes = int(configuration.get("mtu", base.mtu_bytes or 0)) if base.mtu_bytes else base.mtu_bytes
-        together = {**base.knobs, **configuration}
-        return dataclasses.replace(base, name=name, knobs=together, mtu_bytes=mtu_bytes, tries=base.name)
-
-    def _commands(self, configuration: Configuration, fabric: Fabric) -> Iterator[str]:
-        """Yield what sets a configuration for good, a line for each setting and the hosts that are alike in it."""
-        hosts = [self._site.hosts[name] for name in fabric.interfaces if name in self._site.hosts]
-        lines: dict[str, list[str]] = {}
-        for one in settings.wanted(configuration, fabric.interfaces, hosts):
-            change = one.change
-            words = [word.replace("{old}", "") for word in change.set_argv]
-            line = shlex.join(words) if words else f"echo {shlex.quote(change.new)} > {change.path}"
-            lines.setdefault(line, []).append(one.host.name)
-        for line, names in lines.items():
-            yield f"{folded(names)}: {line}"
+        return settings.with_knobs(dataclasses.replace(base, name=name, tries=base.name), configuration)
 
 
 def _levels(found: Probed) -> tuple[dict[str, tuple[str | None, ...]], list[str]]:
-    """Return every value of each setting that is tried, what is set now among them, and what has none to try."""
+    """Return every value of each setting that is tried, what is set now among them, and what has none to try.
+
+    What is set now has no value of its own where hosts differ in it, and where nothing tells it.
+    """
     levels: dict[str, tuple[str | None, ...]] = {}
     sentences = []
     for knob, values in found.values.items():
         now = set(found.current.get(knob, {}).values())
-        known = dict.fromkeys((*values, *(now if len(now) == 1 else ())))
+        is_untold = len(now) != 1
+        known = dict.fromkeys((*values, *(() if is_untold else now)))
         every = sorted(known, key=int) if all(one.isdecimal() for one in known) else list(known)
-        if len(now) > 1:
+        if is_untold:
             levels[knob] = (*every, None)
         elif len(every) > 1:
             levels[knob] = tuple(every)

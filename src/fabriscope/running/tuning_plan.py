@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabriscope import plan as plans
-from fabriscope.knobs import knobs
+from fabriscope.knobs import readers
 from fabriscope.model.case import Case
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
@@ -22,8 +22,7 @@ Fabrics = Mapping[str, Fabric]
 
 def values_of(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return the values of each setting that a plan tunes; nothing where it tunes none."""
-    readers = {name: knob.value for name, knob in knobs().items()}
-    return plans.tuned_values(plan.section.tune, readers) if plan.section.tune is not None else {}
+    return plans.tuned_values(plan.section.tune, readers()) if plan.section.tune is not None else {}
 
 
 def section_of(plan: Plan) -> TuneSection:

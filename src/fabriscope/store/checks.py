@@ -192,7 +192,8 @@ class Folder:
         missing = stated.launch_count - len(self._lines)
         if missing > 0 or (missing < 0 and stated.ended) or missing < -1:
             place = f"line {len(self._lines)}" if self._lines else ""
-            empty = "" if self._lines else "it is empty, and "
+            what = "it is not there" if not (self._path / JOURNAL_NAME).exists() else "it is empty"
+            empty = "" if self._lines else f"{what}, and "
             self._find(JOURNAL_NAME, place, f"{empty}the seal counts {stated.launch_count} lines")
         elif missing == 0 and before and stated.chain not in before:
             self._find(JOURNAL_NAME, f"line {len(self._lines)}", "it is not the line that the seal was made over")
@@ -312,6 +313,9 @@ class Folder:
         has_ended = stated is not None and bool(stated.ended)
         known = {name for line in self._lines if line.record is not None for name in _files_of(line.record)}
         for folder in (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME):
+            if (self._path / folder).is_symlink():  # it may lead anywhere, and be of any size
+                self._find(folder, "", "it is a symbolic link, and no folder of the run's")
+                continue
             for path in sorted((self._path / folder).rglob("*")):
                 name = path.relative_to(self._path).as_posix()
                 if path.is_dir() or name in known or path.name.endswith(".part"):

@@ -29,14 +29,20 @@ def locked(folder: Path) -> Iterator[None]:
                 descriptor = os.open(path, how, 0o644)
                 held.callback(_close, descriptor)
                 if path != folder and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise StoreError("the lock of a run must be a plain file", where=str(path), fix="remove it")
+                    raise _no_plain_file(path)
                 _take(descriptor, is_optional=path == folder)
         except BlockingIOError:
             what, fix = "another process is writing to this run", "wait until it has ended"
             raise StoreError(what, where=str(folder), fix=fix) from None
+        except IsADirectoryError:
+            raise _no_plain_file(folder / LOCK_NAME) from None
         except OSError as error:
             raise cannot_write(folder, error) from error
         yield
+
+
+def _no_plain_file(path: Path) -> StoreError:
+    return StoreError("the lock of a run must be a plain file", where=str(path), fix="remove it")
 
 
 def _take(descriptor: int, *, is_optional: bool) -> None:

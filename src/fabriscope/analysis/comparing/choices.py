@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from fabriscope.analysis.comparing.comparisons import (
     blurs_of,
     curves_of,
     gains_of,
+    kept_of,
     paired,
     rounds_of,
     series_of,
@@ -26,6 +28,7 @@ from fabriscope.analysis.curve import IDENTITY, Curve
 from fabriscope.analysis.numbers.evidence import Difference, Mean
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
+from fabriscope.analysis.words import series_text
 from fabriscope.model.benchmarks import TOLD_BY_METRIC
 from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.run_data import RunData
@@ -47,13 +50,18 @@ def selection(text: str, run: RunData, values: pl.DataFrame) -> Selection:
     if text in run.manifest.entries and rows.height:
         return {name: rows[name][0] for name in OF_AN_ENTRY}
     found: dict[str, str | None] = {}
-    for word in (word.strip() for word in text.split(",")):
+    as_read = {series_text(one): one for one in values.get_column("series").unique().to_list()}
+    for word in (as_read.get(word.strip(), word.strip()) for word in text.split(",")):
         name, equals, value = word.partition("=")
+        value = as_read.get(value, value) if name == "series" else value
         names = [name] if equals else [one for one, all_values in known.items() if word in all_values]
         value = value if equals else word
         if len(names) != 1 or value not in [one or "" for one in known.get(names[0], ())]:
             ids = ", ".join(values.select("entry_id").unique(maintain_order=True).to_series())
-            raise ValueError(f"{word!r} is nothing that this run compares; its entries are {ids}")
+            what = (
+                f"its entries are {ids}" if ids else "none of its launches has a value: `fabriscope verify` tells why"
+            )
+            raise ValueError(f"{word!r} is nothing that this run compares; {what}")
         found[names[0]] = value or (None if None in known[names[0]] else "")
     return found
 
@@ -97,10 +105,11 @@ def runs_compared(
 ) -> tuple[list[Family], list[str]]:
     """Return every curve that two runs share, the first run's against the second's, and what is not comparable.
 
-    They share no blocks: launch against launch, unpaired. What was measured with other settings is not compared.
+    They share no blocks: launch against launch, unpaired, and where a run's machine kept a state, how far that may have
+    shifted its launches together belongs to the interval. What was measured with other settings is not compared.
     """
     curves: tuple[Curves, Curves] = (curves_of(values[0]), curves_of(values[1]))
-    steps = [steps_of(one) for one in values]
+    steps, kept = [steps_of(one) for one in values], [kept_of(one) for one in values]
     settings = [_settings(*one) for one in zip(runs, values, strict=True)]
     families: list[Family] = []
     refused = _by_other_definitions(*curves)
@@ -115,10 +124,14 @@ def runs_compared(
             words = " against ".join(settings[side][key, other] for side in (0, 1))
             refused.append(f"{_name(key.curve)}, {len(shared) - len(alike)} sizes: {words}")
         blurs = [{size: step / 2 for size, step in one.get(key, {}).items()} for one in steps]
+        apart = {size: math.hypot(*(one.get(key, {}).get(size, 0.0) for one in kept)) for size in alike}
         spots = [
-            _unpaired(size, key.metric_id, [one[size] for one in both], [one.get(size, 0.0) for one in blurs], rules)
+            _unpaired(
+                size, key.metric_id, [one[size] for one in both], [one.get(size, 0.0) for one in blurs], rules,
+                apart[size],
+            )
             for size in alike
-        ]
+        ]  # fmt: skip
         if spots:
             families.append(Family(CurvePair(RUNS, *labels, key.curve, key.curve, key.metric_id), tuple(spots)))
     order = list(curves[0])
@@ -143,12 +156,13 @@ def _unpaired(
     both: Sequence[Mapping[int, float]],
     blurs: Sequence[float],
     rules: tuple[Rules, Rules],
+    kept: float,
 ) -> Spot:
     logs = [np.log(list(values.values())) for values in both]
     sign = sign_of(metric_id)
     means = [Mean(sign * log, rule.method, blur) for log, rule, blur in zip(logs, rules, blurs, strict=True)]
     left_value, right_value = (float(np.exp(np.median(log))) for log in logs)
-    return Spot(size, Difference(means[0], means[1]), left_value, right_value)
+    return Spot(size, Difference(means[0], means[1], kept), left_value, right_value)
 
 
 def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:

@@ -38,6 +38,7 @@ COMPARISON_SCHEMA = {
     "verdict": pl.String,
     **FORECAST_SCHEMA,
     "method": pl.String,
+    **dict.fromkeys(("stated", "stated_low", "stated_high"), pl.Float64),
 }
 
 
@@ -98,6 +99,10 @@ class Compared(OfPair):
     """On the left one: one of VERDICTS."""
     blocks_to_decide: Forecast | None
     method: str
+    stated: float
+    """The ratio as sentences state it: of a lead less what being picked adds to it (numbers/selected.py)."""
+    stated_low: float | None
+    stated_high: float | None
 
 
 Said = TypeVar("Said", bound=OfPair)

@@ -15,8 +15,10 @@ from fabriscope.analysis.comparing.judging import Family, Spot, judged
 from fabriscope.analysis.curve import AGAIN, IDENTITY, Curve
 from fabriscope.analysis.numbers.neighbours import Series, gained
 from fabriscope.analysis.values.clock_steps import STEP
+from fabriscope.analysis.values.kept_state import KEPT
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
+from fabriscope.analysis.words import series_text
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.quantity import Operations
@@ -192,10 +194,19 @@ def rounds_of(values: pl.DataFrame) -> dict[Key, Rounds]:
 
 def steps_of(values: pl.DataFrame) -> dict[Key, Mapping[int, float]]:
     """Return curve key to the clock's step at each size, as a share of the value."""
+    return _positive(values, STEP)
+
+
+def kept_of(values: pl.DataFrame) -> dict[Key, Mapping[int, float]]:
+    """Return curve key to how far a state that the machine kept may have shifted each size, as a logarithm."""
+    return _positive(values, KEPT)
+
+
+def _positive(values: pl.DataFrame, column: str) -> dict[Key, Mapping[int, float]]:
     found: dict[Key, dict[int, float]] = {}
-    stepped = values.filter(pl.col(STEP) > 0).select(*IDENTITY, "metric_id", "message_size_bytes", STEP)
-    for *curve, metric_id, size, step in stepped.unique(maintain_order=True).iter_rows():
-        found.setdefault(Key(Curve(*curve), metric_id), {})[size] = step
+    known = values.filter(pl.col(column) > 0).select(*IDENTITY, "metric_id", "message_size_bytes", column)
+    for *curve, metric_id, size, number in known.unique(maintain_order=True).iter_rows():
+        found.setdefault(Key(Curve(*curve), metric_id), {})[size] = number
     return dict(found)
 
 
@@ -266,4 +277,4 @@ def _label(kind: Kind, curve: Curve) -> str:
         return layout_from(curve.ranks).spread_text()
     if kind.name == "instrument":
         return curve.instrument
-    return curve.series or "default"
+    return series_text(curve.series) or "the default setting"

@@ -36,6 +36,11 @@ class Control:
                 f"The A/A control failed: {self.label}, entered twice, differs from itself at {len(self.differing)} of "
                 f"{self.size_count} points ({some}), so no verdict of this run can be trusted."
             )
+        if not self.equivalent_count:
+            return (
+                f"The A/A control could tell nothing: {self.label}, entered twice, is shown neither equivalent to "
+                f"itself nor different at any of {self.size_count} points; more launches would tell."
+            )
         undecided = self.size_count - self.equivalent_count
         return (
             f"The A/A control raises no alarm: {self.label}, entered twice, is shown equivalent to itself at "

@@ -11,7 +11,7 @@ from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
 from fabriscope.analysis.comparing.comparisons import KINDS, compared
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.curve import IDENTITY, Curve
-from fabriscope.analysis.numbers.forecasts import MOST_BLOCKS_ADVISED, Forecast, joined
+from fabriscope.analysis.numbers.forecasts import MOST_BLOCKS_ADVISED, SEQUENTIAL_FROM, Forecast, joined
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED, rules_of
 from fabriscope.analysis.values.turn_series import turn_series
@@ -48,6 +48,8 @@ class State:
         if self.is_decided:
             return head
         hopeless = self.total - self.decided - self.decidable
+        if self.blocks_to_decide is None and self.block_count < SEQUENTIAL_FROM:
+            return f"{head}; {self.block_count} blocks cannot tell how many more would decide the others"
         if self.blocks_to_decide is None:
             return f"{head}; the others would take more than {MOST_BLOCKS_ADVISED} blocks"
         more = self.blocks_to_decide.less(self.block_count)

@@ -197,7 +197,8 @@ def _range_text(row: Range, where: str) -> str:
 
 def _interval_text(low: float | None, high: float | None, block_count: int) -> str:
     if low is None or high is None:
-        return "one block gives no interval" if block_count == 1 else f"{block_count} blocks give no interval yet"
+        both = "both sides have a value in one block" if block_count == 1 else f"{block_count} blocks have both sides"
+        return f"{both}, which gives no interval"
     text = interval_text(low, high, ratio_text)
     return "the launches differ too much" if text == TOO_WIDE else f"the interval of the ratio is {text}"
 
@@ -216,13 +217,17 @@ def refuted_findings(run: RunData) -> list[Finding]:
             placement=of_entry.entry.placement,
             layer=None,
             where=of_entry.entry.label(),
-            text=f"asked for {of_entry.asked}, and in truth carried by {of_entry.carried_by} in {_count(of_entry)}: "
-            f"{of_entry.because}; left out of every comparison",
+            text=f"asked for {of_entry.asked}, {_in_truth(of_entry)} in {_count(of_entry)}: {of_entry.because}; "
+            "left out of every comparison",
             has_lead=False,
         )
         for of_entry in entry_verdicts(run)
         if of_entry.verdict == REFUTED
     ]
+
+
+def _in_truth(of_entry: EntryVerdict) -> str:
+    return f"and in truth carried by {of_entry.carried_by}" if of_entry.carried_by else "which did not carry it"
 
 
 def _count(of_entry: EntryVerdict) -> str:

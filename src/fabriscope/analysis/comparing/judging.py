@@ -16,7 +16,9 @@ from fabriscope.analysis.numbers.intervals import (
     false_discovery,
     family_wise,
     judge,
+    shown_below,
 )
+from fabriscope.analysis.numbers.selected import Stated, stated
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.stopping import ERROR_RATE, Rules
 
@@ -63,6 +65,7 @@ def judged(found: Sequence[Family], rules: Rules) -> list[Compared]:
     tests = zip((one.centre for one in results), p_different, p_equivalent, strict=True)
     answers = [verdict(*test, rules.error_rate) for test in tests]
     needs = _needs(groups, results, answers, rules)
+    told = _stated(groups, [spot.evidence for _, _, spot in spots], results, answers, rules)
     return [
         Compared(
             pair,
@@ -78,6 +81,9 @@ def judged(found: Sequence[Family], rules: Rules) -> list[Compared]:
             answers[index],
             needs[index],
             result.method,
+            math.exp(told[index].value),
+            _known(math.exp(told[index].low)),
+            _known(math.exp(told[index].high)),
         )
         for index, ((_, pair, spot), result) in enumerate(zip(spots, results, strict=True))
     ]
@@ -95,6 +101,25 @@ def _adjusted(groups: Sequence[Hashable], p_values: Sequence[float]) -> list[flo
         for place, p_value in zip(places, adjust([p_values[one] for one in places]), strict=True):
             adjusted[place] = float(p_value)
     return adjusted
+
+
+def _stated(
+    groups: Sequence[Hashable],
+    evidence: Sequence[Evidence],
+    results: Sequence[LogRatio],
+    answers: Sequence[str],
+    rules: Rules,
+) -> list[Stated]:
+    """Return how large each ratio is said to be: a lead as what it is, given that it was shown."""
+    found = [Stated(one.centre, one.low, one.high) for one in results]
+    for places in parts(range(len(groups)), lambda place: groups[place]):
+        leads = [place for place in places if answers[place] in LEADS]
+        tested = [results[place] for place in places] if leads else []
+        different = shown_below([_tested(one, one.p_different) for one in tested], rules.error_rate)
+        equivalent = shown_below([_tested(one, one.p_equivalent) for one in tested], rules.error_rate)
+        for place in leads:
+            found[place] = stated(evidence[place], different, equivalent, math.log1p(rules.margin))
+    return found
 
 
 def _needs(

@@ -17,10 +17,13 @@ from fabriscope.analysis.comparing.findings import where_text
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.forecasts import Forecast, joined
 from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.launch_grades import GRADES, HALF_WIDTHS
 from fabriscope.analysis.values.trust import GradedEstimate
 
 PLACES = ("fabric", "mpi", "series", "ranks", "transport", "layer", "placement", "instrument")
 """Kinds of comparison in the order in which people ask for them."""
+SOUND, WEAK, LOOSE = "sound", "weak", "loose"
+"""How far the numbers of a reply can be trusted, together."""
 Key = tuple[Curve, str, int]
 """A point: its curve, metric and message size."""
 
@@ -48,7 +51,7 @@ class Reply:
 
     @property
     def least_ratio(self) -> float:
-        """Return how many times as fast the leader is where it leads least; of nobody's lead the question's first."""
+        """Return how many times as fast the leader is where it leads least; of nobody's lead the pair's first."""
         return min(self._ratios())
 
     @property
@@ -59,11 +62,28 @@ class Reply:
     @property
     def ends(self) -> tuple[float, float] | None:
         """Return the interval around those of all points, as the ratios are; None where a point has none."""
-        known = [(point.low, point.high) for point in self.points if point.low is not None and point.high is not None]
+        known = [
+            (point.stated_low, point.stated_high)
+            for point in self.points
+            if point.stated_low is not None and point.stated_high is not None
+        ]
         if len(known) < len(self.points):
             return None
         low, high = min(low for low, _ in known), max(high for _, high in known)
         return (1 / high, 1 / low) if self.is_inverse else (low, high)
+
+    @property
+    def is_reliable(self) -> bool:
+        """Return whether it can be told as an answer: a grade is better than D, or the lead is more than D's errors."""
+        low = self.ends[0] if self.ends is not None and self.leader else 1.0
+        return set(self.grades) != {GRADES[-1]} or low > 1 + HALF_WIDTHS[-1][0]
+
+    @property
+    def strength(self) -> str:
+        """Return SOUND, WEAK (a number of grade C or D is among it) or LOOSE (all are of grade D)."""
+        if set(self.grades) == {GRADES[-1]}:
+            return LOOSE
+        return WEAK if {*self.grades} & {*GRADES[2:]} else SOUND
 
     @property
     def blocks_to_decide(self) -> Forecast | None:
@@ -71,7 +91,7 @@ class Reply:
         return joined(point.blocks_to_decide for point in self.points)
 
     def _ratios(self) -> list[float]:
-        return [1 / point.ratio if self.is_inverse else point.ratio for point in self.points]
+        return [1 / point.stated if self.is_inverse else point.stated for point in self.points]
 
 
 @dataclass(frozen=True)
@@ -80,8 +100,8 @@ class Question:
 
     kind: str
     first: str
-    """Who leads at more points than the other, where anybody does."""
     second: str
+    """In the order of the pair, which is the plan's: the same in all tables and figures."""
     placement: str
     """That of both; empty where it is what is compared."""
     replies: tuple[Reply, ...]
@@ -102,11 +122,16 @@ class Question:
         """Return whether anything was decided."""
         return any(reply.verdict != UNDECIDED for reply in self.replies)
 
+    @property
+    def is_reliable(self) -> bool:
+        """Return whether anything that was decided can be told as an answer."""
+        return any(reply.verdict != UNDECIDED and reply.is_reliable for reply in self.replies)
+
 
 def questions(
     compared: Iterable[Compared], estimates: Sequence[GradedEstimate], asked: Sequence[str] = ()
 ) -> list[Question]:
-    """Return each question with its replies: decided ones first, then in the order of PLACES, the largest lead first.
+    """Return each question with its replies: decided ones first, then reliable ones, in the order of PLACES, by lead.
 
     `asked` are the kinds of comparison that the plan names; with none every kind is a question, the control never.
     """
@@ -122,33 +147,28 @@ def _name(point: Compared) -> tuple[str, str, str, str]:
     return pair.kind, pair.left, pair.right, one if one == other else ""
 
 
-def _rank(question: Question) -> tuple[bool, int, float]:
+def _rank(question: Question) -> tuple[bool, bool, int, float]:
     leads = [reply for reply in question.replies if reply.verdict in LEADS]
     largest = max((abs(math.log(reply.most_ratio)) for reply in leads), default=0.0)
-    return not question.is_decided, PLACES.index(question.kind), -largest
+    return not question.is_decided, not question.is_reliable, PLACES.index(question.kind), -largest
 
 
 def _question(rows: Sequence[Compared], known: Mapping[Key, GradedEstimate]) -> Question:
     kind, left, right, placement = _name(rows[0])
     by_verdict = {verdict: tuple(row for row in rows if row.verdict == verdict) for verdict in VERDICTS}
     leads = sorted(LEADS, key=lambda verdict: -len(by_verdict[verdict]))
-    is_turned = leads[0] == SLOWER
     order = [verdict for verdict in (*leads, EQUIVALENT, UNDECIDED) if by_verdict[verdict]]
-    replies = tuple(_reply(verdict, by_verdict[verdict], known, is_turned=is_turned) for verdict in order)
-    first, second = (right, left) if is_turned else (left, right)
-    return Question(kind, first, second, placement, replies)
+    replies = tuple(_reply(verdict, by_verdict[verdict], known) for verdict in order)
+    return Question(kind, left, right, placement, replies)
 
 
-def _reply(
-    verdict: str, points: tuple[Compared, ...], known: Mapping[Key, GradedEstimate], *, is_turned: bool
-) -> Reply:
+def _reply(verdict: str, points: tuple[Compared, ...], known: Mapping[Key, GradedEstimate]) -> Reply:
     left, right = points[0].pair.left, points[0].pair.right
     leader, follower = {FASTER: (left, right), SLOWER: (right, left)}.get(verdict, ("", ""))
     sides = [_sides(point, known) for point in points]
     grades = Counter(max(grades) for both in sides if (grades := [row.grade for row in both if row.grade]))
     transport = Counter(_worst([row.transport for row in both]) for both in sides)
-    is_inverse = verdict == SLOWER if leader else is_turned
-    return Reply(verdict, leader, follower, points, grades, transport, is_inverse)
+    return Reply(verdict, leader, follower, points, grades, transport, is_inverse=verdict == SLOWER)
 
 
 def _sides(point: Compared, known: Mapping[Key, GradedEstimate]) -> list[GradedEstimate]:

@@ -41,7 +41,7 @@ class Range(OfPair):
     """The pair has no other range."""
     least_ratio: float
     most_ratio: float
-    """Of the centres."""
+    """Of the ratios as they are stated, like what follows."""
     low: float | None
     high: float | None
     """Around all intervals."""
@@ -66,8 +66,8 @@ def _ranges(of_pair: list[Compared]) -> Iterator[Range]:
     runs = [list(run) for _, run in groupby(rows, key=lambda row: row.verdict)]
     for run in runs:
         first, last = run[0], run[-1]
-        lows = [row.low for row in run if row.low is not None]
-        highs = [row.high for row in run if row.high is not None]
+        lows = [row.stated_low for row in run if row.stated_low is not None]
+        highs = [row.stated_high for row in run if row.stated_high is not None]
         yield Range(
             pair=first.pair,
             verdict=first.verdict,
@@ -77,12 +77,12 @@ def _ranges(of_pair: list[Compared]) -> Iterator[Range]:
             blocks_to_decide=joined(row.blocks_to_decide for row in run),
             block_count=min(row.block_count for row in run),
             covers_all=len(runs) == 1,
-            least_ratio=min(row.ratio for row in run),
-            most_ratio=max(row.ratio for row in run),
+            least_ratio=min(row.stated for row in run),
+            most_ratio=max(row.stated for row in run),
             low=min(lows) if len(lows) == len(run) else None,
             high=max(highs) if len(highs) == len(run) else None,
-            ratio_at_first=first.ratio,
-            ratio_at_last=last.ratio,
-            low_at_last=last.low,
-            high_at_last=last.high,
+            ratio_at_first=first.stated,
+            ratio_at_last=last.stated,
+            low_at_last=last.stated_low,
+            high_at_last=last.stated_high,
         )

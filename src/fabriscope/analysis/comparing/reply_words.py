@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED
+from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED, Compared
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES, run_place
 from fabriscope.analysis.comparing.questions import Question, Reply
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.trust import MEANINGS
-from fabriscope.analysis.words import advantage_range_text, interval_text, ratio_text, size_text
+from fabriscope.analysis.words import TOO_WIDE, advantage_range_text, interval_text, ratio_text, size_text, sizes_text
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 
@@ -29,9 +29,19 @@ def question_sentence(question: Question) -> str:
 
 def undecided_sentence(questions: Sequence[Question]) -> str:
     """Return which questions are undecided at every point, and how many blocks would decide them, where known."""
-    named = [f"{question_text(question)}{advice(question.replies[0])}" for question in questions[:MOST_NAMED]]
-    more = [f"{len(questions) - MOST_NAMED} more"] if len(questions) > MOST_NAMED else []
-    return f"Undecided in every comparison: {'; '.join([*named, *more])}."
+    named = [f"{question_text(question)}{advice(question.replies[0])}" for question in questions]
+    return f"Undecided in every comparison: {_first_of(named)}."
+
+
+def loose_sentence(questions: Sequence[Question]) -> str:
+    """Return which questions were decided on numbers of the worst grade alone; no winner is named."""
+    named = [question_text(question) for question in questions]
+    return f"No winner is named where all numbers are of grade D, not to be relied on: {_first_of(named)}."
+
+
+def _first_of(named: Sequence[str]) -> str:
+    more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+    return "; ".join([*named[:MOST_NAMED], *more])
 
 
 def question_text(question: Question) -> str:
@@ -45,11 +55,15 @@ def place_text(question: Question, reply: Reply) -> str:
     count, total = len(reply.points), question.point_count
     if count == total:
         return _everywhere(question)
-    sizes = sorted({point.message_size_bytes for point in reply.points})
-    if question.curve_count == 1 and (place := _run_of_sizes(question, sizes)):
+    sizes = sorted({point.message_size_bytes for point in reply.points if _has_size(point)})
+    if question.curve_count == 1 and sizes and (place := _run_of_sizes(question, sizes)):
         return place
-    first, last = size_text(sizes[0]), size_text(sizes[-1])
-    return f"in {count} of {total} comparisons, {first if first == last else f'{first} to {last}'}"
+    return f"in {count} of {total} comparisons{f', {sizes_text(sizes[0], sizes[-1])}' if sizes else ''}"
+
+
+def _has_size(point: Compared) -> bool:
+    """Return whether its messages have a size: those of a barrier have none."""
+    return kind_of(point.pair.left_curve.benchmark).has_size
 
 
 def circumstances_text(question: Question, reply: Reply) -> str:
@@ -72,8 +86,9 @@ def amount_text(reply: Reply) -> str:
 def ends_text(reply: Reply) -> str:
     """Return the interval around those of all its points, as ratios; words where there is none."""
     if reply.ends is None:
-        return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval yet"
-    return interval_text(*reply.ends, ratio_text)
+        return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval"
+    words = interval_text(*reply.ends, ratio_text)
+    return words if words == TOO_WIDE else f"interval {words}"
 
 
 def grades_text(grades: Mapping[str, int]) -> str:
@@ -97,7 +112,15 @@ def _said(question: Question, reply: Reply) -> str:
         who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
         return f"{who}undecided {place}{advice(reply)}"
     amount = amount_text(reply)
-    return f"{reply.leader} leads {reply.follower} {place}, {amount}{' as fast' if amount.endswith('times') else ''}"
+    fast = " as fast" if amount.endswith("times") else ""
+    return f"{reply.leader} leads {reply.follower} {place}, {amount}{fast}{_varying(reply) if ' to ' in amount else ''}"
+
+
+def _varying(reply: Reply) -> str:
+    """Return with what a lead varies: its span over the comparisons is no interval."""
+    sizes, curves = ({one.message_size_bytes for one in reply.points}, {one.pair for one in reply.points})
+    words = " and ".join([*(["size"] if len(sizes) > 1 else []), *(["circumstance"] if len(curves) > 1 else [])])
+    return f" depending on {words}" if words else ""
 
 
 def _in_brackets(reply: Reply) -> str:
@@ -105,31 +128,38 @@ def _in_brackets(reply: Reply) -> str:
         return ""
     grades, transport = grades_text(reply.grades), transport_text(reply.transport)
     told = [
-        f"trust {grades}{f', {_meaning(grades)}' if grades in MEANINGS else ''}" if grades else "",
+        f"trust {grades}: {_meaning(grades)}" if grades else "",
         f"transport {transport}" if transport else "",
     ]
-    return f" ({', '.join(part for part in told if part)})" if any(told) else ""
+    return f" ({'; '.join(part for part in told if part)})" if any(told) else ""
 
 
-def _meaning(grade: str) -> str:
-    return MEANINGS[grade].partition(":")[0]
+def _meaning(grades: str) -> str:
+    """Return what `C`, or `C to D`, means: `weak`, `weak to not to be relied on`."""
+    return " to ".join(MEANINGS[grade].partition(":")[0] for grade in grades.split(" to "))
 
 
 def advice(reply: Reply) -> str:
-    """Return what an undecided reply lacks: complete blocks, or how many would decide; nothing where unknown."""
+    """Return what an undecided reply lacks: complete blocks, or how many would decide; else how far it may go."""
     most = max(point.block_count for point in reply.points)
     if reply.verdict == UNDECIDED and most < LEAST_BLOCKS:
         return f" (too few complete blocks: {most}, and a verdict needs {LEAST_BLOCKS})"
-    needed = reply.blocks_to_decide
-    return f" ({needed} blocks would decide)" if needed and reply.verdict == UNDECIDED else ""
+    if reply.verdict != UNDECIDED:
+        return ""
+    if needed := reply.blocks_to_decide:
+        return f" ({needed} blocks would decide)"
+    few = sum(point.block_count < LEAST_BLOCKS for point in reply.points)
+    if few:
+        return f" ({few} of {len(reply.points)} have too few complete blocks: a verdict needs {LEAST_BLOCKS})"
+    return f" (the ratio lies between {' and '.join(map(ratio_text, reply.ends))})" if reply.ends else ""
 
 
 def _everywhere(question: Question) -> str:
     curves = [point.pair.left_curve for reply in question.replies for point in reply.points]
     if all(kind_of(curve.benchmark).pattern == APPLICATION for curve in curves):
         return "on every problem" if question.point_count > 1 else "on this problem"
-    sizes = {point.message_size_bytes for reply in question.replies for point in reply.points}
-    place = "at every size" if len(sizes) > 1 else f"at {size_text(min(sizes))}"
+    sizes = {point.message_size_bytes for reply in question.replies for point in reply.points if _has_size(point)}
+    place = "at every size" if len(sizes) != 1 else f"at {size_text(min(sizes))}"
     return place if question.curve_count == 1 else f"{place} in all {question.curve_count} circumstances"
 
 

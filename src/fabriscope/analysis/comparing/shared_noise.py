@@ -13,6 +13,7 @@ from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.numbers.neighbours import variance
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
+from fabriscope.analysis.words import significant
 
 MOSTLY = 0.5
 
@@ -38,16 +39,19 @@ class SharedNoise:
 
     def sentence(self) -> str:
         """Return it in words."""
-        part = self.removed_share
-        what = f"removed {part:.0%} of the noise" if part >= 0 else f"added {-part:.0%} to the noise"
-        launches = max(0.0, 1 - self.of_launches / self.apart)
+        turns, launches = self.of_turns / self.apart, self.of_launches / self.apart
         inside = min(1.0, self.inside / self.of_turns) if self.of_turns > 0 else 0.0
         advice = "longer launches would help as much as more of them" if inside > MOSTLY else "more launches would help"
         return (
-            f"turns {what} between launches (variance of log ratios, {self.point_count} comparisons); the values of"
-            f" whole launches would have left {1 - launches:.0%}. Of the rest {inside:.0%} is seen inside launches:"
-            f" {advice}"
+            f"between blocks, ratios taken turn by turn vary {_times(turns)} as those of launches that share nothing"
+            f" would, those of whole launches {_times(launches)} (variance of log ratios, {self.point_count}"
+            f" comparisons). {inside:.0%} of the former shows inside launches already: {advice}"
         )
+
+
+def _times(factor: float) -> str:
+    """Return `0.32 times as much`, `8.7 times as much`."""
+    return f"{significant(factor, 2)} times as much"
 
 
 def shared_noise(values: pl.DataFrame, rules: Rules, turns: SeriesOf) -> SharedNoise | None:

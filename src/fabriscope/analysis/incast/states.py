@@ -15,7 +15,7 @@ from fabriscope.analysis.incast.points import (
     Knee,
 )
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST
-from fabriscope.analysis.words import value_text
+from fabriscope.analysis.words import bytes_text, value_text
 
 KEEPS = 0.9
 """An aggregate below this share of what fewer senders had has fallen."""
@@ -73,20 +73,29 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
         return UNDECIDED, f"{_fall(told, knee)}, yet the switch dropped and paused nothing: {MACHINE}"
     if knee is not None and knee.high is not None:
         return COLLAPSES, f"{_fall(told, knee)}; {counted}"
+    unfair = _unfairness(told)
     if knee is not None:
-        return UNDECIDED, f"{_fall(told, knee)}, and the launches do not tell whether it did; {counted}"
+        fall = f"{_fall(told, knee)}, and the launches do not tell whether it did"
+        return (UNFAIR, f"{unfair}; {fall}; {counted}") if unfair else (UNDECIDED, f"{fall}; {counted}")
     if machine := _machine_is_the_limit(told):
         return UNDECIDED, machine
-    worst = min(told, key=lambda point: point.fairness if point.fairness is not None else 1.0)
     share = _share_words(told[-1])
-    if worst.fairness is not None and worst.fairness < LEAST_FAIRNESS:
-        words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
-        return UNFAIR, f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}; {counted}"
+    if unfair:
+        return UNFAIR, f"{unfair}; {counted}"
     if any(point.evidence.has_losses for point in told):
         return DROPPED, f"{share}; {counted}"
     if any(point.evidence.pauses for point in told):
         return PAUSED, f"{share}; {counted}"
     return HOLDS, f"{share}; {counted}"
+
+
+def _unfairness(points: Sequence[IncastPoint]) -> str:
+    """Return where streams are least fair to each other; nothing where they are nowhere unfair."""
+    worst = min(points, key=lambda point: point.fairness if point.fairness is not None else 1.0)
+    if worst.fairness is None or worst.fairness >= LEAST_FAIRNESS:
+        return ""
+    words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
+    return f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}"
 
 
 def _fall(points: Sequence[IncastPoint], knee: Knee) -> str:
@@ -138,12 +147,13 @@ def _counted(points: Sequence[IncastPoint]) -> str:
         ("dropped_frames", "frames dropped"),
         ("pauses", "pauses"),
         ("marked_frames", "frames marked"),
-        ("retransmitted_bytes", "bytes sent again"),
+        ("retransmitted_bytes", "sent again"),
         ("rdma_retries", "retries of RDMA"),
         ("not_ready_retries", "times the receiver was not ready"),
         ("notifications", "notifications of congestion"),
     ):
         numbers = [number for point in points if (number := getattr(point.evidence, name)) is not None]
         if numbers and (sum(numbers) or name == "dropped_frames"):
-            words.append(f"{sum(numbers)} {what}")
+            total = sum(numbers)
+            words.append(f"{bytes_text(total) if name == 'retransmitted_bytes' else total} {what}")
     return ", ".join(words) or "no counter tells of drops"

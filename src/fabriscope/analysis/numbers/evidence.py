@@ -55,6 +55,10 @@ class Evidence(Protocol):
     """How far the clock's step may have moved it, up or down."""
     horizon: int
     """The most values that there may be, where that matters (SEQUENTIAL)."""
+    error: float
+    """The standard error of the centre."""
+    freedom: float
+    """The degrees of freedom of the error."""
 
     def p_above(self, edge: float) -> float:
         """Return the p-value of the hypothesis that the number is not above `edge`; NaN below two values."""
@@ -91,6 +95,7 @@ class Mean:
         self.blur = blur
         self.spread = max(self.spread, blur / math.sqrt(3)) if blur and self.count > 1 else self.spread
         self.error = self.spread / math.sqrt(self.count) if self.count else math.nan
+        self.freedom: float = self.count - 1
 
     def p_above(self, edge: float) -> float:
         """See Evidence."""
@@ -129,16 +134,20 @@ class Mean:
 
 
 class Difference:
-    """The difference of two independent means: of runs that share no blocks."""
+    """The difference of two independent means: of runs that share no blocks.
 
-    def __init__(self, left: Mean, right: Mean) -> None:
+    `kept` is how far states that lasted over a whole run may have moved it.
+    """
+
+    def __init__(self, left: Mean, right: Mean, kept: float = 0.0) -> None:
         self._left, self._right = left, right
         self.method = ANYTIME if ANYTIME in (left.method, right.method) else FIXED
         self.centre = left.centre - right.centre
         self.spread = math.hypot(left.spread, right.spread)
         self.count = min(left.count, right.count)
         self.error = math.hypot(left.error, right.error)
-        self.blur, self.horizon = left.blur + right.blur, 0
+        self.freedom = self._welch() if self.count > 1 else math.nan
+        self.blur, self.horizon, self._kept = left.blur + right.blur + kept, 0, kept
 
     def p_above(self, edge: float) -> float:
         """See Evidence."""
@@ -157,7 +166,7 @@ class Difference:
         if self.count < 2:
             return math.nan, math.nan
         if self.method == FIXED:
-            errors = float(scipy.special.stdtrit(self._freedom(), 0.5 + confidence / 2)) if self.error else 0.0
+            errors = float(scipy.special.stdtrit(self.freedom, 0.5 + confidence / 2)) if self.error else 0.0
             half = errors * self.error + self.blur
             return self.centre - half, self.centre + half
         low, high = self._edge(-1, 1 - confidence), self._edge(1, 1 - confidence)
@@ -168,9 +177,9 @@ class Difference:
             return math.nan
         if self.method == ANYTIME:
             return 1.0 if distance <= 0 else _p_of(self._log_evidence(edge))
-        return student_tail(distance - self.blur, self.error, self._freedom())
+        return student_tail(distance - self.blur, self.error, self.freedom)
 
-    def _freedom(self) -> float:
+    def _welch(self) -> float:
         """Return Welch's degrees of freedom (Welch 1947)."""
         parts = [(one.error**2, one.count - 1) for one in (self._left, self._right)]
         total = sum(part for part, _ in parts) ** 2
@@ -181,6 +190,8 @@ class Difference:
 
         The runs are independent, so that the product is evidence against every such pair of means.
         """
+        moved = difference - self.centre
+        difference = self.centre + math.copysign(max(0.0, abs(moved) - self._kept), moved)
         places = np.linspace(self._left.centre, self._right.centre + difference, _GRID)
         both = self._left.log_evidence(places) + self._right.log_evidence(places - difference)
         return float(both.min())

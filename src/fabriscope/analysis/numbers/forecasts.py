@@ -10,12 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from fabriscope.analysis.numbers.evidence import CONFIDENCE, half_width
+from fabriscope.analysis.numbers.evidence import CONFIDENCE, SEQUENTIAL, half_width
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, MARGIN, LogRatio
 
 MOST_BLOCKS_ADVISED = 1000
 CHANCES = (0.2, 0.8)
 """Of runs that are told a range, this share is decided by its first end, and by its last."""
+SEQUENTIAL_FROM = 5
+"""Blocks from which on a run until it is decided is told anything: before, those that are told an end within their plan
+are those that luck made look hopeful, and a third of them misses it."""
 _LEVELS = (np.arange(25) + 0.5) / 25
 
 
@@ -59,8 +62,11 @@ def joined(forecasts: Iterable[Forecast | None]) -> Forecast | None:
 def blocks_to_decide(result: LogRatio, margin: float = MARGIN, error_rate: float = 1 - CONFIDENCE) -> Forecast | None:
     """Return how many blocks would give a verdict on a log ratio, as a lead or as equivalence.
 
-    `error_rate` is that of the one test, with what the rest of its family costs. None if unknown, or more than 1000.
+    `error_rate` is that of the one test, with what the rest of its family costs. None if unknown, more than 1000, or
+    of a run until it is decided that has fewer than SEQUENTIAL_FROM.
     """
+    if result.method == SEQUENTIAL and result.block_count < SEQUENTIAL_FROM:
+        return None
     error = min(error_rate, 1 - CONFIDENCE)
 
     def reach(confidence: float) -> Reach:

@@ -87,6 +87,15 @@ def family_wise(p_values: Sequence[float] | Floats) -> Floats:
     return _stepped_up(p_values, lambda count: np.arange(1, count + 1, dtype=np.float64))
 
 
+def shown_below(p_values: Sequence[float] | Floats, error_rate: float) -> float:
+    """Return below which p-value a test of a family is significant by `family_wise`, given the others as they are."""
+    given = np.asarray(p_values, dtype=np.float64)
+    given = given[np.isfinite(given)]
+    rates = error_rate / np.arange(1, len(given) + 1)
+    larger = (given[None, :] > rates[:, None]).sum(axis=1)
+    return float(max(rates[larger < np.arange(1, len(given) + 1)], default=0.0))
+
+
 def _stepped_up(p_values: Sequence[float] | Floats, factors: Callable[[int], Floats]) -> Floats:
     """Return p-values times the factors of their number, the largest first, and none above one that was larger.
 

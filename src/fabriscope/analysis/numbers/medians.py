@@ -26,10 +26,20 @@ FREE_FROM, FREE_FROM_ANYTIME = 6, 8
 
 
 def median_with_interval(
-    values: Sequence[float] | Floats, method: str, blur: float = 0.0
+    values: Sequence[float] | Floats, method: str, blur: float = 0.0, kept: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return the median and its 95 % interval, NaN where there is none; `blur` is half a step of the clock."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    """Return the median and its 95 % interval, NaN where there is none.
+
+    `blur` is half a step of the clock; `kept` what a state that lasted over the launches leaves open
+    (`persistence.offset`), independent of the rest, so that squares add up.
+    """
+    centre, low, high = _median(np.sort(np.asarray(values, dtype=np.float64)), method, blur)
+    if kept:
+        low, high = centre - math.hypot(centre - low, kept), centre + math.hypot(high - centre, kept)
+    return centre, low, high
+
+
+def _median(ordered: Floats, method: str, blur: float) -> tuple[float, float, float]:
     centre = float(np.median(ordered))
     if len(ordered) < (FREE_FROM_ANYTIME if method == ANYTIME else FREE_FROM):
         low, high = Mean(ordered, method, blur).interval()

@@ -216,7 +216,7 @@ def _number(value: Attribute) -> float | None:
 
 
 def _taken(by_size: Mapping[int, Blocks], take: str | None) -> tuple[Blocks, int | None]:
-    if take in (None, "largest", "least"):
+    if take in (None, "largest", "least") or len(by_size) == 1:  # of one size the mean is that size's
         centres = {size: geometric_mean(blocks.values()) for size, blocks in by_size.items()}
         pick = min if take == "least" else max
         size = pick(centres, key=lambda one: centres[one])

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fabriscope.analysis.proof.aside import beside, carriers_beside
-from fabriscope.analysis.proof.carriers import carriers, closure_error
+from fabriscope.analysis.proof.carriers import carried_text, carriers, closure_error
 from fabriscope.analysis.proof.doubts import (
     datagrams_because,
     doubt_about,
@@ -27,7 +27,9 @@ from fabriscope.analysis.proof.evidence import (
     Evidence,
 )
 from fabriscope.analysis.proof.found import Found
-from fabriscope.analysis.proof.missing import hidden_there
+from fabriscope.analysis.proof.missing import hidden_there, left_running
+from fabriscope.analysis.proof.nothing import listed, nothing_found, uncounted
+from fabriscope.analysis.proof.ranks import memory_text
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.words import LEAST_PERCENT, bytes_text, share_text
 from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED, Books, Expectation, Watch
@@ -62,7 +64,7 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = _known(evidence)
     else:
         judged = _shares(evidence)
-    may_leave = judged.verdict == PROVED or (judged.verdict == UNDECIDED and expected.transport == "shm")
+    may_leave = judged.verdict == PROVED or (judged.verdict == UNDECIDED and evidence.asks_for_what_stays)
     if may_leave and (aside := beside(evidence)):
         carried = filter(None, (judged.carried_by, *carriers_beside(evidence)))
         judged = Books(REFUTED, f"{judged.because}; but {aside}", " and ".join(carried))
@@ -74,6 +76,7 @@ def balance(watches: Mapping[str, Watch], expected: Expectation, idle: Mapping[s
         judged = replace(judged, because=f"{judged.because}; {again}")
     if judged.verdict == UNDECIDED and not (spoilt or doubt) and (datagrams := datagrams_because(judged, evidence)):
         judged = replace(judged, because=f"{judged.because}; {datagrams}")
+    judged = replace(judged, because=judged.because + left_running(evidence))
     error = closure_error(evidence, is_refuted=judged.verdict == REFUTED)
     return Books(
         judged.verdict, judged.because, judged.carried_by, carriers(evidence), error,
@@ -133,7 +136,7 @@ def _known(evidence: Evidence) -> Books:
         if other < ELSEWHERE_SHARE * total or is_exact or is_payload:
             text = f"{share_text(share)} of {bytes_text(total)} found on {name}, at both ends"
             return Books(PROVED, text, name, payload_share=share)
-        text = f"{name} carried enough to be the payload, and {_listed(elsewhere)} carried {bytes_text(other)} as well"
+        text = f"{name} carried enough to be the payload, and {listed(elsewhere)} carried {bytes_text(other)} as well"
         return Books(UNDECIDED, text, payload_share=share)
     return _not_found(evidence, name, total, asked, elsewhere)
 
@@ -147,7 +150,7 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
         text = f"{name} moved {moved}, which may be the payload of {bytes_text(total)} in part"
         return Books(UNDECIDED, text, payload_share=share)
     if missing >= ELSEWHERE_SHARE * total and other >= FOUND_SHARE * missing:
-        carried = _listed(elsewhere)
+        carried = listed(elsewhere)
         if share < ELSEWHERE_SHARE:
             text = f"{carried} carried it; {name} carried {_share_words(share)} of {bytes_text(total)}"
             return Books(REFUTED, text, carried, payload_share=share)
@@ -159,7 +162,7 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
             text = (
                 f"only {share_text(share)} of {bytes_text(total)} went over {name}, and no other interface has the rest"
             )
-        shared = f"; {evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
+        shared = f"; {evidence.ranks.whole} share {memory_text(evidence.shared[0])}" if evidence.shared else ""
         # Between hosts memory is named where it was seen: what else no interface counts (AF_XDP) is nobody's to guess.
         memory = [MEMORY] if evidence.may_share else []
         carried = " and ".join([*([name] if share >= ELSEWHERE_SHARE else []), *memory])
@@ -170,10 +173,10 @@ def _not_found(evidence: Evidence, name: str, total: int, asked: int, elsewhere:
         return Books(REFUTED, text, name if share >= ELSEWHERE_SHARE else "", payload_share=share)
     text = f"{share_text(share)} of {bytes_text(total)} found on {name}"
     if other or hidden:
-        parts = [f"{_listed(elsewhere)} carried {bytes_text(other)}"] if other else []
-        parts += [f"{bytes_text(hidden)} belong to nobody"] if hidden else []
+        parts = [f"{listed(elsewhere)} carried {bytes_text(other)}"] if other else []
+        parts += [f"{bytes_text(hidden)} have no known owner"] if hidden else []
         return Books(UNDECIDED, f"{text}; {' and '.join(parts)}", payload_share=share)
-    return Books(UNDECIDED, f"{text}, the rest nowhere", payload_share=share)
+    return Books(UNDECIDED, f"{text}, and the rest was found nowhere", payload_share=share)
 
 
 def _memory_known(evidence: Evidence) -> Books:
@@ -188,21 +191,21 @@ def _memory_known(evidence: Evidence) -> Books:
         if unseen:
             text = f"{_at_most(other + hidden, total)}, but {unseen}, and what stays inside it has no counter"
             return Books(UNDECIDED, text)
-        shared = f"; {evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
+        shared = f"; {evidence.ranks.whole} share {memory_text(evidence.shared[0])}" if evidence.shared else ""
         text = f"{_at_most(other + hidden, total)}{shared}"
         return Books(PROVED, text, MEMORY)
     message_count = evidence.expected.message_count
     overhead = WIRE_UP_BYTES + HEADER_BYTES * (message_count or 0)
     if other >= FOUND_SHARE * total and (total >= WIRE_UP_BYTES or 0 <= other - total <= EXACT_BYTES):
         return Books(
-            REFUTED, f"{_listed(elsewhere)} carried {bytes_text(other)} of {bytes_text(total)}", _listed(elsewhere)
+            REFUTED, f"{listed(elsewhere)} carried {bytes_text(other)} of {bytes_text(total)}", listed(elsewhere)
         )
     if message_count is not None and other - overhead >= ELSEWHERE_SHARE * total:
-        text = f"{_listed(elsewhere)} carried {share_text((other - overhead) / total)} of {bytes_text(total)} at least"
-        return Books(REFUTED, text, f"{MEMORY} and {_listed(elsewhere)}")
+        text = f"{listed(elsewhere)} carried {share_text((other - overhead) / total)} of {bytes_text(total)} at least"
+        return Books(REFUTED, text, f"{MEMORY} and {listed(elsewhere)}")
     if other >= max(BULK_SHARE * total, BULK_BYTES):
-        text = f"{_listed(elsewhere)} carried {bytes_text(other)}, and the program sent {bytes_text(total)}"
-        return Books(REFUTED, text, f"{MEMORY} and {_listed(elsewhere)}")
+        text = f"{listed(elsewhere)} carried {bytes_text(other)}, and the program sent {bytes_text(total)}"
+        return Books(REFUTED, text, f"{MEMORY} and {listed(elsewhere)}")
     text = f"{bytes_text(other + hidden)} went elsewhere, which may be the payload of {bytes_text(total)} or not"
     return Books(UNDECIDED, text)
 
@@ -213,9 +216,9 @@ def _shares(evidence: Evidence) -> Books:
     name = evidence.asked_name
     asked, other, unclear = found.asked_bytes, found.elsewhere_bytes, sum(found.unclear.values())
     slack = evidence.datagram_slack_bytes
-    shared = f"{evidence.ranks.whole} share {evidence.shared[0]}" if evidence.shared else ""
+    shared = f"{evidence.ranks.whole} share {memory_text(evidence.shared[0])}" if evidence.shared else ""
     if asked + other == 0:
-        return _nothing_found(evidence, shared)
+        return nothing_found(evidence, shared)
     sent, came = sum(found.asked_out.values()), sum(found.asked_in.values())
     if asked >= ELSEWHERE_SHARE * (asked + other) and _differ(sent, came):
         why = f"{name} moved {bytes_text(sent)} out and {bytes_text(came)} in: not all of it stayed between these hosts"
@@ -224,73 +227,61 @@ def _shares(evidence: Evidence) -> Books:
         if shared:
             return Books(UNDECIDED, f"{name} carried {bytes_text(asked)}, but {shared}, and that has no counter")
         if unclear >= ELSEWHERE_SHARE * asked and not _is_on(found.unclear, name):
-            return Books(UNDECIDED, f"{_listed(found.unclear)} carried {bytes_text(unclear)} for nobody knows whom")
+            return Books(UNDECIDED, f"{listed(found.unclear)} carried {bytes_text(unclear)}, it is not known for whom")
         # What was sent again is no payload, and makes what went elsewhere look less than it is.
         if other and other + slack >= ELSEWHERE_SHARE * (max(0, asked - evidence.doubled_bytes - slack) + other):
-            return Books(
-                UNDECIDED, f"{name} carried {bytes_text(asked)} and {_listed(found.elsewhere)} {bytes_text(other)}"
-            )
+            text = f"{name} carried {bytes_text(asked)} and {listed(found.elsewhere)} {bytes_text(other)}"
+            return Books(UNDECIDED, text)
         carried = f"all {bytes_text(asked)}"
         if asked < asked + other:
             carried = f"{share_text(asked / (asked + other))} of {bytes_text(asked + other)}"
         text = f"{carried} between {evidence.parties} were carried by {name}{evidence.inside}"
         return Books(PROVED, text + hidden_there(evidence) + _unseen(found), name)
-    carried = _listed(found.elsewhere)
+    carried = listed(found.elsewhere)
+    both = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}"
     loose = slack if any(way.startswith("udp") for way in found.elsewhere) else 0
     if loose and other - loose < ELSEWHERE_SHARE * (asked + other + slack):
-        text = f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}; of datagrams as much as"
-        return Books(UNDECIDED, f"{text} {bytes_text(loose)} may be somebody else's, or options")
+        why = f"up to {bytes_text(loose)} of the datagrams may be somebody else's, or options"
+        return Books(UNDECIDED, f"{both}; {why}")
     if unclear and other < ELSEWHERE_SHARE * (asked + other + found.unclear_asked_bytes):
-        return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}{_unseen(found)}")
-    is_wire_up = other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS)
-    if is_wire_up:
-        return Books(UNDECIDED, f"{carried} carried {bytes_text(other)}, {name} {bytes_text(asked)}: too few to tell")
+        return Books(UNDECIDED, f"{both}{_unseen(found)}")
+    if other < wire_up_bytes(evidence) and (asked > 0 or expected.transport in RDMA_TRANSPORTS):
+        return Books(UNDECIDED, f"{both}: too few bytes to tell")
     share = asked / (asked + other)
     if share < ELSEWHERE_SHARE:
-        ends = " at both ends" if name in found.elsewhere else ""
-        text = f"{carried} carried {bytes_text(other)} between {evidence.parties}, {name} {bytes_text(asked)}{ends}"
+        mine = carried_text(name, asked) + (" at both ends" if name in found.elsewhere else "")
+        mine = f", {mine}" if asked or not found.unclear_asked_bytes else ""
+        text = f"{carried} carried {bytes_text(other)} between {evidence.parties}{mine}{_unseen(found)}"
         return Books(REFUTED, text, carried)
     total = bytes_text(asked + other)
-    text = f"of {total} between {evidence.parties} {share_text(share)} went over {name}, the rest over {carried}"
+    text = f"of {total} between {evidence.parties}, {share_text(share)} went over {name}, the rest over {carried}"
     return Books(REFUTED, text, f"{name} and {carried}")
 
 
 def _unseen(found: Found) -> str:
     """Return what connections moved of which no holder was seen, as the end of a sentence."""
     size = sum(found.unclear.values())
-    return f"; of {bytes_text(size)} more by {_listed(found.unclear)} no holder was seen" if size else ""
-
-
-def _nothing_found(evidence: Evidence, shared: str) -> Books:
-    """Judge a program between whose processes no byte was found; `shared` is what memory was seen, in words."""
-    found, unclear = evidence.found, sum(evidence.found.unclear.values())
-    if shared and not unclear:
-        return Books(REFUTED, f"{shared}, and no connection or port carried a byte between them", MEMORY)
-    unseen = f"connections of which no holder was seen ({_listed(found.unclear)})"
-    over = _listed(found.unplaced) if found.unplaced else unseen
-    why = f"{bytes_text(unclear)} went over {over}" if unclear else _nothing_between(evidence)
-    return Books(UNDECIDED, f"between {evidence.ranks.nouns} of the job that were seen no byte was found; {why}")
+    return (
+        f"; nobody was seen to hold the connections that carried {bytes_text(size)} more ({listed(found.unclear)})"
+        if size
+        else ""
+    )
 
 
 def _memory(evidence: Evidence) -> Books:
     """Judge a program of unknown payload that was asked to use memory."""
     found = evidence.found
     other = found.elsewhere_bytes + sum(found.unclear.values())
-    carried = _listed({**found.unclear, **found.elsewhere})
+    carried = listed({**found.unclear, **found.elsewhere})
     if other >= WIRE_UP_BYTES and not evidence.shared:
-        return Books(
-            REFUTED,
-            f"{carried} carried {bytes_text(other)} between {evidence.ranks.nouns}, which share no memory",
-            carried,
-        )
-    if evidence.shared and other < WIRE_UP_BYTES and evidence.ranks.graphics:
-        return Books(
-            UNDECIDED,
-            f"{evidence.ranks.whole} share {evidence.shared[0]}, but {evidence.ranks.graphics}, with links of its own",
-        )
+        text = f"{carried} carried {bytes_text(other)} between {evidence.ranks.nouns}, which share no memory"
+        return Books(REFUTED, text, carried)
     if evidence.shared and other < WIRE_UP_BYTES:
-        others = f"no interface carried more than {bytes_text(other)}"
-        return Books(PROVED, f"{evidence.ranks.whole} share {evidence.shared[0]}, and {others} between them", MEMORY)
+        text = f"{evidence.ranks.whole} share {memory_text(evidence.shared[0])}"
+        if evidence.ranks.graphics:
+            return Books(UNDECIDED, f"{text}, but {evidence.ranks.graphics}, with links of its own")
+        others = f"no interface carried {f'more than {bytes_text(other)}' if other else 'a byte'}"
+        return Books(PROVED, f"{text}, and {others} between them", MEMORY)
     text = (
         f"{carried} carried {bytes_text(other)}"
         if other
@@ -305,19 +296,19 @@ def _anything(evidence: Evidence) -> Books:
     every = {**found.unclear, **found.elsewhere}
     if not every:
         text = (
-            f"{evidence.ranks.whole} share {evidence.shared[0]}"
+            f"{evidence.ranks.whole} share {memory_text(evidence.shared[0])}"
             if evidence.shared
-            else f"no byte between {evidence.ranks.nouns} was found"
+            else f"no byte was found between {evidence.ranks.nouns}: {uncounted(evidence) or 'nothing was counted'}"
         )
         return Books(UNDECIDED, text, MEMORY if evidence.shared else "")
-    text = f"{_listed(every)} carried {bytes_text(sum(every.values()))} between {evidence.parties}"
+    text = f"{listed(every)} carried {bytes_text(sum(every.values()))} between {evidence.parties}"
     if evidence.shared:
-        return Books(UNDECIDED, f"{text}; what the memory carried that they share has no counter", _listed(every))
+        return Books(UNDECIDED, f"{text}; what the memory carried that they share has no counter", listed(every))
     if error is not None and error > ELSEWHERE_SHARE:
         return Books(
-            UNDECIDED, f"{text}, but {share_text(error)} of an interface's bytes belong to nobody", _listed(every)
+            UNDECIDED, f"{text}, but {share_text(error)} of an interface's bytes have no known owner", listed(every)
         )
-    return Books(PROVED, text, _listed(every))
+    return Books(PROVED, text, listed(every))
 
 
 def _sent_again(evidence: Evidence) -> str:
@@ -325,19 +316,7 @@ def _sent_again(evidence: Evidence) -> str:
     again, asked = evidence.again_bytes, evidence.found.asked_bytes
     if again < max(LEAST_PORT_BYTES, ELSEWHERE_SHARE * asked):
         return ""
-    return f"as much as {bytes_text(min(again, asked))} of what {evidence.asked_name} carried were sent again"
-
-
-def _nothing_between(evidence: Evidence) -> str:
-    """Say that ranks sent each other nothing, or what moved that is of no known use to them."""
-    names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in evidence.ownerless.items()]
-    if names:
-        return f"{', '.join(names)} have no owner"
-    if any((moved := carriers_beside(evidence, even_asked=True)).values()):
-        size = bytes_text(sum(moved.values()))
-        return f"the job moved {size} by {' and '.join(moved)}, though not from rank to rank"
-    stayed = sum(one.size_bytes for one in evidence.transfers if one.source == one.target)
-    return f"{bytes_text(stayed)} stayed inside hosts" if stayed else "nothing was sent"
+    return f"up to {bytes_text(min(again, asked))} of what {evidence.asked_name} carried may have been sent again"
 
 
 def _differ(sent: int, came: int) -> bool:
@@ -346,13 +325,6 @@ def _differ(sent: int, came: int) -> bool:
 
 def _is_on(unclear: Mapping[str, int], name: str) -> bool:
     return set(unclear) <= {name}
-
-
-def _listed(carriers: Mapping[str, int]) -> str:
-    """Return carriers in words, the largest first; those below 2 % of all are not named."""
-    total = sum(carriers.values())
-    large = sorted(carriers.items(), key=lambda one: -one[1])
-    return " and ".join(name for name, size in large if size >= ELSEWHERE_SHARE * total and size)
 
 
 def _at_most(size: int, total: int) -> str:

@@ -9,6 +9,7 @@ from fabriscope.analysis.proof.evidence import LEAST_PORT_BYTES, Evidence
 from fabriscope.analysis.proof.expected import port_kind
 from fabriscope.analysis.proof.transfers import UNCLEAR, Transfer
 from fabriscope.analysis.proof.wire import Port
+from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import Carrier
 
 USED_SHARE = 0.1
@@ -37,6 +38,11 @@ def carriers(evidence: Evidence) -> tuple[Carrier, ...]:
         ]
     shared = ", ".join(evidence.shared)
     return (*found, *(Carrier(host, "shm", shared, None, None) for host in evidence.ranks.hosts if shared))
+
+
+def carried_text(name: str, size_bytes: int) -> str:
+    """Return what carried how much: `tcp over eth0 carried nothing`."""
+    return f"{name} carried {bytes_text(size_bytes) if size_bytes else 'nothing'}"
 
 
 def closure_error(evidence: Evidence, *, is_refuted: bool = False) -> float | None:

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fabriscope.analysis.proof import own_datagrams
 from fabriscope.analysis.proof.flows import LOOPBACK
-from fabriscope.analysis.proof.headers import TCP_BYTES, TIME_STAMP_BYTES, UDP_BYTES
+from fabriscope.analysis.proof.headers import MOST_PIECES
 from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES, OWNERLESS_SHARE, Line
+from fabriscope.analysis.proof.own_datagrams import SHORTER_BYTES
 from fabriscope.analysis.proof.ranks import Ranks
 from fabriscope.analysis.proof.segments import LARGEST_PACKET_BYTES
 from fabriscope.analysis.proof.transfers import OUTWARD, Transfer
 from fabriscope.analysis.proof.wire import LARGEST_DATAGRAM_BYTES, Meter
+from fabriscope.model.counters import BESIDE
 
 UDP = "udp"
-MOST_PIECES = 64
-"""Into how many datagrams the kernel cuts what a program hands it as one (UDP_SEGMENT), and counts as one."""
 PARTS = {"out": "Ip.FragCreates", "in": "Ip.ReasmReqds"}
 """How the kernel counts packets that are parts of a datagram."""
 ELSEWHERE = ""
@@ -26,25 +27,26 @@ MATCHED_SHARE = 1.02
 """The two ends count headers and fragments otherwise."""
 MANY = 100
 """Of fewer datagrams each is taken to be one packet; a kernel that cuts them later counts one for up to 64 KiB."""
-SHORTER_BYTES = TCP_BYTES + TIME_STAMP_BYTES - UDP_BYTES
-"""How much shorter a datagram's headers are than those that the account of the wire takes off a packet it does not
-know to be one."""
 
 
 def because(host: str, meter: Meter, ranks: Ranks) -> str:
     """Return why it cannot be told what a host's ranks sent by datagrams; empty where it can, or there is nothing."""
     kinds = ranks.datagram_kinds(host)
+    if own_datagrams.counts(meter.watch, ranks) is not None:
+        return ""
     if not kinds or kinds != {UDP}:
         return f"{' and '.join(sorted(kinds - {UDP}))} sockets have no counter" if kinds else ""
     others = meter.watch.other_datagrams
     if others is None:
-        return "nobody looked who else had such sockets"
+        return "it was not looked at who else had such sockets"
     return f"others had such sockets too ({', '.join(others[:3])})" if others else ""
 
 
 def told_apart(lines: Sequence[Line], meter: Meter, ranks: Ranks) -> list[Line]:
     """Return the account of a host's interfaces with what went by the job's datagrams, where that can be told."""
     host = meter.watch.host
+    if (own := own_datagrams.counts(meter.watch, ranks)) is not None:
+        return own_datagrams.told_apart(lines, own)
     if not ranks.datagram_kinds(host) or because(host, meter, ranks):
         return list(lines)
     sizes = {way: _sizes([one for one in lines if one.direction == way], way, meter) for way in ("out", "in")}
@@ -80,6 +82,8 @@ def most_hidden(meter: Meter, ranks: Ranks, lines: Sequence[Line]) -> int:
     """Return the most that ranks with sockets for datagrams can have sent by these ways, beside what was told apart."""
     host, counts = meter.watch.host, meter.udp_counts()
     kinds = ranks.datagram_kinds(host)
+    if own_datagrams.counts(meter.watch, ranks) is not None:
+        return 0
     if not kinds and meter.watch.other_datagrams != ():
         return 0  # else they are of somebody who was not seen: a socket may be open for a moment
     if not because(host, meter, ranks):
@@ -110,7 +114,8 @@ def hidden_beside(lines: Sequence[Line], meters: Mapping[str, Meter], ranks: Ran
     total = 0
     for line in lines:
         meter = meters[line.host]
-        if line.slack_bytes and UDP in ranks.datagram_kinds(line.host) and not line.datagram_bytes:
+        is_told = line.is_exact or line.datagram_bytes
+        if line.slack_bytes and not is_told and UDP in ranks.datagram_kinds(line.host):
             total += min(line.slack_bytes, LARGEST_DATAGRAM_BYTES * meter.udp_counts().get(line.direction, 0))
     return total
 
@@ -122,8 +127,9 @@ def slack_bytes(lines: Sequence[Line], meters: Mapping[str, Meter]) -> int:
     large as any.
     """
     loose = []
+    ways = ("out",) if len(meters) > 1 else ("out", "in")  # what came to a host from others that are watched they sent
     for line in lines:
-        if line.datagram_bytes and line.direction == "out":
+        if line.datagram_bytes and line.direction in ways and not line.is_exact:
             meter = meters[line.host]
             strange = line.stranger_count * meter.watch.mtu_bytes.get(line.interface, 0)
             strange += LARGEST_PACKET_BYTES * meter.forwarded_count()
@@ -143,7 +149,7 @@ def _is_possible(size: int, count: int, line: Line, meter: Meter) -> bool:
     return size <= (count + parts) * meter.watch.mtu_bytes.get(line.interface, 0)
 
 
-def at_both_ends(lines: Sequence[Line]) -> list[Line]:
+def at_both_ends(lines: Sequence[Line], meters: Mapping[str, Meter]) -> list[Line]:
     """Return the account of all hosts with what of the job's datagrams came to others there, or came from them.
 
     At one end they are the job's; what has no owner at the other end, and is not more, is the same: first what is as
@@ -158,7 +164,18 @@ def at_both_ends(lines: Sequence[Line]) -> list[Line]:
             size = min(line.rest_bytes, round(MATCHED_SHARE * _unmatched(found, line.host, mine, theirs)))
             if is_open and size >= HOUSEKEEPING_BYTES:
                 found[place] = replace(line, rest_bytes=line.rest_bytes - size, datagram_bytes=size)
-    return found
+    return [_without_flooded(one, found, meters[one.host]) for one in found]
+
+
+def _without_flooded(line: Line, lines: Sequence[Line], meter: Meter) -> Line:
+    """Return an account less what a switch sent to every port, since it did not know the one that was meant.
+
+    What came in for the hardware address of another host IP does not count.
+    """
+    known = sum(one.datagram_bytes for one in lines if one.host != line.host and one.direction == "out")
+    by_ip = meter.beside_tcp_bytes("in", 0)
+    is_flooded = line.direction == "in" and line.interface != LOOPBACK and by_ip < line.rest_bytes / 2
+    return replace(line, rest_bytes=0) if is_flooded and line.rest_bytes <= MATCHED_SHARE * known else line
 
 
 def _unmatched(lines: Sequence[Line], host: str, mine: str, theirs: str) -> int:
@@ -173,8 +190,22 @@ def _unmatched(lines: Sequence[Line], host: str, mine: str, theirs: str) -> int:
     return known - max(0, ends - own) - here
 
 
-def transfers(lines: Sequence[Line]) -> Iterator[Transfer]:
-    """Yield what went by datagrams: each host's part that left, and of what came in that which none of them sent."""
+def transfers(lines: Sequence[Line], ranks: Ranks) -> Iterator[Transfer]:
+    """Yield what went by datagrams: each host's part that left, and of what came in that which no other one sent.
+
+    Where the kernel counted them and no rank was seen with a socket, they are others' of the job.
+    """
+    for one in _transfers(lines):
+        host = one.source or one.target
+        is_aside = ranks.is_parallel and not ranks.datagram_kinds(host)
+        yield replace(one, kind=BESIDE) if is_aside and _is_exact(lines, host) else one
+
+
+def _is_exact(lines: Sequence[Line], host: str) -> bool:
+    return any(one.is_exact for one in lines if one.host == host)
+
+
+def _transfers(lines: Sequence[Line]) -> Iterator[Transfer]:
     for line in lines:
         if line.datagram_bytes and line.interface == LOOPBACK and line.direction == "out":
             yield Transfer(line.host, line.host, line.datagram_bytes, LOOPBACK, LOOPBACK, OUTWARD, True, WHOM, UDP)
@@ -183,7 +214,22 @@ def transfers(lines: Sequence[Line]) -> Iterator[Transfer]:
     into = [one for one in wires if one.direction == "in"]
     for line in out:
         yield Transfer(line.host, ELSEWHERE, line.datagram_bytes, line.interface, None, OUTWARD, False, WHOM, UDP)
-    left, came = sum(one.datagram_bytes for one in out), sum(one.datagram_bytes for one in into)
-    for line in into:
-        size = round(line.datagram_bytes * max(0, came - left) / came)
+    for line, size in _from_elsewhere(out, into):
         yield Transfer(ELSEWHERE, line.host, size, None, line.interface, OUTWARD, False, WHOM, UDP)
+
+
+def _from_elsewhere(out: Sequence[Line], into: Sequence[Line]) -> Iterator[tuple[Line, int]]:
+    """Yield how much came in by each way that no watched host sent: what a host sent it did not get itself."""
+    came, left = _by_host(into), _by_host(out)
+    all_came, all_left = sum(came.values()), sum(left.values())
+    least = {host: max(0, size - (all_left - left.get(host, 0))) for host, size in came.items()}
+    # The most that can be set against what was sent, each host's against that of the others alone.
+    matched = min(all_left, *(all_came - came[host] + all_left - left.get(host, 0) for host in came), all_came)
+    spare, open_bytes = all_came - matched - sum(least.values()), sum(came[host] - least[host] for host in came)
+    for line in into:
+        more = spare * (came[line.host] - least[line.host]) / open_bytes if open_bytes else 0.0
+        yield line, round(line.datagram_bytes * (least[line.host] + more) / came[line.host])
+
+
+def _by_host(lines: Sequence[Line]) -> dict[str, int]:
+    return {host: sum(one.datagram_bytes for one in lines if one.host == host) for host in {one.host for one in lines}}

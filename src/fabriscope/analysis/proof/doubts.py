@@ -13,8 +13,10 @@ from fabriscope.analysis.proof.missing import (
     gone_because,
     loose_because,
     ownerless_because,
+    strayed_because,
     unsent_because,
 )
+from fabriscope.analysis.proof.ranks import memory_text
 from fabriscope.analysis.proof.room import passed_by
 from fabriscope.analysis.proof.transfers import OUTWARD, RANKS, UNCLEAR
 from fabriscope.analysis.words import bytes_text
@@ -27,6 +29,12 @@ LAST_WORDS = "closed connections"
 """Names the problem that last counts of some are missing: no harm where interfaces are explained all the same."""
 LATE_NS = 100_000_000
 """A look that is this late was missed: a pipe or a Unix socket may have lived and gone."""
+
+
+_OF_A_PROOF = (
+    little_beside, ownerless_because, loose_because, gone_because, strayed_because, confided, launched,
+)  # fmt: skip
+"""What may be the job's and went elsewhere, each a reason not to believe that all was found where it was asked for."""
 
 
 def wire_up_bytes(evidence: Evidence) -> int:
@@ -42,7 +50,10 @@ def unfit_because(watches: Mapping[str, Watch], expected: Expectation) -> str:
     missing = sorted(named - watches.keys())
     if missing or not watches:
         return f"{', '.join(missing) or 'no host'} was not watched" if missing else "no host was watched"
+    places: dict[tuple[str, str], str] = {}
     for host, watch in watches.items():
+        if watch.namespace and (other := places.setdefault((watch.kernel, watch.namespace), host)) != host:
+            return f"{other} and {host} are one machine: what they tell each other leaves by no interface"
         if len(watch.readings) < 2:
             return f"the counters of {host} were not read both before and after"
         for name, why in watch.problems.items():
@@ -72,7 +83,7 @@ def spoilt_because(evidence: Evidence) -> str:
     if is_tcp and hidden > max(asked_bytes, WIRE_UP_BYTES, known):
         job = bytes_text(asked_bytes)
         whose = f"; {evidence.datagrams}" if evidence.datagrams else ""
-        return f"{bytes_text(hidden)} on its interface belong to nobody, more than the job's {job}{whose}"
+        return f"{bytes_text(hidden)} on the interface asked for have no known owner, more than the job's {job}{whose}"
     return ""
 
 
@@ -101,7 +112,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     if judged.verdict == REFUTED and not is_told and (by_others := handed_on(evidence)):
         return by_others
     if judged.verdict == PROVED and not is_told:
-        for doubt in (little_beside, ownerless_because, loose_because, gone_because, confided, launched):
+        for doubt in _OF_A_PROOF:
             if why := doubt(evidence):
                 return why
     if expected.transport != "tcp":
@@ -109,7 +120,7 @@ def doubt_about(judged: Books, evidence: Evidence) -> str:
     unplaced = sum(evidence.found.unplaced.values())
     if judged.verdict == REFUTED and unplaced and unplaced >= ELSEWHERE_SHARE * (unplaced + evidence.found.asked_bytes):
         names = " and ".join(evidence.found.unplaced)
-        return f"{bytes_text(unplaced)} went by {names}, which may be {evidence.asked_name} or not"
+        return f"{bytes_text(unplaced)} went by {names}: whether that was {evidence.asked_name} is not known"
     return _lacking(evidence) or _astray(evidence) if judged.verdict == PROVED else ""
 
 
@@ -134,7 +145,7 @@ def datagrams_because(judged: Books, evidence: Evidence) -> str:
     may_be_asked = evidence.expected.transport == "udp" or evidence.expected.takes_datagrams
     if judged.verdict == REFUTED and not is_memory and not may_be_asked and elsewhere >= ELSEWHERE_SHARE * every:
         return ""
-    return f"{evidence.datagrams}, and as much as {bytes_text(hidden)} may have gone by it, which nothing counts"
+    return f"{evidence.datagrams}, and up to {bytes_text(hidden)} may have gone by it, which nothing counts"
 
 
 def _others_at_ports(judged: Books, evidence: Evidence) -> str:
@@ -169,12 +180,12 @@ def _channel(judged: Books, evidence: Evidence) -> str:
         return f"{judged.because}; but {evidence.by_files}, which no interface counts"
     if judged.carried_by != MEMORY and (lone := _lone_memory(evidence)):
         return f"{judged.because}; but {lone}, and the other one may have it too"
+    if judged.verdict == REFUTED and evidence.expected.transport == "shm" and evidence.ranks.lone_pair:
+        return f"{judged.because}; but {evidence.ranks.lone_pair}"
     late_ns = max((evidence.watches[host].late_ns for host in evidence.ranks.hosts), default=0)
     if late_ns > LATE_NS and judged.carried_by != MEMORY:
-        missed = (
-            f"a look came {late_ns / 1e9:.1f} s late on this busy machine, and missed what pipes and Unix sockets lived"
-        )
-        return f"{judged.because}; but {missed} meanwhile"
+        missed = f"a look came {late_ns / 1e9:.1f} s late on this busy machine"
+        return f"{judged.because}; but {missed}, and pipes or Unix sockets of the meantime were not seen"
     return ""
 
 
@@ -184,7 +195,7 @@ def _lone_memory(evidence: Evidence) -> str:
         here = {(host, one.pid) for name, one in evidence.ranks.all if name == host}
         mapped = [name for name, who in evidence.ranks.memory if here & who]
         if len(here) == 1 and mapped:
-            return f"the only {evidence.ranks.noun} of {host} that was seen has {mapped[0]} mapped"
+            return f"the only {evidence.ranks.noun} of {host} that was seen has {memory_text(mapped[0])} mapped"
     return ""
 
 
@@ -220,7 +231,7 @@ def _astray(evidence: Evidence) -> str:
         if (line.host, line.interface) in used and size > max(ELSEWHERE_SHARE * carried, LEAST_COUNTED_BYTES):
             return (
                 f"connections over {line.interface} of {line.host} sent {bytes_text(line.lost_bytes)} more than it "
-                f"counted, and beside others' bytes on {max(hides, key=lambda name: hides[name])} as much as "
+                f"counted, and beside others' bytes on {max(hides, key=lambda name: hides[name])} up to "
                 f"{bytes_text(size)} of it may have gone unseen"
             )
     return ""

@@ -12,7 +12,8 @@ from fabriscope.analysis.proof.expected import port_kind
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of, hosts_by_address, rerouted
 from fabriscope.analysis.proof.found import Found
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, OWNERLESS_SHARE, Line
-from fabriscope.analysis.proof.ranks import Ranks
+from fabriscope.analysis.proof.mirrors import with_unlisted
+from fabriscope.analysis.proof.ranks import Ranks, memory_text
 from fabriscope.analysis.proof.routes import resent_to, routed, routes_of, through_doors
 from fabriscope.analysis.proof.transfers import OTHERS, OUTWARD, RANKS, UNCLEAR, Transfer, not_the_jobs, transfers_of
 from fabriscope.analysis.proof.unplaced import places_of, spread, without_unplaced
@@ -48,9 +49,8 @@ class Evidence:
         self.ranks = Ranks(watches)
         self.meters = {host: Meter(watch, idle.get(host)) for host, watch in watches.items()}
         self.disturbed = {host: disturbances(watch) for host, watch in watches.items()}
-        flows = {host: flows_of(watch) for host, watch in watches.items()}
-        self.lines: list[Line] = []
-        self.ports: list[Port] = []
+        flows = with_unlisted({host: flows_of(watch) for host, watch in watches.items()}, watches)
+        self.lines, self.ports = list[Line](), list[Port]()
         for host, meter in self.meters.items():
             peers = [one for other in flows for one in flows[other] if other != host]
             lines, ports = _account(meter, flows[host], peers)
@@ -63,13 +63,13 @@ class Evidence:
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
-        self.lines = books_datagrams.at_both_ends(self.lines)
+        self.lines = books_datagrams.at_both_ends(self.lines, self.meters)
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         if self.ranks.is_parallel and not self._talk(every):  # programs without MPI, one from each rank
             self.ranks.is_parallel = False
             every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=False))
         every = spread([self._as_iwarp(one) for one in every], self.lines)
-        every += books_datagrams.transfers(self.lines)
+        every += books_datagrams.transfers(self.lines, self.ranks)
         self.transfers = [one for one in every if one.kind not in (BESIDE, CONFIDANT, JOB, OTHERS)]
         self._drop_carried_again()
         self.aside = [one for one in every if one.kind in (BESIDE, CONFIDANT, JOB)]
@@ -79,7 +79,7 @@ class Evidence:
 
     def _talk(self, transfers: Sequence[Transfer]) -> bool:
         """Return whether ranks that a launcher numbered told each other anything, or may have."""
-        by_others = self.ranks.opened or self.ranks.memory_inside or self.ranks.datagrams
+        by_others = self.ranks.opened or self.ranks.may_share_inside or self.ranks.datagrams
         return bool(by_others) or any(one.kind in (RANKS, UNCLEAR) and one.size_bytes for one in transfers)
 
     def _as_iwarp(self, one: Transfer) -> Transfer:
@@ -180,7 +180,7 @@ class Evidence:
         size = sum(one.size_bytes for one in self.transfers if one.source == one.target and one.kind in kinds)
         parts = [f"{bytes_text(size)} by connections"] if size else []
         if self.ranks.memory_inside:
-            parts.append(f"an unknown amount through {self.ranks.memory_inside}")
+            parts.append(f"an unknown amount through {memory_text(self.ranks.memory_inside)}")
         if not self.ranks.is_parallel and self.ranks.channel:
             parts.append(f"an unknown amount elsewhere ({self.ranks.channel})")
         return f"; inside hosts stayed {' and '.join(parts)}" if parts else ""
@@ -195,7 +195,7 @@ class Evidence:
             judged += [replace(one, kind=OUTWARD, with_whom=self._unseen_name(host)) for one, host in ends]
         whom = list(dict.fromkeys(one.with_whom for one in judged if one.kind == OUTWARD))
         if not whom:
-            return f"{self.ranks.nouns} of different hosts" if self.inside else self.ranks.whole.removeprefix("the ")
+            return f"{self.ranks.nouns} of different hosts" if self.inside else self.ranks.parties
         more = f" and {len(whom) - MOST_NAMED} others" if len(whom) > MOST_NAMED else ""
         return f"the job and {' and '.join(whom[:MOST_NAMED])}{more}"
 
@@ -325,7 +325,7 @@ class Evidence:
         """Return how much less the job's datagrams may have carried by what was asked for: what options (RFC 791) add
         no counter tells."""
         may_be = self.expected.takes_datagrams or self.expected.transport == books_datagrams.UDP
-        lines = [one for one in self.lines if one.datagram_bytes and one.direction == "out"]
+        lines = [one for one in self.lines if one.datagram_bytes and not one.is_exact and one.direction == "out"]
         here = [one for one in lines if may_be and self.is_over(one.host, one.interface)]
         return sum(min(one.datagram_bytes, MOST_OPTION_BYTES * one.datagram_count) for one in here)
 

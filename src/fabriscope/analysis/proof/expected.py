@@ -25,8 +25,8 @@ def meant(text: str, watches: Mapping[str, Watch], fabrics: Mapping[str, str] | 
     """
     if not text:
         return (Expectation("", ""),)
-    wanted, _, rest = text.partition(":")
-    if wanted not in TRANSPORTS or _is_network(text):
+    wanted, colon, rest = text.partition(":")
+    if wanted not in TRANSPORTS or (colon and not rest) or _is_network(text):
         wanted, rest = "", text
     if not rest:
         if wanted in RDMA and not any(

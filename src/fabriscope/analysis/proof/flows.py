@@ -100,12 +100,18 @@ def _grown(total: int | None, before: int | None, now: int | None) -> int | None
     return None if total is None or now is None else total + max(0, now - (before or 0))
 
 
+def interfaces_by_address(watch: Watch) -> dict[str, str]:
+    """Return address to interface; to nothing where several had it, one after the other."""
+    found: dict[str, str] = {}
+    for name, addresses in watch.addresses.items():
+        for address in map(plain, addresses):
+            found[address] = name if found.get(address, name) == name else ""
+    return found
+
+
 def flows_of(watch: Watch) -> list[Flow]:
     """Return every connection of a host, with what it moved between the first reading and the last."""
-    interfaces: dict[str, str] = {}
-    for name, addresses in watch.addresses.items():
-        for address in map(plain, addresses):  # one that several had, one after the other, does not tell which it was
-            interfaces[address] = name if interfaces.get(address, name) == name else ""
+    interfaces = interfaces_by_address(watch)
     tallies: dict[tuple[str, str, int, str, int], dict[int, _Tally]] = {}
     for number, reading in enumerate(watch.readings):
         for one in sorted(reading.connections, key=lambda one: not one.is_closed):

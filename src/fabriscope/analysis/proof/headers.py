@@ -10,6 +10,8 @@ from fabriscope.analysis.proof.segments import Way
 
 ETHERNET_BYTES, IPV4_BYTES, IPV6_BYTES, TCP_BYTES, TIME_STAMP_BYTES = 14, 20, 40, 20, 12
 UDP_BYTES = 8
+MOST_PIECES = 64
+"""Into how many datagrams the kernel cuts what a program hands it as one (UDP_SEGMENT), and counts as one."""
 ROCE_BYTES = 8 + 12 + 4
 """UDP, the base transport header and the check sum of a RoCE v2 packet, beside Ethernet's and IP's."""
 _NAMES = {
@@ -53,7 +55,13 @@ def headers_of(
     # Of a datagram that was cut the first packet alone has a header of UDP.
     further = max(0, (protocol(parts) or 0) - (protocol(wholes) or 0))
     further = min(further, max(0, (way.others or 0) - udp_count))
-    segments = way.packet_count - udp_count - further
+    lite = protocol(f"UdpLite.{datagrams}", f"UdpLite6.{datagrams}") or 0
+    strangers = max(0, (way.others or 0) - udp_count - further - lite)
+    # The kernel cuts what a program hands it as one (UDP_SEGMENT) when it leaves, and counts one datagram.
+    # What asks for a connection that nobody gives, and what refuses one, is of no connection either.
+    asked = protocol("Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.OutRsts") or 0
+    pieces = min(max(0, strangers - asked), (MOST_PIECES - 1) * udp_count) if is_out else 0
+    segments = way.packet_count - udp_count - further - pieces
     here = _datagrams6(way, share6, segments, udp_count)
     # Where several interfaces have datagrams, it is not told which have those of IPv6.
     mixed = round((IPV6_BYTES - IPV4_BYTES) * min(udp_count * min(six, 1 - six), max(0, total - udp_count)))
@@ -61,14 +69,12 @@ def headers_of(
     ip_bytes = round(IPV4_BYTES + share6 * (IPV6_BYTES - IPV4_BYTES))
     per_datagram = link_bytes + IPV4_BYTES + six * (IPV6_BYTES - IPV4_BYTES) + UDP_BYTES
     shorter = rdma_packets * (link_bytes + ip_bytes + ROCE_BYTES) + round(udp_count * per_datagram)
-    shorter += further * (link_bytes + IPV4_BYTES)
+    shorter += further * (link_bytes + IPV4_BYTES) + round(pieces * per_datagram)
     per_segment = link_bytes + IPV4_BYTES + share6 * (IPV6_BYTES - IPV4_BYTES) + TCP_BYTES
     # Where connections do not tell, time stamps are on or off for a whole host: the one that explains more.
     stamped = _share(flows, lambda one: one.has_time_stamps, is_out=is_out)
     shares = (1.0, 0.0) if stamped is None else (stamped,)
     choices = [shorter + round(segments * (per_segment + TIME_STAMP_BYTES * share)) for share in shares]
-    lite = protocol(f"UdpLite.{datagrams}", f"UdpLite6.{datagrams}") or 0
-    strangers = max(0, (way.others or 0) - udp_count - further - lite)
     return Headers(choices, ip_bytes, mixed, strangers)
 
 

@@ -58,6 +58,8 @@ class Line:
     """What connections carried by it whose addresses are no interface's, or several interfaces'."""
     longer_bytes: int = 0
     """How much longer the headers of its connections may be than those that are reckoned, for other options."""
+    is_exact: bool = False
+    """The kernel itself counted the job's datagrams, apart from everybody else's."""
 
     @property
     def housekeeping_bytes(self) -> int:

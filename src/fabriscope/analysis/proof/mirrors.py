@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 
-from fabriscope.analysis.proof.flows import SAME_SHARE, Flow
+from fabriscope.analysis.proof.flows import LOOPBACK, SAME_SHARE, Flow, hosts_by_address, interfaces_by_address
+from fabriscope.model.counters import OTHER, Watch
 
 _MOST_ASKED = 100
 """Ends without a common port are looked through up to this many: each costs all others."""
@@ -29,6 +33,36 @@ def mirrors_of(ends: Mapping[Key, Flow], hosts: Mapping[str, str]) -> dict[Key, 
                 found.setdefault(key, mirror)
     for one, other in _translated(ends, found, hosts):
         found[key_of(one)], found[key_of(other)] = other, one
+    return found
+
+
+def with_unlisted(flows: Mapping[str, Sequence[Flow]], watches: Mapping[str, Watch]) -> dict[str, list[Flow]]:
+    """Return the connections of hosts with those ends that none of them lists, though the other end is known.
+
+    The kernel lists no socket that was shut down and is not closed, none of its own, and none of another network
+    namespace. What its other end moved this one did, by the interface that has its address.
+    """
+    ends = {key_of(one): one for every in flows.values() for one in every}
+    hosts, found = hosts_by_address(watches), {host: [*every] for host, every in flows.items()}
+    known = mirrors_of(ends, hosts)
+    alone = [one for key, one in ends.items() if not (one.is_loopback or one.space or key in known)]
+    interfaces = {host: interfaces_by_address(watch) for host, watch in watches.items()}
+    moved = Counter((one.sent_bytes, one.received_bytes) for one in alone)
+    for one in alone:
+        peer = hosts.get(one.remote[0], one.host)
+        name = interfaces[peer].get(one.remote[0], "") if peer != one.host else ""
+        # One that moved the same elsewhere may be its other end, to which a host between them translates addresses.
+        twins = sum(
+            moved[one.received_bytes + more, one.sent_bytes + less] for more, less in product((-1, 0, 1), repeat=2)
+        )
+        if name not in ("", LOOPBACK) and not twins:
+            found[peer].append(
+                replace(
+                    one, host=peer, local=one.remote, remote=one.local, sent_bytes=one.received_bytes,
+                    received_bytes=one.sent_bytes, retransmitted_bytes=0, role=OTHER, out_interface=name,
+                    in_interface=name, sent_segments=one.received_segments, received_segments=one.sent_segments,
+                )
+            )  # fmt: skip
     return found
 
 

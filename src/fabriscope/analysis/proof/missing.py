@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 
 from fabriscope.analysis.proof import datagrams
-from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, WIRE_UP_BYTES, Evidence
+from fabriscope.analysis.proof.evidence import ELSEWHERE_SHARE, MOST_NAMED, WIRE_UP_BYTES, Evidence
 from fabriscope.analysis.proof.flows import LOOPBACK
-from fabriscope.analysis.proof.line import OWNERLESS_SHARE
+from fabriscope.analysis.proof.line import HOUSEKEEPING_BYTES, LEAST_COUNTED_BYTES, OWNERLESS_SHARE
 from fabriscope.analysis.words import bytes_text
 from fabriscope.model.counters import PROVED, REFUTED, Books
 
@@ -23,7 +23,7 @@ def ownerless_because(evidence: Evidence, among: Container[str] | None = None) -
     large = {key: size for key, size in evidence.ownerless.items() if size > least}
     large = {key: size for key, size in large.items() if among is None or key[1] in among}
     names = [f"{bytes_text(size)} on {name} of {host}" for (host, name), size in large.items()]
-    return f"{', '.join(names)} have no owner: they may be the job's" if names else ""
+    return f"{', '.join(names)} have no known owner: they may be the job's" if names else ""
 
 
 def loose_because(evidence: Evidence) -> str:
@@ -38,7 +38,7 @@ def loose_because(evidence: Evidence) -> str:
     if loose + elsewhere < ELSEWHERE_SHARE * (loose + found.asked_bytes + found.elsewhere_bytes):
         return ""
     beside = f", and {bytes_text(elsewhere)} went elsewhere" if elsewhere else ""
-    return f"{bytes_text(loose)} of all interfaces together have no owner and may be the job's{beside}"
+    return f"{bytes_text(loose)} on all interfaces together have no known owner and may be the job's{beside}"
 
 
 def _loose_bytes(evidence: Evidence) -> int:
@@ -88,6 +88,26 @@ def gone_because(evidence: Evidence) -> str:
     return ""
 
 
+def strayed_because(evidence: Evidence) -> str:
+    """Return what may be the job's in a network namespace that was there before it and is no watched host's."""
+    watched = {watch.namespace for watch in evidence.watches.values()}
+    told = evidence.found.asked_bytes + evidence.found.elsewhere_bytes
+    for host, watch in evidence.watches.items():
+        for number, (program, size) in watch.strays.items():
+            if number not in watched and size > max(HOUSEKEEPING_BYTES, ELSEWHERE_SHARE * (told + size)):
+                there = f"a network namespace of {host} that was there before"
+                return f"{program} of the job was in {there}, and {bytes_text(size)} of that one's may be the job's"
+    return ""
+
+
+def left_running(evidence: Evidence) -> str:
+    """Return which programs of the job still ran when it was judged, as the end of a sentence."""
+    names = sorted({name for watch in evidence.watches.values() for name in watch.left})
+    if not names:
+        return ""
+    return f"; {' and '.join(names[:MOST_NAMED])} of the job still ran: what came later is not in this"
+
+
 def unsent_because(judged: Books, evidence: Evidence) -> str:
     """Return how much the job had left to be sent when it was read last, if that may turn the verdict."""
     found, unsent = evidence.found, evidence.unsent_bytes
@@ -96,9 +116,11 @@ def unsent_because(judged: Books, evidence: Evidence) -> str:
     every = found.asked_bytes + found.elsewhere_bytes + unsent
     if not unsent or evidence.expected.payload_bytes is not None:
         return ""
+    if evidence.expected.transport == "shm" and unsent < LEAST_COUNTED_BYTES:  # as little decides nothing anyway
+        return ""
     if (past >= ELSEWHERE_SHARE * every) == (judged.verdict == REFUTED):
         return ""
-    return f"{bytes_text(unsent)} of the job's were still to be sent, or to be acknowledged, after it had ended"
+    return f"{bytes_text(unsent)} of the job's were still unsent or unacknowledged after it had ended"
 
 
 def hidden_there(evidence: Evidence) -> str:
@@ -108,4 +130,4 @@ def hidden_there(evidence: Evidence) -> str:
     hidden = datagrams.hidden_beside(out, evidence.meters, evidence.ranks) if may_be else 0
     if hidden < ELSEWHERE_SHARE * evidence.found.asked_bytes:
         return ""
-    return f", and as much as {bytes_text(hidden)} more by datagrams, which others' connections hide"
+    return f"; datagrams may have carried up to {bytes_text(hidden)} more, which others' connections hide"

@@ -8,8 +8,11 @@ from functools import cached_property
 
 from fabriscope.model.counters import CHANNEL, RANK, Process, Watch
 
-WIRE_UP_STORE = re.compile(r"/(?:pmix_dstor_(?:ds\d+_)?\d+/[^/]+|pmix-gds-shmem2?\.[^/]+)$")
-"""What PMIx shares with ranks to tell them addresses, by the names that it creates: no message goes through it."""
+WIRE_UP_STORE = re.compile(
+    r"/(?:pmix_dstor_(?:ds\d+_)?\d+/[^/]+|pmix-gds-shmem2?\.[^/]+|fabriscope-turns-[0-9a-f]{32})$"
+)
+"""What PMIx shares with ranks to tell them addresses, and our own programs to take turns, by the names that are made:
+no message goes through it."""
 VERBS_DEVICES = ("/dev/infiniband/uverbs", "/dev/hfi1", "/dev/cxi", "/dev/efa")
 GRAPHICS_DEVICES = (*(f"/dev/nvidia{digit}" for digit in range(10)), "/dev/kfd", "/dev/dri/render")
 
@@ -56,6 +59,11 @@ class Ranks:
         """Return what all of them are called."""
         return "the ranks" if self.noun == "rank" else "the job's processes"
 
+    @property
+    def parties(self) -> str:
+        """Return what all of them are called behind `between`."""
+        return "ranks" if self.noun == "rank" else self.whole
+
     @cached_property
     def have_verbs(self) -> bool:
         """Return whether one has an RDMA device open; where no rank was seen, one may have."""
@@ -100,6 +108,12 @@ class Ranks:
         return ""
 
     @cached_property
+    def may_share_inside(self) -> bool:
+        """Return whether ranks of one host may share memory: a look may find it before the second one maps it."""
+        hosts = [host for host, _ in self.all]
+        return any(hosts.count(host) > 1 for _, who in self.memory for host, _ in who)
+
+    @cached_property
     def channel(self) -> str:
         """Return what two ranks of one host hold the ends of, in words: a pipe or a Unix socket; empty for nothing."""
         held: dict[tuple[str, str], set[int]] = {}
@@ -117,6 +131,17 @@ class Ranks:
         return ""
 
     @cached_property
+    def lone_pair(self) -> str:
+        """Return which process without a rank's number, of several of its host, holds both ends of a Unix socket, in
+        words: another one may have had one of them before, or since. Empty for none."""
+        for host, one in self.all:
+            ends = [text.split()[1:4:2] for text in one.channels if text.startswith("unix ")]
+            is_one_of_several = one.rank is None and sum(name == host for name, _ in self.all) > 1
+            if is_one_of_several and any([peer, end] in ends for end, peer in ends):
+                return f"a process on {host} has both ends of a Unix socket, one of which another one may have had"
+        return ""
+
+    @cached_property
     def datagrams(self) -> str:
         """Return which one was seen with a socket for datagrams, in words; empty for none."""
         found = ((host, kind) for host, one in self.all for kind in one.datagrams)
@@ -131,6 +156,11 @@ class Ranks:
         """Return the kinds of sockets for datagrams that ranks of a host had."""
         seen = {kind for name, one in self.all if name == host for kind in one.datagrams}
         return seen | ({"udp"} if host in self._with_datagrams else set())
+
+
+def memory_text(identity: str) -> str:
+    """Return what people are told of a memory that processes have mapped: its file, without device and inode."""
+    return f"memory ({identity.partition(' ')[2] or identity})"
 
 
 def _wealth(one: Process) -> tuple[int, int]:

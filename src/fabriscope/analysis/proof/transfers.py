@@ -76,7 +76,7 @@ def transfers_of(flows: Mapping[str, list[Flow]], hosts: Mapping[str, str], *, i
 
 def not_the_jobs(host: str) -> str:
     """Return in words who on a host is at the other end of the job's connections."""
-    return f"processes of {host} that are not the job's"
+    return f"other processes on {host}"
 
 
 def _seen(role: str, other: str) -> str:

@@ -352,13 +352,14 @@ def _line(
     meter: Meter, way: Way, flows: Sequence[Flow], soft: Sequence[Port], peers_retransmitted: int, udp_count: int
 ) -> Line:
     name, is_out = way.interface, way.direction == "out"
-    letters = "tx" if is_out else "rx"
-    counted, packets = (meter.interface(name, f"{letters}_{what}") for what in ("bytes", "packets"))
+    counted, packets = (meter.interface(name, f"{'tx' if is_out else 'rx'}_{what}") for what in ("bytes", "packets"))
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     rdma_packets, tcp_packets, payload = packets - way.packet_count, way.packet_count - udp_count, way.payload_bytes
     # Loopback counts packets without their link header.
     link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
     choices, ip_bytes, mixed, strangers = headers_of(way, mine, rdma_packets, udp_count, link_bytes, meter.protocol)
+    if is_out and name in meter.watch.lower_interfaces:  # some tunnels count what they send without it
+        choices += [one - link_bytes * way.packet_count for one in choices]
     again = sum(one.retransmitted_bytes for one in mine) if is_out or name == LOOPBACK else 0
     headers, dropped = headers_and_dropped(counted - payload, choices, 0 if name == LOOPBACK else again)
     payload, again, rest = payload - dropped, again - dropped, counted - payload + dropped - headers
@@ -374,8 +375,7 @@ def _line(
         largest = max(0, meter.watch.mtu_bytes.get(name, 0) - ip_bytes - ROCE_BYTES)
         rdma = min(max(0, rest), rdma_packets * largest)
         rest -= rdma
-    opening = meter.protocol("Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.OutRsts") or 0
-    options = SYN_BYTES * min(tcp_packets, opening)
+    options = SYN_BYTES * min(tcp_packets, meter.protocol("Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.OutRsts") or 0)
     if peers_retransmitted or any(one.retransmitted_bytes for one in mine):
         options += sack_bytes(mine, tcp_packets, is_out=is_out)
     options = min(max(0, rest), options)

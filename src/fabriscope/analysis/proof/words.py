@@ -13,6 +13,8 @@ from fabriscope.model.counters import UNDECIDED, Carrier, Watch
 from fabriscope.model.proof import Observed, Proof
 
 SHM = "shm"
+_OF_OWNERS = ("seen to hold", "owner", "sockets", "may be the job's")
+"""What a reason says that is about who has a connection or a socket."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,13 @@ def problems(watches: Mapping[str, Watch]) -> list[str]:
 
 
 def grade_sentence(observed: Observed, proof: Proof) -> str:
-    """Return what root would add to a verdict that could not be reached; empty where it was, or root was there."""
+    """Return what root would add to a verdict that could not be reached; empty where it was, or would not help."""
     weak = [host for host, watch in observed.watches.items() if watch.ownership == "marks"]
-    if proof.books.verdict != UNDECIDED or not weak:
+    is_about_owners = any(word in proof.books.because for word in _OF_OWNERS)
+    if proof.books.verdict != UNDECIDED or not weak or not is_about_owners:
         return ""
-    hosts = ", ".join(weak)
-    return f"whose a connection is was known by marks alone on {hosts}; as root, here or in a lab, the kernel tells it"
+    where = f"looks at {', '.join(weak)} do not always see which process has a connection or socket"
+    return f"{where}; as root, where a control group can be made (here, or in a lab without guests), the kernel tells"
 
 
 def command_text(observed: Observed) -> str:

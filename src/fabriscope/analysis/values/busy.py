@@ -11,16 +11,35 @@ LOAD_PER_CORE = 0.5
 
 def busy_words(hosts: Mapping[str, HostFacts]) -> str | None:
     """Return what to expect of a run on hosts that others use as well; None where none is busy."""
+    busiest = _busiest(hosts)
+    if busiest is None:
+        return None
+    return (
+        f"{busiest} before the run. Other programs show up in every number: expect wide intervals, grades below A, and "
+        "more that is undecided"
+    )
+
+
+def busy_sentences(hosts: Mapping[str, HostFacts]) -> list[str]:
+    """Return what a reader of the answer should know of hosts that others used as well."""
+    busiest = _busiest(hosts)
+    if busiest is None:
+        return []
+    return [
+        f"Others used the machine ({busiest} before the run): what waits by looking again and again, as shared memory "
+        "and MPI do, loses more by them than TCP, which sleeps."
+    ]
+
+
+def _busiest(hosts: Mapping[str, HostFacts]) -> str | None:
+    """Return the host with the most load in words: `node1 and 1 more: a load of 13 on 2 processors`."""
     busy = {name: found for name, about in hosts.items() if (found := load_of(about))}
     if not busy:
         return None
     name = max(busy, key=lambda name: busy[name])
     load, cores = busy[name]
     more = f" and {len(busy) - 1} more" if len(busy) > 1 else ""
-    return (
-        f"{name}{more}: a load of {load:g} on {cores} processors before the run. Other programs show up in every "
-        "number: expect wide intervals, grades below A, and more that is undecided"
-    )
+    return f"{name}{more}: a load of {load:g} on {cores} processors"
 
 
 def load_of(about: HostFacts) -> tuple[float, int] | None:

@@ -11,6 +11,7 @@ from fabriscope.analysis.frames import CASE_COLUMNS, PlannedCase
 from fabriscope.analysis.numbers.evidence import FIXED
 from fabriscope.analysis.numbers.medians import median_with_interval
 from fabriscope.analysis.values.clock_steps import STEP
+from fabriscope.analysis.values.kept_state import KEPT
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.run_data import RunData
@@ -63,7 +64,8 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
 
     Columns: those of a case, `metric_id`, and in the metric's unit
     - `value`: the median of the launch values, of an even number the geometric mean of the two in the middle,
-    - `low`, `high`: its 95 % interval, by `method` (numbers/medians.py); null for one launch, or if one is zero,
+    - `low`, `high`: its 95 % interval, by `method` (numbers/medians.py), wider where the machine kept a state
+      (kept_state.py); null for one launch, or if one is zero,
     - `launch_min`, `launch_max`, `limit` (what the wire allows);
     - `between_launch_spread`: standard deviation of the logs, about the coefficient of variation; null for one launch,
     - `launch_count`, `sample_count`: what the estimate rests on,
@@ -77,6 +79,7 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
     grouped = counted.group_by(KEYS, maintain_order=True).agg(
         taken.log().alias("_logs"),
         (pl.col(STEP).max() / 2).alias("_blur"),
+        pl.col(KEPT).max().alias("_kept"),
         taken.log().std(ddof=1).alias("_spread"),
         taken.median().alias("_median"),
         taken.min().alias("launch_min"),
@@ -95,8 +98,8 @@ def estimates_of(values: pl.DataFrame, method: str = FIXED) -> pl.DataFrame:
 
 def _with_interval(grouped: pl.DataFrame, method: str) -> pl.DataFrame:
     rows = [
-        [math.exp(log) for log in median_with_interval(logs, method, blur)] if least > 0 else [math.nan] * 3
-        for logs, blur, least in grouped.select("_logs", "_blur", "launch_min").iter_rows()
+        [math.exp(log) for log in median_with_interval(logs, method, blur, kept)] if least > 0 else [math.nan] * 3
+        for logs, blur, kept, least in grouped.select("_logs", "_blur", "_kept", "launch_min").iter_rows()
     ]
     columns = zip(*rows, strict=True) if rows else ((), (), ())
     named = [

@@ -12,7 +12,7 @@ from fabriscope.analysis.frames import group_accounts
 from fabriscope.analysis.rows import frame_of, parts, rows_of
 from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
 from fabriscope.analysis.values.stopping import rules_of
-from fabriscope.model.benchmark_kind import PAIR
+from fabriscope.model.benchmark_kind import OF_STREAMS, PAIR
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
@@ -128,7 +128,10 @@ def grouped(run: RunData, values: pl.DataFrame) -> list[Group]:
 
 def _group(part: list[Estimate], account: _Account, hosts: tuple[str, ...]) -> Group:
     first, last = part[0], part[-1]
-    rank, count = account.slowest.most_common(1)[0] if account.slowest else (None, 0)
+    slowest = (
+        account.slowest if kind_of(first.benchmark).pattern not in OF_STREAMS else {}
+    )  # there who receives ends it
+    rank, count = account.slowest.most_common(1)[0] if slowest else (None, 0)
     return Group(
         **vars(first.curve),
         metric_id=first.metric_id,

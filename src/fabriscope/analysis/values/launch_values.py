@@ -22,6 +22,7 @@ from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.batches import batches
 from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.kept_state import KEPT, order_of, with_kept_state
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
 from fabriscope.model.benchmark_kind import OF_STREAMS
@@ -34,7 +35,7 @@ from fabriscope.model.ranks import layout_from
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
-_SEEN_SCHEMA = {
+SEEN_SCHEMA = {
     "launch_id": pl.Int32,
     "block": pl.Int32,
     **CASE_SCHEMA,
@@ -46,7 +47,7 @@ _SEEN_SCHEMA = {
     "burst_count": pl.Int64,
     "round": pl.Int32,
 }
-VALUE_SCHEMA = {**_SEEN_SCHEMA, STEP: pl.Float64}
+VALUE_SCHEMA = {**SEEN_SCHEMA, STEP: pl.Float64, KEPT: pl.Float64}
 
 CONDENSED_SCHEMA = {
     "launch_id": pl.Int32,
@@ -103,7 +104,8 @@ def all_launch_values(run: RunData, *, tried: bool = False) -> pl.DataFrame:
     Rows stand in the order of `cases_frame`, then of the launches. `round` is 0 for a launch that was planned, else
     the round in which it was added.
     `value` and `limit` (what the wire allows) are in the metric's unit; `impossible` marks a value beyond its limit, or
-    beyond what copying in memory allows where no wire limits it. STEP is the clock's step, as a share of the value.
+    beyond what copying in memory allows where no wire limits it. STEP is the clock's step, as a share of the value;
+    KEPT what the state that the machine kept adds to an interval.
     """
     condensed = pl.concat([_condense(run), _of_streams(run)])
     sound = results_frame(run).filter(pl.col("status") == "ok").select("launch_id", "case_id")
@@ -127,7 +129,8 @@ def all_launch_values(run: RunData, *, tried: bool = False) -> pl.DataFrame:
             counts = line.sample_count, line.burst_count, rounds.get(line.launch_id, 0)
             about = line.launch_id, line.block, *columns[line.case_id]
             rows.append((*about, metric_id, value, limit, impossible, *counts))
-    return with_clock_steps(pl.DataFrame(rows, schema=_SEEN_SCHEMA, orient="row"))
+    values = with_clock_steps(pl.DataFrame(rows, schema=SEEN_SCHEMA, orient="row"))
+    return with_kept_state(values, order_of(run))
 
 
 def without_anchors(values: pl.DataFrame) -> pl.DataFrame:

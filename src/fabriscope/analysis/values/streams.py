@@ -55,11 +55,14 @@ class StreamWindow:
     """Rank to what came after them."""
     start_error_ns: int = 0
     """By how much two starts may be wrong together, of programs that cannot be told when to start."""
+    margin_ns: int = 0
+    """How long each stream was also sent before and after what is counted of it."""
 
     @property
     def overlap(self) -> float:
         """Return the share of the window in which all senders sent for certain."""
-        return max(0.0, 1 - (self.skew_ns + self.start_error_ns) / self.duration_ns)
+        apart_ns = self.skew_ns + self.start_error_ns - self.margin_ns
+        return max(0.0, 1 - max(0, apart_ns) / self.duration_ns)
 
     @property
     def is_comparable(self) -> bool:
@@ -147,7 +150,8 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
-        windows[launch_id, case_id].append(replace(window, start_error_ns=int(account.start_error_ns or 0)))
+        error_ns, margin_ns = int(account.start_error_ns or 0), int(account.margin_ns or 0)
+        windows[launch_id, case_id].append(replace(window, start_error_ns=error_ns, margin_ns=margin_ns))
     return dict(windows)
 
 

@@ -12,6 +12,7 @@ from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.definitions import one_definition
 from fabriscope.analysis.values.estimates import Centre, estimates_of
+from fabriscope.analysis.values.kept_state import KEPT
 
 SMALL_MESSAGE_BYTES = 64
 """The latency of the table is that of messages below this size, as NetPIPE and the e325 paper have it."""
@@ -92,6 +93,7 @@ def _small(sound: pl.DataFrame, method: str) -> pl.DataFrame:
     merged = small.group_by(*CURVE, "benchmark", "metric_id", "launch_id", "block", maintain_order=True).agg(
         pl.col("value").log().mean().exp(),
         pl.col(STEP).mean(),
+        pl.col(KEPT).max(),
         pl.col("sample_count").sum(),
         pl.lit(None, dtype=pl.Float64).alias("limit"),
         pl.lit(False).alias("impossible"),

@@ -87,6 +87,7 @@ class _Value(PlannedCase):
 
     launch_id: int
     metric_id: str
+    kept_state: float
 
 
 CENTRES = (*SHARES, "worst", "jitter")
@@ -183,7 +184,7 @@ def _tail(value: _Value, rows: Sequence[LaunchTail], method: str) -> Tail:
     count = sum(one.sample_count for one in rows)
 
     def centre(values: Iterable[float | None]) -> Centre:
-        return _centre(list(values), ways, method)
+        return _centre(list(values), ways, method, value.kept_state)
 
     return Tail(
         **case,
@@ -203,11 +204,11 @@ def _tail(value: _Value, rows: Sequence[LaunchTail], method: str) -> Tail:
     )
 
 
-def _centre(values: Sequence[float | None], ways: int, method: str) -> Centre:
+def _centre(values: Sequence[float | None], ways: int, method: str, kept: float) -> Centre:
     known = [one / ways for one in values if one is not None and one > 0]
     if len(known) < len(values):
         return Centre(None, None, None)
-    centre, low, high = map(math.exp, median_with_interval([math.log(one) for one in known], method))
+    centre, low, high = map(math.exp, median_with_interval([math.log(one) for one in known], method, kept=kept))
     return Centre(centre, low, high) if math.isfinite(low) and len(known) > 1 else Centre(centre, None, None)
 
 
@@ -237,7 +238,7 @@ def tail_values(launch_rows: Sequence[LaunchTail], values: pl.DataFrame, word: s
         pl.lit(None, pl.Float64).alias("limit"),
         pl.lit(False).alias("impossible"),
     )
-    return with_clock_steps(replaced.select(values.drop(STEP).columns))
+    return with_clock_steps(replaced.select(values.drop(STEP).columns)).select(values.columns)
 
 
 def distributions(run: RunData, wanted: Iterable[Tail]) -> dict[str, list[tuple[float, float]]]:

@@ -13,28 +13,23 @@ from fabriscope.analysis.rows import frame_of, parts, rows_of
 from fabriscope.analysis.values.bursts import bursts, drifts, effective_samples
 from fabriscope.analysis.values.busy import load_of
 from fabriscope.analysis.values.estimates import Estimate
+from fabriscope.analysis.values.kept_state import NOT_ASKED, KeptState
+from fabriscope.analysis.values.launch_grades import GRADES, Reason, grade_of, of_launches, place_of, trends
 from fabriscope.analysis.words import significant
 from fabriscope.model.host import HostFacts
-from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
 
-GRADES = ("A", "B", "C", "D")
 MEANINGS = {
-    "A": "sound: nothing speaks against it",
-    "B": "fair: read it with its interval",
-    "C": "weak: good for orders of magnitude",
+    "A": "sound: nothing speaks against it, and half of such numbers are within 2 % of the truth",
+    "B": "fair: read it with its interval; half are within 5 %",
+    "C": "weak: good for orders of magnitude; half are within 15 %",
     "D": "not to be relied on",
 }
-LAUNCHES = ((5, 0), (3, 1), (2, 2))
-"""Launches from which on a grade is not worse than this place; of one launch nothing can be said."""
-SPREADS = ((0.05, 0), (0.15, 1), (0.5, 2))
-"""Between-launch spread up to this."""
 CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))
 """Share of a sample that recording it takes."""
 EFFECTIVE_COUNTS = ((10, 0), (3, 1))
 """Few inside a launch are no harm as such, the launch being the unit; but fewer leave its median to chance."""
 PRESSURE_PERCENT = 10.0
-TREND_P = 0.01
 TRUST_SCHEMA = {
     "case_id": pl.String,
     "metric_id": pl.String,
@@ -45,8 +40,6 @@ TRUST_SCHEMA = {
     "clock_share": pl.Float64,
     "transport": pl.String,
 }
-Reason = tuple[int, str]
-"""The place of the best grade that it leaves, and why."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +50,8 @@ class Outside:
     """Case id to the verdict on which fabric carried its bytes (`proved`, `refuted`, `undecided`), and the reason."""
     control: str | None = None
     """Why the A/A control of the run failed."""
+    kept: KeptState = NOT_ASKED
+    """Whether the machine kept a state from launch to launch."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ def trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None)
             Trust(
                 row.case_id,
                 row.metric_id,
-                GRADES[max((place for place, _ in reasons), default=0)],
+                grade_of(reasons),
                 "; ".join(text for _, text in reasons),
                 about.effective_count if about else None,
                 len(known.drifting(row)),
@@ -152,8 +147,8 @@ class _Run:
         records = {record.launch_id: record for record in run.journal}
         costs = [cost for record in run.journal if (cost := record.details.record_cost_ns) is not None]
         self._cost_ns = float(np.median(costs)) if costs else None
-        self._trends = _trends(frame, records)
-        self._hosts = {name: list(_host_reasons(name, about)) for name, about in run.manifest.hosts.items()}
+        self._trends = trends(frame, records)
+        self._hosts = {name: list(_host_reasons(about)) for name, about in run.manifest.hosts.items()}
         self._read = {record.launch_id for record in run.journal if record.details.read_from is not None}
         self._hosts_of = {case_id: case.entry.hosts for case_id, case in run.manifest.cases.items()}
 
@@ -175,18 +170,21 @@ class _Run:
 
     def reasons(self, row: Estimate) -> Iterator[Reason]:
         """Yield everything that bears on one number, what is in order with place 0."""
-        yield from _of_launches(row)
+        yield from of_launches(row, self._outside.kept)
         yield from self._of_samples(row)
         about = self.about(row)
         if about and self._read.intersection(about.launch_id):
             yield 1, "read from logs: no samples, no proof of what carried the bytes, no blocks"
         share = self.clock_share(row)
-        if share is not None and (place := _place(share, CLOCK_SHARES)):
+        if share is not None and (place := place_of(share, CLOCK_SHARES)):
             yield place, f"recording takes {share:.0%} of a sample"
         if row.entry_id in self._trends:
             yield 2, f"launches of this entry {self._trends[row.entry_id]} over the run"
+        of_hosts: dict[Reason, list[str]] = {}  # several hosts of one machine have the same
         for host in dict.fromkeys(self._hosts_of.get(row.case_id, ())):
-            yield from self._hosts.get(host, ())
+            for reason in self._hosts.get(host, ()):
+                of_hosts.setdefault(reason, []).append(host)
+        yield from ((grade, f"{text} ({', '.join(names)})") for (grade, text), names in of_hosts.items())
         verdict, why = self.transport(row)
         if verdict in ("refuted", "undecided"):
             yield 3 if verdict == "refuted" else 1, f"the transport is {verdict}: {why}"
@@ -203,64 +201,23 @@ class _Run:
         effective = about.effective_count if about else None
         if effective is None:
             if about and not self._read.intersection(about.launch_id):
-                few = f"{about.burst_count:.0f} bursts a launch are too few"
-                yield 1, f"{few} to tell how many samples are independent"
-        elif place := _place(-effective, tuple((-least, at) for least, at in EFFECTIVE_COUNTS), worst=2):
+                count = round(about.burst_count)
+                bursts = f"{count} burst{'' if count == 1 else 's'}"
+                yield 1, f"a launch has {bursts}, too few to tell how many of its samples are independent"
+        elif place := place_of(-effective, tuple((-least, at) for least, at in EFFECTIVE_COUNTS), worst=2):
             yield place, f"the samples of a launch are worth {significant(effective, 2)} independent ones"
 
 
-def _of_launches(row: Estimate) -> Iterator[Reason]:
-    count, spread = row.launch_count, row.between_launch_spread
-    yield _place(-count, tuple((-least, at) for least, at in LAUNCHES)), f"{count} launch{'es' if count != 1 else ''}"
-    if spread is not None:
-        yield _place(spread, SPREADS), f"{spread:.1%} between launches"
-    beyond = row.impossible_launch_count
-    limiting = "copying in memory" if row.limit is None else "the wire"
-    if row.impossible:
-        yield 3, f"beyond what {limiting} allows"
-    elif beyond:
-        yield 2, f"{beyond} more launches lay beyond what {limiting} allows"
-
-
-def _place(value: float, steps: tuple[tuple[float, int], ...], worst: int = 3) -> int:
-    return next((place for most, place in steps if value <= most), worst)
-
-
-def _trends(frame: pl.DataFrame, records: Mapping[int, LaunchRecord]) -> dict[str, str]:
-    """Return the entries whose launches became slower or faster one after the other (Kendall's tau, 1 %)."""
-    keys = ("case_id", "quantity")
-    cases = frame.group_by("launch_id", *keys, maintain_order=True).agg(pl.col("log_median").median())
-    level = pl.col("log_median") - pl.col("log_median").median().over(keys)
-    launches = (
-        cases.with_columns(level)
-        .group_by("launch_id", maintain_order=True)
-        .agg(pl.col("log_median").mean())
-        .sort("launch_id")
-    )
-    found: dict[str, list[float]] = {}
-    for launch_id, value in launches.iter_rows():
-        found.setdefault(records[launch_id].entry_id, []).append(value)
-    trends = {}
-    for entry_id, levels in found.items():
-        if len(levels) >= 5 and np.ptp(levels) >= np.log1p(0.05):
-            from scipy.stats import kendalltau  # here: nothing else needs it, and loading it takes long
-
-            tau, p_value = kendalltau(range(len(levels)), levels)
-            if p_value < TREND_P:
-                trends[entry_id] = "became slower" if tau > 0 else "became faster"
-    return trends
-
-
-def _host_reasons(name: str, about: HostFacts) -> Iterator[Reason]:
+def _host_reasons(about: HostFacts) -> Iterator[Reason]:
     """Yield what a host's facts, read before the first launch, say against it."""
     if (busy := load_of(about)) is not None:
-        yield 1, f"{name} had a load of {busy[0]:g} on {busy[1]} processors before the run"
+        yield 1, f"a load of {busy[0]:g} on {busy[1]} processors before the run"
     pressure = about.number("load.cpu_pressure_10s_percent")
     if pressure is not None and pressure > PRESSURE_PERCENT:
-        yield 1, f"somebody waited for a processor of {name} in {pressure:.0f} % of the time before the run"
+        yield 1, f"programs waited for a processor in {pressure:.0f} % of the time before the run"
     governor = about.text("cpu.governor")
     if governor is not None and governor != "performance":
-        yield 1, f"the CPU frequency of {name} is not fixed (governor {governor})"
+        yield 1, f"the CPU frequency is not fixed: governor {governor}"
 
 
 def with_trust(run: RunData, estimates: pl.DataFrame, outside: Outside | None = None) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.host import Fact
 
 Value = str | int | float | bool
+_NOT_THERE = "No such file or directory"
 _TEXTS = ("files", "links", "problems")
 
 
@@ -51,7 +52,8 @@ class Reading:
     def fact(self, name: str, path: str, convert: Callable[[str], Value] = str) -> Fact:
         """Return the fact that a file holds; unknown with its reason if it cannot be read or converted."""
         if path not in self.files:
-            return Fact(name, None, f"{path}: {self.problems.get(path, 'not there')}")
+            why = self.problems.get(path, _NOT_THERE)
+            return Fact(name, None, f"this host has no {path}" if why == _NOT_THERE else f"{path}: {why}")
         text = self.files[path].strip()
         try:
             return Fact(name, plain_value(convert(text), text))

@@ -33,7 +33,19 @@ INTERVAL_S = 1.0
 READY = BEGIN.decode() + '{"kind":"ready"}'
 SELF_VARIABLE = "FABRISCOPE_COUNTERS"
 """By which collectors know each other: they are nobody's job."""
-_FILES = ("_proc", "_births", "_diag", "_sockets", "_links", "_namespaces", "_processes", "_devices", "_collector")
+_FILES = (
+    "_proc",
+    "_births",
+    "_diag",
+    "_datagrams",
+    "_sockets",
+    "_links",
+    "_namespaces",
+    "_memories",
+    "_processes",
+    "_devices",
+    "_collector",
+)
 
 
 def program() -> str:

@@ -51,6 +51,7 @@ class Collector:
         names = list(interfaces())
         say({
             "kind": "host", "boot_id": read("/proc/sys/kernel/random/boot_id").strip(),
+            "namespace": self.processes.spaces.own.partition("[")[2].rstrip("]"),
             "mtu_bytes": self.drivers.mtu_bytes(names), "rdma_interfaces": self.rdma.interfaces(), **self.links(),
         })  # fmt: skip
 
@@ -100,8 +101,18 @@ class Collector:
         words["other_datagrams"] = sorted(self.sockets.datagrams.others)
         words["job_datagrams"] = self.sockets.datagrams.are_jobs
         words["ownership"] = self.processes.ownership()
+        words["own_datagrams"] = self.own_datagrams() if is_whole else None
+        words["strays"], words["left"] = self.processes.spaces.stray_rows(), self.processes.left() if is_whole else []
         words["cost_ns"], words["late_ns"] = self.cost_ns(), int(self.late_s * 1e9)
         say(words)
+
+    def own_datagrams(self):
+        """Return what the job's sockets moved by UDP, by interface; None where some may lack."""
+        if self.sockets.datagrams.are_strangers:
+            return None
+        names = dict(interface_names())
+        names.update(FIRST_NAMES)
+        return self.processes.moved.counts(names)
 
     def note_links(self):
         """Keep for the next reading what addresses came between two of them; some may be gone by then."""

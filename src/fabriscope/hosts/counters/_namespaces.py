@@ -33,6 +33,33 @@ class Namespace:
         return next((pid for pid in self.pids if os.path.exists("/proc/%d" % pid)), None)
 
 
+class Stray:
+    """A network namespace that was there before, and in which processes of the job are: what it counted meanwhile."""
+
+    def __init__(self, pid, program):
+        self.pids, self.program = {pid}, program
+        self.file = os.fdopen(os.open("/proc/%d/net/dev" % pid, os.O_RDONLY), "rb", 0)
+        self.first = self.last = self.counted()
+
+    def counted(self):
+        """Return how much its interfaces have received and sent, but for loopback."""
+        self.file.seek(0)
+        every = [line.partition(":") for line in self.file.read().decode("ascii", "replace").splitlines()[2:]]
+        rows = [words.split() for name, _, words in every if name.strip() != "lo"]
+        return sum(int(row[0]) for row in rows), sum(int(row[8]) for row in rows)
+
+    def look(self):
+        """Count once more, and let it go when none of the job's is there any more."""
+        if self.file is not None:
+            self.last = self.counted()
+            if not any(os.path.exists("/proc/%d" % pid) for pid in self.pids):
+                self.file.close()
+                self.file = None
+
+    def row(self):
+        return [self.program, max(self.last[way] - self.first[way] for way in (0, 1))]
+
+
 class Namespaces:
     """Those that the job made, by their names (`net:[4026532201]`); those that were there before are other hosts'."""
 
@@ -40,7 +67,21 @@ class Namespaces:
         self.own = os.readlink(HOME)
         self.home = os.open(HOME, os.O_RDONLY)
         self.foreign = {link("/proc/%d/ns/net" % pid) for pid in pids} | named_before()
-        self.entered = {}
+        self.entered, self.strays = {}, {}
+
+    def note_stray(self, pid, program):
+        """Take note of a process of the job in a namespace that is none of the job's; it may be gone by now."""
+        with contextlib.suppress(OSError):
+            number = os.readlink("/proc/%d/ns/net" % pid).partition("[")[2].rstrip("]")
+            if number not in self.strays:
+                self.strays[number] = Stray(pid, program)
+            self.strays[number].pids.add(pid)
+
+    def stray_rows(self):
+        """Return number to who was there, and how much its interfaces have counted since."""
+        for stray in self.strays.values():
+            stray.look()
+        return {number: stray.row() for number, stray in self.strays.items()}
 
     def admit(self, name, pid):
         """Take note of a process of the job in a namespace; return whether that is one of the job's."""

@@ -22,6 +22,11 @@ def parent_of(pid):
     return int(words[1]) if len(words) > 1 else 0
 
 
+def state_of(pid):
+    """Return the letter of a process's state (R, S, D, Z ...); empty where it is gone."""
+    return "".join(read("/proc/%d/stat" % pid).rpartition(")")[2].split()[:1])
+
+
 def ancestors_of(pid):
     """Return what a process descends from, process 1 in any case: who entered its namespace has no parent there."""
     found = {1}

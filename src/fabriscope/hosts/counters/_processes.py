@@ -1,4 +1,4 @@
-# ruff: noqa: F821, PTH115, PTH116, PTH118, PTH123, PTH208, S108, SIM905, UP031
+# ruff: noqa: F821, PTH115, PTH116, PTH123, PTH208, SIM905, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
 # The processes of a job on this host, and by what they could move bytes. Plain Python 3.6, sent to hosts as text.
@@ -21,11 +21,10 @@ LAUNCHERS = frozenset(
     "mpirun mpiexec mpiexec.hydra mpirun.openmpi mpiexec.openmpi mpirun.mpich orterun orted prte prted prterun prun "
     "hydra_pmi_proxy hydra_bstrap_proxy pmi_proxy srun slurmstepd mpiexec.slurm jsrun flux flux-shell aprun".split()
 )
+ENTERING = frozenset(("nsenter", "sh", "dash", "bash", "busybox", ""))  # on their way into a host of a lab
 DEVICES = re.compile(r"/dev/(net/tun|infiniband/|hfi1|cxi|efa|knem|xpmem|cma|gdrdrv|nvidia-fs|nvidia\d|kfd|dri/render)")
-SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s [0-9a-f]+ (\S+) (\d+) *([^\n]*)$", re.M)
-# Tables (/proc/net) of sockets whose bytes the kernel counts for nobody, and the column of the inode.
-DATAGRAMS = {"udp": 9, "udp6": 9, "udplite": 9, "udplite6": 9, "raw": 9, "raw6": 9, "packet": 8}
 MOST_CHANNELS, FEW_FILES = 64, 64  # of a process
+MOST_ENDED = 1000  # processes that have ended and whose last words may still come
 SETTLED_S = 1.0
 FIRST_LOOK_S = 0.005
 
@@ -45,6 +44,12 @@ class Process:
     def is_young(self, now_s):
         return now_s - self.seen_s < SETTLED_S
 
+    def become(self, parent, program):
+        """Note its parent and program; what a launcher's copy held before it became a rank is the launcher's."""
+        if self.program in LAUNCHERS and program not in LAUNCHERS:
+            self.channels, self.open_channels = set(), set()
+        self.parent, self.program = parent, program
+
     def row(self):
         return {
             "pid": self.pid, "parent": self.parent, "program": self.program, "rank": self.rank,
@@ -61,13 +66,15 @@ class Processes:
         self.problems = problems
         self.mark = mark or prefix_of(variables_of("self").get(MARK_VARIABLE, b"").decode("ascii", "replace"))
         words = os.environ.get(GROUP_VARIABLE, "").split()
-        known = words if len(words) == 3 else ["", "", "0"]
+        known = words if len(words) == 5 else ["", "", "0", "0", "0"]
         self.group = int(known[0]) if known[0] else None  # the kernel's number of the job's control group
-        self.group_name, self.births = known[1], Births(int(known[2]))
+        self.group_name, maps = known[1], [int(word) for word in known[2:]]
+        self.births, self.moved = Births(*maps[:2]), Moved(maps[2])
         self.old, self.ancestors = self.present(), ancestors_of(os.getpid())
         self.spaces = Namespaces(self.old)
+        self.memories = Memories()
         self.new = {}
-        self.of_job = {}
+        self.of_job, self.ended = {}, {}  # those that live, and those that lived
         self.owners, self.datagrams, self.peers = {}, {}, {}
         self.has_strayed = False  # a process of the job is outside of its control group, or has one within that
         # Processes that are none of the job's and hold the other end of a Unix socket of its, or of a connection that
@@ -94,7 +101,10 @@ class Processes:
             for pid in list(self.new):
                 if pid not in present:
                     self.new.pop(pid)
-                    self.of_job.pop(pid, None)
+                    if pid in self.of_job:
+                        self.ended[pid] = self.of_job.pop(pid)
+                        if len(self.ended) > MOST_ENDED:
+                            self.ended.pop(next(iter(self.ended)))
             for pid in present - self.old:
                 self.new.setdefault(pid, Process(pid, now_s))
                 self.born.add(pid)
@@ -134,7 +144,7 @@ class Processes:
         parent_pid, program = parent_of(one.pid), program_of(one.pid)
         if not program or (one.is_of_job and not link("/proc/%d/exe" % one.pid)):
             return False  # it has ended or is ending, perhaps while it was looked at: what it was is known
-        one.parent, one.program = parent_pid, program
+        one.become(parent_pid, program)
         # Whoever started it is gone: a container that got a control group of its own.
         one.is_orphan = self.group is not None and one.parent == 1
         rank = number_in(variables, RANK_VARIABLES)
@@ -162,7 +172,11 @@ class Processes:
         name = os.readlink("/proc/%d/ns/net" % one.pid)
         if name == self.spaces.own:
             return True
-        return (one.is_of_job or parent_of(one.pid) in self.of_job) and self.spaces.admit(name, one.pid)
+        if (one.is_of_job or parent_of(one.pid) in self.of_job) and self.spaces.admit(name, one.pid):
+            return True
+        if one.is_marked and name in self.spaces.foreign and program_of(one.pid) not in ENTERING:
+            self.spaces.note_stray(one.pid, program_of(one.pid))
+        return False
 
     def awaits_ranks(self):
         """Return whether a launcher was seen, and none of its ranks yet."""
@@ -387,41 +401,28 @@ class Processes:
             self.changed.add(one)
 
     def look_at_memory(self, one):
-        try:
-            with open("/proc/%d/maps" % one.pid, "rb") as file:
-                text = file.read()
-        except OSError:
-            return
-        found = {}
-        for start, end, device, inode, name in SHARED.findall(text):
-            name = name.decode("utf-8", "replace").replace(" (deleted)", "")
-            is_file = inode != b"0" or name.startswith("/SYSV")  # whose number may be 0
-            if name.startswith("/SYSV"):  # numbered anew in every namespace
-                device = link("/proc/%d/ns/ipc" % one.pid)[5:-1].encode() or device
-            if is_file and (not name.startswith("/dev/") or name.startswith(("/dev/shm/", "/dev/zero"))):
-                identity = "%s:%s %s" % (device.decode(), inode.decode(), name)
-                found[identity] = found.get(identity, 0) + int(end, 16) - int(start, 16)
-        for identity, size in found.items():
-            if one.shared.get(identity, 0) < size:
-                one.shared[identity] = size
-                self.changed.add(one)
+        for identity, size in mapped_memory(one.pid).items():
+            self.note_memory(one, identity, size)
+
+    def note_memory(self, one, identity, size):
+        if one.shared.get(identity, 0) < size:
+            one.shared[identity] = size
+            self.changed.add(one)
+
+    def left(self):
+        """Return the programs that are certainly the job's and still run, those that start others aside."""
+        alive = [one for one in self.of_job.values() if one.is_marked and state_of(one.pid) not in ("", "Z", "X")]
+        return sorted({one.program for one in alive if one.program not in LAUNCHERS})
 
     def rows(self):
         """Return what has changed since this was asked last."""
+        for pid, identity, size in self.memories.hear():
+            one = self.of_job.get(pid) or self.ended.get(pid)
+            if one is not None:
+                self.note_memory(one, identity, size)
         rows = [one.row() for one in sorted(self.changed, key=lambda one: one.pid)]
         self.changed = set()
         return rows
-
-
-def datagram_sockets(folder):
-    """Return inode to kind (`udp`, `raw`, `packet`) of sockets for datagrams that are bound or connected."""
-    found = {}
-    for name, column in DATAGRAMS.items():
-        for line in read(os.path.join(folder, name)).splitlines()[1:]:
-            fields = line.split()
-            if len(fields) > column and fields[column].isdigit():
-                found[int(fields[column])] = name.replace("lite", "").rstrip("6")
-    return found
 
 
 def ends_of(path):

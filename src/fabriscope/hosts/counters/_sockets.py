@@ -1,7 +1,7 @@
 # ruff: noqa: F821, UP031
 # (The host's Python may be as old as 3.6; names of the files that are sent before this one are used.)
 # mypy: ignore-errors
-# TCP connections of a network namespace, and whose sockets of UDP are there. Plain Python 3.6, sent to hosts as text.
+# TCP connections of a network namespace. Plain Python 3.6, sent to hosts as text.
 #
 # The kernel tells every listener the last counters of each connection that is closed (what `ss -E` shows), so that one
 # which came and went between two looks is counted too.
@@ -43,55 +43,6 @@ class Connection:
     def row(self):
         space = "" if self.space is None else self.space.number
         return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed), space, *self.options]
-
-
-class Datagrams:
-    """Who else than the job has sockets of UDP here: the kernel counts the bytes of all of them together."""
-
-    def __init__(self, births):
-        self.births = births
-        self.known = {}  # cookie to whether it is the job's, or cannot leave this host
-        self.others = set()
-        self.are_jobs = False  # whether the job had one, be it for a moment
-
-    def look(self, processes):
-        """Take note of all that are bound now; `processes` tells whose they are."""
-        for family in (socket.AF_INET, socket.AF_INET6):
-            request = struct.pack("=BBBBI", family, socket.IPPROTO_UDP, 0, 0, 0xFFFFFFFF) + bytes(48)
-            try:
-                for kind, content in dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, request):
-                    if kind == SOCK_DIAG_BY_FAMILY and len(content) >= DIAG.size:
-                        self.take(content, processes)
-            except OSError:  # a kernel that lists none, or no IPv6
-                if family == socket.AF_INET:
-                    self.others.add("sockets that the kernel does not list")
-
-    def take(self, content, processes):
-        family, _, _, _, port, _, source, _, _, cookie, _, _, _, _, inode = DIAG.unpack_from(content)
-        group = dict(attributes(content, DIAG.size)).get(INET_DIAG_CGROUP_ID)
-        cookie = int.from_bytes(cookie, "little")
-        is_jobs = (
-            inode in processes.owners
-            or bool(self.births.has(cookie))
-            or (group is not None and processes.group is not None and struct.unpack("=Q", group)[0] == processes.group)
-        )
-        address = address_of(source, family)
-        is_harmless = is_jobs or address == "::1" or address.startswith("127.")
-        self.known[cookie] = is_harmless
-        self.are_jobs |= is_jobs
-        if not is_harmless:
-            self.others.add("port %d" % int.from_bytes(port, "big"))
-        elif is_jobs:
-            self.others.discard("port %d" % int.from_bytes(port, "big"))
-
-    def take_closed(self, content):
-        """Take note of one that was closed; one that nobody has seen may have been anybody's."""
-        _, _, _, _, port, _, _, _, _, cookie, _, _, _, _, _ = DIAG.unpack_from(content)
-        cookie = int.from_bytes(cookie, "little")
-        if self.births.has(cookie):
-            self.are_jobs = True
-        elif port != b"\0\0" and cookie not in self.known:
-            self.others.add("port %d, closed before it was seen" % int.from_bytes(port, "big"))
 
 
 class Sockets:
@@ -207,7 +158,7 @@ class Sockets:
 
     def take(self, content, is_closed, space=None):
         """Keep what a message says of a connection; return its cookie (of a closed one, whether it is one)."""
-        found = told(content)
+        found = told(content) or (self.broken_off(content) if is_closed else None)
         if found is None:
             return 0
         cookie, ends, inode, counts, uid, group, options = found
@@ -230,6 +181,16 @@ class Sockets:
             one.counts, one.is_closed, one.options = counts, is_closed, options
             self.changed[cookie] = one
         return 1 if is_closed else cookie
+
+    def broken_off(self, content):
+        """Return what `told` would of a connection of the job's that was broken off: the kernel has forgotten its ends
+        and counts by then."""
+        if len(content) < DIAG.size:
+            return None
+        cookie = int.from_bytes(DIAG.unpack_from(content)[9], "little")
+        ended = self.births.end_of(cookie)
+        one = self.alive.get(cookie) or self.lost.get(cookie)
+        return ended and (cookie, ended[0], 0, ended[1], None, None, one.options if one else (None, 0))
 
     def by_birth(self, cookie):
         """Return whose a connection is that was closed before anybody saw who had it; None for unknown.

@@ -9,9 +9,9 @@ from typing import Any
 
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
+from fabriscope.hosts.counters.rows import MOST_COUNT, own_datagrams, process_row, strays
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import (
-    CHANNEL,
     CONFIDANT,
     OTHER,
     RANK,
@@ -25,8 +25,6 @@ from fabriscope.model.counters import (
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import BEGIN, MOST_INT, Foreign, shown
 
-MOST_COUNT = 2**64 - 1
-"""What the kernel's counters hold."""
 MOST_TCP_PORT = 65_535
 _CONNECTION_PARTS = (12, 15)
 """With the namespace, empty for the host's, and what is known of its options."""
@@ -37,7 +35,6 @@ _BULK_BYTES = 128 << 10
 """A connection of the job that was gone before anybody saw its holder is a rank's from this many bytes on."""
 _THE_JOBS = 0
 """The owner of a connection that is the job's by the kernel's word, of which no holder was seen."""
-_RANKS = ("rank", "step_rank")
 
 
 def parse(outcome: Outcome) -> Watch:
@@ -74,14 +71,22 @@ def _watch(name: str, outcome: Outcome) -> Watch:
         spaces=_every("spaces", [host, *later], _addresses),
         doors=_every("doors", [host, *later], Foreign.texts),
         problems=problems,
-        ownership=told[-1].at("ownership").text() if told and told[-1].get("ownership") else "",
-        other_datagrams=told[-1].at("other_datagrams").texts() if told and told[-1].get("other_datagrams") else None,
-        has_datagrams=bool(told and told[-1].get("job_datagrams") and told[-1].at("job_datagrams").flag()),
         unsent_bytes=max(
             (line.at("size_bytes").whole() for line in lines if line.at("kind").value == "unsent"), default=0
         ),
-        late_ns=told[-1].at("late_ns").whole() if told and told[-1].get("late_ns") else 0,
+        namespace=host.at("namespace").text() if host.get("namespace") else "",
+        **(_of_the_end(told[-1]) if told else {}),
     )
+
+
+def _of_the_end(last: Foreign) -> dict[str, Any]:
+    """Return what the last reading says of the whole time, each where it is said."""
+    read: dict[str, Callable[[Foreign], Any]] = {
+        "ownership": Foreign.text, "other_datagrams": Foreign.texts, "job_datagrams": Foreign.flag,
+        "own_datagrams": own_datagrams, "strays": strays, "left": Foreign.texts, "late_ns": Foreign.whole,
+    }  # fmt: skip
+    names = {"job_datagrams": "has_datagrams"}
+    return {names.get(name, name): take(part) for name, take in read.items() if (part := last.get(name)) is not None}
 
 
 def _every(
@@ -131,7 +136,7 @@ def _why(outcome: Outcome) -> str:
 
 def _readings(told: list[Foreign]) -> Iterator[Reading]:
     """Yield the readings; each line holds what had changed since the one before it."""
-    processes = {row.at("pid").whole(): _process_row(row) for line in told for row in line.at("processes").items()}
+    processes = {row.at("pid").whole(): process_row(row) for line in told for row in line.at("processes").items()}
     known = roles(processes)
     owners = _Owners(processes, known)
     groups: dict[str, dict[str, Any]] = {"interfaces": {}, "rdma": {}, "protocols": {}}
@@ -174,43 +179,6 @@ def _counts(part: Foreign) -> dict[str, int | None]:
 
 def _known(counts: dict[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in counts.items() if value is not None}
-
-
-def _process_row(row: Foreign) -> dict[str, Any]:
-    """Return a process as the collector says it, each member of its type."""
-    ranks = {name: part if part is None else part.whole() for name in _RANKS for part in [row.get(name)]}
-    return {
-        **ranks,
-        "pid": row.at("pid").whole(),
-        "parent": row.at("parent").whole(),
-        "program": row.at("program").text(),
-        "is_marked": row.at("is_marked").flag(),
-        "shared": {name: size.whole() for name, size in row.at("shared").members()},
-        "devices": row.at("devices").texts(),
-        "listens": row.at("listens").wholes(most=MOST_TCP_PORT),
-        "datagrams": row.at("datagrams").texts(),
-        "channels": _channels(row.get("channels")),
-        "moved": _moved(row.get("moved")),
-    }
-
-
-def _moved(part: Foreign | None) -> tuple[int, int]:
-    moved = part.wholes() if part is not None else (0, 0)
-    if len(moved) != 2:
-        raise ParseError(
-            f"{len(moved)} numbers are not what was read and what was written", where=part.where if part else ""
-        )
-    return moved[0], moved[1]
-
-
-def _channels(part: Foreign | None) -> tuple[str, ...]:
-    channels = part.texts() if part is not None else ()
-    for one in channels:
-        if not CHANNEL.fullmatch(one):
-            raise ParseError(
-                f"{shown(one)} is no end of a pipe, a file or a Unix socket", where=part.where if part else ""
-            )
-    return tuple(channels)
 
 
 def _merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

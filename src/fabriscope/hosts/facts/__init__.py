@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fabriscope.hosts import access
 from fabriscope.hosts.access import Reading, Wanted
 from fabriscope.hosts.facts._reading import FactGroup, Group
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
 from fabriscope.registry import discover
@@ -53,6 +53,8 @@ def _facts(reading: Reading, known: Iterable[FactGroup]) -> list[Fact]:
     for group in known:
         try:
             facts += group.facts(reading)
+        except ParseError as error:
+            facts.append(Fact(f"{group.name}.reading", None, f"unexpected text: {error}"))
         except (
             ValueError,
             LookupError,

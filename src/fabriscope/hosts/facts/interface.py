@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 
 from fabriscope.hosts.access import Reading
 from fabriscope.hosts.access.reading import Value
 from fabriscope.hosts.facts._reading import Group, is_down, key_values, looked_up
+from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact
 
 _NET = "/sys/class/net"
@@ -89,10 +89,11 @@ def _addresses(reading: Reading) -> tuple[dict[str, str], str | None]:
     if problem:
         return {}, problem
     found = {}
-    for one in json.loads(text or "[]"):
-        locals_ = [info["local"] for info in one.get("addr_info", []) if "local" in info]
+    for one in Foreign.json(text or "[]", "ip -j -4 addr").items():
+        infos = one.get("addr_info")
+        locals_ = [local.text() for info in (infos.items() if infos else ()) if (local := info.get("local"))]
         if locals_:
-            found[one["ifname"]] = locals_[0]
+            found[one.at("ifname").text()] = locals_[0]
     return found, None
 
 

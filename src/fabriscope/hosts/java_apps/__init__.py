@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.hosts.java_apps import installed
 from fabriscope.model import caches, folders
 from fabriscope.model.errors import FabriscopeError, LaunchError, ToolMissing
+from fabriscope.model.foreign import Foreign
 
 FETCH_TIMEOUT_S = 1800.0
 COMPILE_TIMEOUT_S = 300.0
@@ -81,8 +83,8 @@ def added() -> list[JavaApp]:
     apps = []
     for record in sorted(cache_folder().glob(f"*/{_RECORD}")):
         caches.check(record, LaunchError)
-        raw = json.loads(record.read_text())
-        apps.append(JavaApp(raw["name"], raw["version"], record.parent))
+        raw = Foreign.json(record.read_bytes(), str(record), error=LaunchError)
+        apps.append(JavaApp(raw.at("name").text(), raw.at("version").text(), record.parent))
     return apps
 
 
@@ -130,26 +132,43 @@ def classpath(name: str) -> str:
     Raises ToolMissing or LaunchError.
     """
     app = find(name)
-    sources = sorted(path for folder in (_SHARED, name) for path in (_HERE / folder).iterdir())
+    return _with_ours(name, f"{app.jars}/*", app.folder)
+
+
+def classpath_of(home: str) -> str:
+    """Return the same for the Hadoop that a site has in a folder of its own.
+
+    Raises ToolMissing, or LaunchError where others could have written what is there.
+    """
+    found = installed.find(home)
+    root = cache_folder()
+    folders.make(str(root))
+    caches.check(root, LaunchError)
+    return _with_ours("hadoop", found.classpath, root / "installed", found.digest)
+
+
+def _with_ours(name: str, jars: str, folder: Path, digest_of_jars: str = "") -> str:
+    sources = sorted(path for part in (_SHARED, name) for path in (_HERE / part).iterdir())
     told = [path.name.encode() + b"\0" + path.read_bytes() for path in sources]
-    digest = hashlib.sha256(b"".join([*told, *map(str.encode, _WEB_PAGES)])).hexdigest()
-    classes = app.folder / f"classes-{digest[:16]}"
+    about = [*told, *map(str.encode, _WEB_PAGES), digest_of_jars.encode()]
+    classes = folder / f"classes-{hashlib.sha256(b''.join(about)).hexdigest()[:16]}"
     with caches.locked(cache_folder() / "lock", FETCH_TIMEOUT_S, LaunchError):
         if not classes.is_dir():
-            _compile(sources, app, classes)
-    return f"{classes}:{app.jars}/*"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            _compile(sources, name, jars, classes)
+    return f"{classes}:{jars}"
 
 
-def _compile(sources: Sequence[Path], app: JavaApp, classes: Path) -> None:
+def _compile(sources: Sequence[Path], name: str, jars: str, classes: Path) -> None:
     with tempfile.TemporaryDirectory(dir=cache_folder(), prefix="fetching-") as scratch:
-        argv = [program("javac"), "-nowarn", "-d", scratch, "-cp", f"{app.jars}/*"]
+        argv = [program("javac"), "-nowarn", "-d", scratch, "-cp", jars]
         argv += [str(path) for path in sources if path.suffix == ".java"]
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S, check=False
         )
         if done.returncode != 0:
             errors = [line for line in done.stderr.splitlines() if "error:" in line]
-            raise LaunchError(f"javac cannot compile what fabriscope adds to it: {(errors or [''])[0]}", where=app.name)
+            raise LaunchError(f"javac cannot compile what fabriscope adds to it: {(errors or [''])[0]}", where=name)
         for path in sources:
             if path.suffix != ".java":
                 shutil.copyfile(path, Path(scratch) / path.name)

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fabriscope.lab.guest_kernel import changes, source
-from fabriscope.lab.guest_kernel.kept import CONFIG, PROGRAM, RECORD, Kernel, cache_folder, recipe
+from fabriscope.lab.guest_kernel.kept import CONFIG, PROGRAM, RECORD, Kernel, cache_folder, recipe, recorded
 from fabriscope.lab.guest_kernel.source import Source
 from fabriscope.model import caches, folders
 from fabriscope.model.errors import LabError, ToolMissing
@@ -50,9 +50,8 @@ def build(given: Path | None, jobs: int, notice: Notice) -> Kernel:
         for path in (folder, folder / RECORD, folder / PROGRAM):
             caches.check(path, LabError)
         if (folder / RECORD).is_file():
-            raw = json.loads((folder / RECORD).read_text())
             notice("it is in the cache")
-            return Kernel(path=folder / PROGRAM, **raw)
+            return recorded(folder / RECORD)
         if shutil.disk_usage(root).free < NEEDED_BYTES:
             raise LabError(
                 f"a build needs {NEEDED_BYTES >> 30} GiB", where=str(root), fix="make room, or move the cache"

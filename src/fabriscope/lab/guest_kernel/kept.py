@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fabriscope.lab.guest_kernel.changes import CHANGES
 from fabriscope.model import caches
 from fabriscope.model.errors import LabError, ToolMissing
+from fabriscope.model.foreign import Foreign
 
 KERNEL_VARIABLE = "FABRISCOPE_GUEST_KERNEL"
 CONFIG = Path(__file__).with_name("guest.config")
@@ -46,6 +45,13 @@ def recipe() -> str:
     return digest.hexdigest()[:16]
 
 
+def recorded(record: Path) -> Kernel:
+    """Return the kernel that a record in the cache is of; raises OSError, or LabError for what is no record."""
+    said = Foreign.json(record.read_bytes(), str(record), error=LabError)
+    version, recipe_then, source = (said.at(name).text() for name in ("version", "recipe", "source"))
+    return Kernel(record.with_name(PROGRAM), version, recipe_then, source, said.at("built_unix_s").number())
+
+
 def kept_kernels() -> list[Kernel]:
     """Return the kernels in the cache, the last that was built first. Raises LabError where others can write there."""
     found = []
@@ -53,9 +59,8 @@ def kept_kernels() -> list[Kernel]:
         for path in (record, record.with_name(PROGRAM)):
             caches.check(path, LabError)
         try:
-            raw: dict[str, Any] = json.loads(record.read_text())
-            one = Kernel(path=record.with_name(PROGRAM), **raw)
-        except (OSError, ValueError, TypeError):
+            one = recorded(record)
+        except (OSError, LabError):
             continue  # it is being written or removed right now
         if os.access(one.path, os.X_OK):
             found.append(one)

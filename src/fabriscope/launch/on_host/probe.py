@@ -34,6 +34,7 @@ def answer(request, _body):
 
 
 def at_end(request):
+    wait_for_guards(request["mark"])
     end_marked(request["mark"])
 
 

@@ -13,6 +13,8 @@ MARK_VARIABLE = "FABRISCOPE_LAUNCH_MARK"
 MAX_SWEEPS = 20
 SWEEP_PAUSE_S = 0.005
 MAX_CHASE_S = 10.0
+GUARDS_GRACE_S = 4.0
+GRACE_POLL_S = 0.1
 
 
 def end_marked(mark: str) -> int:
@@ -32,6 +34,20 @@ def end_marked(mark: str) -> int:
             break
         time.sleep(0 if found else SWEEP_PAUSE_S)
     return count
+
+
+def wait_for_guards(mark: str) -> None:
+    """Return once nothing carries the mark, or after a grace: a guard asks its program to end, and gives it 2 s.
+
+    What a program has elsewhere, in a service or in /dev/shm, goes only where it is not killed at once.
+    """
+    needle = (MARK_VARIABLE + "=" + mark).encode()
+    until_s = time.monotonic() + GUARDS_GRACE_S
+    while time.monotonic() < until_s:
+        numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
+        if not any(_has(_environment(name) or b"", needle) for name in numbers):
+            return
+        time.sleep(GRACE_POLL_S)
 
 
 def folder_prefix(mark: str) -> str:

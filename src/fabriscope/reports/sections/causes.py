@@ -52,11 +52,11 @@ class _Cost:
     def __init__(self, cause: Fabric, row: Compared) -> None:
         is_left = row.pair.left_curve.fabric == cause.name
         # How many times as fast it is where the finding is changed.
-        gain = row.ratio if is_left else 1 / row.ratio
+        gain = row.stated if is_left else 1 / row.stated
         ends = (
             []
-            if row.low is None or row.high is None
-            else sorted(one if is_left else 1 / one for one in (row.low, row.high))
+            if row.stated_low is None or row.stated_high is None
+            else sorted(one if is_left else 1 / one for one in (row.stated_low, row.stated_high))
         )
         is_rate = sign_of(row.pair.metric_id) > 0
         self._of = metric_of(row.pair.metric_id).words.partition(", ")[0]  # whatever its buffers

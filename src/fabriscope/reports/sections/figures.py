@@ -14,7 +14,7 @@ def _build(results: Results) -> list[Section]:
         "95\N{NO-BREAK SPACE}% intervals over launches; what is undecided is hollow. "
         f"Both axes are logarithmic. Dotted lines show what the wire allows: line rate less headers{delay}."
     )
-    on_screen = Styled(" Click a name in a legend to see it alone; point at a mark for its numbers.", "screen")
+    on_screen = Styled(" Click a name to see its line alone; point at a mark for its numbers.", "screen")
     curves = list(curve_figures(results))
     if not curves and results.grouped:
         return []  # applications have no sizes to be drawn over, and a table of their own

@@ -6,7 +6,7 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.fits import FittedPiece, fit_words
-from fabriscope.analysis.words import UNKNOWN, rate_text, significant, size_text, time_text
+from fabriscope.analysis.words import UNKNOWN, rate_text, significant, sizes_text, time_text
 from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
 _MOST_PIECES = 16
@@ -40,7 +40,7 @@ def _row(piece: FittedPiece) -> Row:
     errors = [piece.held_out_error, piece.noise_floor] if is_first else [None, None]
     return [
         Cell(piece.label(), PLACEMENT_NAMES[piece.placement]),
-        f"{size_text(piece.first_size_bytes)} to {size_text(piece.last_size_bytes)}",
+        sizes_text(piece.first_size_bytes, piece.last_size_bytes),
         time_text(piece.latency_ns),
         rate_text(1e9 / slope) if slope > 0 else UNKNOWN,
         significant(slope) if slope > 0 else UNKNOWN,

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, Destination, IncastCurve, IncastPoint
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
-from fabriscope.analysis.words import UNKNOWN, interval_text, time_text, value_text
+from fabriscope.analysis.words import UNKNOWN, bytes_text, interval_text, time_text, value_text
+from fabriscope.model.counting import counted
 from fabriscope.reports._stream_map import stream_map
 from fabriscope.reports.section import (
     Block,
@@ -101,7 +102,7 @@ def _row(curve: IncastCurve, point: IncastPoint) -> Row:
 
 
 def _brief_columns() -> list[Column]:
-    numbers = ("streams", "aggregate", "of wire", "slowest", "fairness", "dropped", "pauses", "sent again")
+    numbers = ("streams", "aggregate", "of wire", "slowest", "fairness", "dropped", "pauses", "sent again", "refused")
     return [Column(name, "number") for name in numbers]
 
 
@@ -115,6 +116,7 @@ def _brief(point: IncastPoint) -> Row:
         _count(point.evidence.dropped_frames),
         _count(point.evidence.pauses),
         _sent_again(point),
+        counted(point.refused_window_count, "window") if point.refused_window_count else "0",
     ]
 
 
@@ -134,13 +136,13 @@ def _sent_again(point: IncastPoint) -> str:
     """Return TCP's bytes, or how often RDMA began again."""
     again, retries = point.evidence.retransmitted_bytes, point.evidence.rdma_retries
     if again is not None:
-        return f"{again} B"
+        return bytes_text(again)
     return UNKNOWN if retries is None else f"{retries} {'retry' if retries == 1 else 'retries'}"
 
 
 def _refused(point: IncastPoint) -> str:
     count = point.refused_window_count
-    return f"{count} window{'' if count == 1 else 's'} refused" if count else ""
+    return f"{counted(count, 'window')} refused" if count else ""
 
 
 def _maps(results: Results, curves: Sequence[IncastCurve]) -> list[Block]:

@@ -89,8 +89,9 @@ def _claims(paper: papers.Paper) -> Table:
 def _figure(figure: papers.PaperFigure, drawing: Figure | None) -> list[Block]:
     """Return a figure of the paper: its drawing, its claims, and what was not drawn."""
     title = f"{place_name(figure.figure_id)}. {figure.caption}"
-    nothing = Paragraph(f"{title}: nothing of it was measured here.", is_note=True)
-    blocks: list[Block] = [Figures([drawing]) if drawing else nothing]
+    has_values = any(curve.points for _, curve in figure.curves)
+    why = "not drawn, as it is one value over several sizes" if has_values else "nothing of it was measured here"
+    blocks: list[Block] = [Figures([drawing]) if drawing else Paragraph(f"{title}: {why}.", is_note=True)]
     if figure.findings:
         blocks.append(Bullets([_judged(finding) for finding in figure.findings], "claims"))
     problems = dict.fromkeys(f"{label}: {curve.problem}" for label, curve in figure.curves if curve.problem)

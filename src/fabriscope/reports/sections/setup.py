@@ -8,6 +8,7 @@ from fabriscope.analysis.results import Results
 from fabriscope.model.run_data import RunData
 from fabriscope.reports import _facts
 from fabriscope.reports._places import place_table
+from fabriscope.reports._set_words import set_words
 from fabriscope.reports.section import Block, Cell, Column, Folded, Row, Section, Sections, Table
 
 _FABRIC = {
@@ -64,7 +65,7 @@ def _libraries(run: RunData) -> Iterator[Table]:
     rows: list[Row] = [
         [
             stack.name, stack.version, stack.device or "–", Cell(stack.mpirun, style="code"),
-            *([", ".join(f"{name} {value} (set on hosts)" for name, value in stack.knobs.items())] * has_settings),
+            *([", ".join(set_words(stack.knobs))] * has_settings),
         ]
         for stack in stacks
     ]  # fmt: skip

@@ -54,7 +54,6 @@ def _build(results: Results) -> list[Section]:
             _value(row.bandwidth, _TO_MEGABITS),
             f"{row.share_of_limit:.0%}" if row.share_of_limit else UNKNOWN,
             size_text(row.bandwidth_message_size_bytes),
-            _bits(row.bandwidth_message_size_bytes),
             _value(row.latency, _TO_MICROSECONDS),
             str(row.launch_count or 0),
             *badge_cells(of_looks.get(_subject(row), []), has_badge=has_badge),
@@ -65,18 +64,22 @@ def _build(results: Results) -> list[Section]:
     columns = [
         Column("placement", "name"), Column("network", "name"), Column("layer"), Column("buffers"),
         Column("largest bandwidth, Mb/s", "number"), Column("of the wire’s", "number"),
-        Column("at message size", "number"), Column("in bits", "number"), Column("latency, µs", "number"),
+        Column("at message size", "number"), Column("latency, µs", "number"),
         Column("launches", "number"), *badge_columns(has_badge=has_badge), Column("trust"),
     ]  # fmt: skip
     table = Table(columns, rows, [(row.placement, row.fabric) for row in results.summaries], "summary")
     note: Text = (_NOTE, Link("below", "trust"), "." + (_BADGE_NOTE if has_badge else ""))
     used = dict.fromkeys(_buffers(points.get(row.curve, [])) for row in results.summaries)
     brief = [block for part in parts(results.summaries, lambda row: row.placement) for block in _brief(part)]
-    brief.append(Paragraph(f"Buffers: {', '.join(used)}.", is_note=True))
+    brief.append(Paragraph(f"{_BRIEF_NOTE} Buffers: {', '.join(used)}.", is_note=True))
     blocks: list[Block] = [table, Paragraph(note, is_note=True)]
     return [Section("summary", "Summary table", blocks, brief=brief)]
 
 
+_BRIEF_NOTE = (
+    "Mb/s: the largest ping-pong bandwidth. µs: the latency of messages under 64\N{NO-BREAK SPACE}B, the mean over "
+    "their sizes (geometric); of each size in a launch the median over bursts."
+)
 _BADGE_NOTE = " Transport is the verdict on what carried the bytes; refuted launches are left out here."
 
 
@@ -102,10 +105,6 @@ def _brief(summaries: Sequence[Summary]) -> list[Block]:
 def _subject(curve: Curve) -> Curve:
     """Return the curve whatever the benchmark."""
     return replace(curve.curve, benchmark="")
-
-
-def _bits(size_bytes: int | None) -> str:
-    return UNKNOWN if size_bytes is None else f"{size_bytes * 8:,}".replace(",", "\N{THIN SPACE}")
 
 
 def _value(centre: Centre, factor: float) -> Cell:

@@ -6,6 +6,7 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.trust import MEANINGS, CurveGrades, curve_grades
 from fabriscope.analysis.words import size_text
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import (
     Block,
@@ -49,9 +50,13 @@ def _row(row: CurveGrades) -> Row:
         Cell(row.label(), PLACEMENT_NAMES[row.placement]),
         metric_of(row.metric_id).title,
         ", ".join(f"{count} {grade}" for grade, count in row.counts.items() if count),
-        f"{row.grade} at {size_text(row.message_size_bytes)}",
+        f"{row.grade}{_at(row, ' at ')}",
         row.reasons,
     ]
+
+
+def _at(row: CurveGrades, words: str) -> str:
+    return f"{words}{size_text(row.message_size_bytes)}" if kind_of(row.benchmark).has_size else ""
 
 
 def _brief(curves: list[CurveGrades]) -> list[Block]:
@@ -61,9 +66,8 @@ def _brief(curves: list[CurveGrades]) -> list[Block]:
         alike = [row for row in curves if row.grade == grade]
         worst = alike[0]
         where = f"{worst.label()}, {PLACEMENT_NAMES[worst.placement]}, {metric_of(worst.metric_id).title}"
-        size = size_text(worst.message_size_bytes)
         head = f"{grade} ({MEANINGS[grade]}): the worst points of {len(alike)} of {len(curves)} curves"
-        items.append(f"{head}; {where}, at {size}: {worst.reasons}")
+        items.append(f"{head}; {where}{_at(worst, ', at ')}: {worst.reasons}")
     return [Heading("Trust"), Bullets(items)]
 
 

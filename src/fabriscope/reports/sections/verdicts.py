@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
-from fabriscope.analysis.comparing.questions import Question, Reply
+from fabriscope.analysis.comparing.questions import LOOSE, Question, Reply
 from fabriscope.analysis.comparing.reply_words import (
     advice,
     amount_text,
@@ -27,9 +26,11 @@ MOST_LINES = 8
 MOST_BRIEF_ROWS = 12
 _NOTE = (
     "A comparison is of one message size in one circumstance (benchmark, layer, placement). By how much: the ratios of "
-    "all comparisons with the verdict; the interval lies around those of all of them. Trust is the grade of the worse "
-    "number of each pair, transport what is known of what carried the bytes of both."
+    "all comparisons with the verdict, the least to the most; the interval lies around those of all of them. Trust is "
+    "the grade of the worse number of each pair (A sound, B fair, C weak, D not to be relied on), transport what is "
+    "known of what carried the bytes of both."
 )
+_BY = "by how much, least to most"
 _WATCHED = "not watched"
 
 
@@ -48,7 +49,7 @@ def _build(results: Results) -> list[Section]:
 
 def _columns() -> list[Column]:
     return [
-        Column("question"), Column("answer"), Column("by how much"), Column("where"), Column("trust"),
+        Column("question"), Column("answer"), Column(_BY), Column("where"), Column("trust"),
         Column("transport", "name"),
     ]  # fmt: skip
 
@@ -58,7 +59,7 @@ def _row(question: Question, reply: Reply) -> Row:
     transport = transport_text(reply.transport)
     return [
         Cell(_names(question), _placement(question)),
-        Cell(answer, style=reply.verdict),
+        Cell(answer, style=LOOSE if reply.leader and reply.strength == LOOSE else reply.verdict),
         Cell(_amount(reply), ends_text(reply)),
         Cell(place_text(question, reply), circumstances_text(question, reply)),
         grades_text(reply.grades) or UNKNOWN,
@@ -83,16 +84,16 @@ def _amount(reply: Reply) -> str:
 
 
 def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
-    """Yield the picture's lines, each as how many times as fast the question's first name is."""
+    """Yield the picture's lines: who leads by how much, or how many times as fast a pair's first name is."""
     for question, reply in replies:
-        seen = replace(reply, is_inverse=not reply.is_inverse) if reply.leader == question.second else reply
-        ratios = seen.least_ratio, seen.most_ratio
-        yield ForestLine(_names(question), _where(question, reply), reply.verdict, *ratios, seen.ends)
+        label = f"{reply.leader} leads {reply.follower}" if reply.leader else _names(question)
+        ratios = reply.least_ratio, reply.most_ratio
+        yield ForestLine(label, _where(question, reply), reply.verdict, *ratios, reply.ends, reply.strength)
 
 
 def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
     """Return the table as a terminal has it: leads first, what is left counted."""
-    columns = [Column("answer"), Column("by how much"), Column("where"), Column("trust"), Column("transport")]
+    columns = [Column("answer"), Column(_BY), Column("where"), Column("trust"), Column("transport")]
     rows: list[Row] = []
     for question, reply in replies[:MOST_BRIEF_ROWS]:
         open_words = f"{_names(question)}: {reply.verdict}"

@@ -6,6 +6,7 @@
   addEventListener("afterprint", () => printed.forEach((one) => { one.open = false; }));
 
   const views = new Map();
+  const MOST_FOR_NAMES = 0.4; // of a figure's width
   const options = {
     renderer: "svg",
     mode: "vega-lite",
@@ -32,18 +33,45 @@
     return;
   }
 
-  // Data is kept by columns: a value that all rows have, a list, or texts with the place of each row's among them.
-  const cell = (column, row) =>
-    Array.isArray(column) ? column[row] : column?.of ? column.of[column.at[row]] : column;
-  const rows = ({ count, columns }) => Array.from({ length: count }, (_, row) =>
-    Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, cell(column, row)])));
+  // Data is kept by columns: a value that all rows have, a list, values with in how many rows each stands, or texts with
+  // the place of each row's among them.
+  const unfolded = (column) => {
+    if (!column?.of) return column;
+    if (!column.times) return column.at.map((place) => column.of[place]);
+    return column.of.flatMap((value, place) => Array(column.times[place]).fill(value));
+  };
+  const rows = ({ count, columns }) => {
+    const lists = Object.entries(columns).map(([name, column]) => [name, unfolded(column)]);
+    return Array.from({ length: count }, (_, row) =>
+      Object.fromEntries(lists.map(([name, list]) => [name, Array.isArray(list) ? list[row] : list])));
+  };
+  // So are parts of a specification that stand in it several times.
+  const whole = (value, shared) => {
+    if (Array.isArray(value)) return value.map((part) => whole(part, shared));
+    if (typeof value !== "object" || value === null) return value;
+    if ("same" in value) return shared[value.same];
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, whole(part, shared)]));
+  };
   options.config = JSON.parse(document.getElementById("config").textContent);
+
+  // Names at the ends of lines leave the lines too little room on a narrow page: there the legend has them.
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = "600 12px " + options.config.font;
+  const unlabelled = (spec, place) => {
+    const widths = (spec.datasets.labels ?? []).map(({ name }) => ruler.measureText(name).width);
+    if (Math.max(0, ...widths) <= MOST_FOR_NAMES * place.clientWidth) return;
+    spec.layer = spec.layer.filter(({ data }) => data.name !== "labels");
+    delete spec.datasets.labels;
+    document.querySelector(`[data-legend="${CSS.escape(place.id)}"]`).classList.remove("labelled");
+  };
 
   for (const source of figures) {
     const place = document.getElementById(source.dataset.figure);
     try {
-      const spec = JSON.parse(source.textContent);
+      const { shared, ...spec } = JSON.parse(source.textContent);
+      spec.layer = whole(spec.layer, shared);
       spec.datasets = Object.fromEntries(Object.entries(spec.datasets).map(([name, table]) => [name, rows(table)]));
+      unlabelled(spec, place);
       const result = await vegaEmbed(place, spec, options);
       views.set(source.dataset.figure, result.view);
     } catch (error) {
@@ -52,21 +80,28 @@
     }
   }
 
-  // A click on a name of a legend shows it alone, a second click shows all again.
-  for (const legend of document.querySelectorAll("[data-legend]")) {
+  // A click on a name of a legend, or at the end of a line, shows it alone, a second click shows all again.
+  const pick = (figure, picked) => {
+    const legend = document.querySelector(`[data-legend="${CSS.escape(figure)}"]`);
     const buttons = [...legend.querySelectorAll("button")];
-    const press = (button) => {
-      const view = views.get(legend.dataset.legend);
-      if (!view) return;
-      const wasPressed = button.getAttribute("aria-pressed") === "true";
-      for (const other of buttons) {
-        if (other.dataset.parameter === button.dataset.parameter) other.setAttribute("aria-pressed", "false");
-      }
-      button.setAttribute("aria-pressed", String(!wasPressed));
-      legend.classList.toggle("picked", buttons.some((other) => other.getAttribute("aria-pressed") === "true"));
-      view.signal(button.dataset.parameter, wasPressed ? "" : button.dataset.name).runAsync();
-    };
-    for (const button of buttons) button.addEventListener("click", () => press(button));
+    const view = views.get(figure);
+    const signals = new Set(buttons.map((button) => button.dataset.parameter));
+    const isAgain = [...signals].every((name) => !(name in picked) || view.signal(name) === picked[name]);
+    for (const name of signals) if (name in picked) view.signal(name, isAgain ? "" : picked[name]);
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(view.signal(button.dataset.parameter) === button.dataset.name));
+    }
+    legend.classList.toggle("picked", [...signals].some((name) => view.signal(name)));
+    view.runAsync();
+  };
+  for (const [figure, view] of views) {
+    const legend = document.querySelector(`[data-legend="${CSS.escape(figure)}"]`);
+    for (const button of legend.querySelectorAll("button")) {
+      button.addEventListener("click", () => pick(figure, { [button.dataset.parameter]: button.dataset.name }));
+    }
+    view.addEventListener("click", (_, mark) => {
+      if (mark?.datum?.edge) pick(figure, { picked_hue: mark.datum.hue, picked_layer: mark.datum.layer });
+    });
   }
 
   const toggle = document.getElementById("show-launches");

@@ -4,17 +4,18 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.TestDFSIO;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.util.ToolRunner;
+import org.apache.hadoop.util.VersionInfo;
 
 /**
  * Waits until HDFS is ready, then runs TestDFSIO: `DfsioRuns DATANODES ROUNDS CASE... KEY=VALUE...`, where a
  * case is `ID:write|read|append:FILES:BYTES`. Round 0 of each is its warm-up. What TestDFSIO wrote into its file of
- * results is printed as it is, between lines of ours.
+ * results is printed as it is, between lines of ours. With `fabriscope.path` it is an HDFS that is not ours, in which
+ * DATANODES are needed for the copies; with `fabriscope.only` of `look` or `remove` that alone is done.
  */
 public final class DfsioRuns {
   private static final long PATIENCE_NS = 60_000_000_000L;
@@ -23,6 +24,7 @@ public final class DfsioRuns {
   private final Configuration configuration;
   private final File results;
   private String written = "";
+  private RunningHdfs running;
 
   private DfsioRuns(Configuration configuration, File results) {
     this.configuration = configuration;
@@ -47,23 +49,54 @@ public final class DfsioRuns {
     configuration.set("mapreduce.cluster.local.dir", folder + "/local");
     configuration.setClass("fs.hdfs.impl", TimedHdfs.class, FileSystem.class);
     try {
-      await(configuration, Integer.parseInt(words[0]));
+      System.out.println("fabriscope: hadoop version=" + VersionInfo.getVersion());
       DfsioRuns runs = new DfsioRuns(configuration, new File(folder, "results"));
-      try {
-        for (int round = 0; round < Integer.parseInt(words[1]); round++) {
-          for (String[] one : cases) {
-            runs.measure(one, round);
-          }
-        }
-      } finally {
-        FileSystem.get(configuration).delete(new Path(configuration.get("test.build.data")), true);
+      int datanodes = Integer.parseInt(words[0]);
+      if (configuration.get(RunningHdfs.PATH) == null) {
+        await(configuration, datanodes);
+        runs.measureAll(cases, Integer.parseInt(words[1]));
+      } else {
+        runs.useRunning(datanodes, cases, Integer.parseInt(words[1]));
       }
       System.out.println("fabriscope: done");
       System.out.flush();
       Runtime.getRuntime().halt(0);
     } catch (Throwable error) {
-      System.err.println("fabriscope: " + reason(error));
+      System.err.println("fabriscope: " + RunningHdfs.reason(error));
       Runtime.getRuntime().halt(1);
+    }
+  }
+
+  private void useRunning(int copies, List<String[]> cases, int rounds) throws Exception {
+    running = new RunningHdfs(configuration);
+    String only = configuration.get("fabriscope.only", "");
+    if (only.equals("remove")) {
+      running.remove();
+      return;
+    }
+    try {
+      running.look(copies);
+    } catch (Exception error) {
+      System.out.println("fabriscope: made nothing");
+      throw error;
+    }
+    if (only.equals("look")) {
+      return;
+    }
+    running.removeWhenAskedToEnd();
+    try {
+      running.make();
+      measureAll(cases, rounds);
+    } finally {
+      running.remove();
+    }
+  }
+
+  private void measureAll(List<String[]> cases, int rounds) throws Exception {
+    for (int round = 0; round < rounds; round++) {
+      for (String[] one : cases) {
+        measure(one, round);
+      }
     }
   }
 
@@ -98,6 +131,9 @@ public final class DfsioRuns {
     }
     Files.deleteIfExists(results.toPath());
     run(one[1], one);
+    if (running != null && round == 0) {
+      running.checkCopies(configuration.getInt("dfs.replication", 1));
+    }
     written = one[1].equals("append") ? "" : data;
     System.out.println("fabriscope: run case=" + one[0] + " round=" + round);
     System.out.print(Files.readString(results.toPath()));
@@ -117,12 +153,5 @@ public final class DfsioRuns {
     if (ToolRunner.run(new Configuration(configuration), new TestDFSIO(), words) != 0) {
       throw new IllegalStateException("TestDFSIO " + String.join(" ", words) + " failed");
     }
-  }
-
-  private static String reason(Throwable error) {
-    String said = error.toString().split("\n")[0];
-    return said.contains("SIMPLE authentication is not enabled")
-        ? "this HDFS wants Kerberos, which fabriscope does not speak: " + said
-        : said;
   }
 }

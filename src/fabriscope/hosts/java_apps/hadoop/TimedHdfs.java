@@ -2,6 +2,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -12,10 +13,41 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
 import org.apache.hadoop.util.Progressable;
 
-/** HDFS as clients see it, which notes from when to when each of TestDFSIO's data files was open. */
+/**
+ * HDFS as clients see it, which notes from when to when each of TestDFSIO's data files was open, and which makes nothing
+ * any more once it was shut.
+ */
 public final class TimedHdfs extends DistributedFileSystem {
   /** Start and end of each file's time, by the machine's monotonic clock. */
   static final List<long[]> TIMES = new ArrayList<>();
+
+  /** Who makes something reads, who shuts writes: so nothing is made after that, nor still under way. */
+  private static final ReentrantReadWriteLock GATE = new ReentrantReadWriteLock();
+
+  private static boolean isShut = false;
+
+  private interface Making<T> {
+    T make() throws IOException;
+  }
+
+  /** Return once nothing can be made any more. */
+  static void shut() {
+    GATE.writeLock().lock();
+    isShut = true;
+    GATE.writeLock().unlock();
+  }
+
+  private static <T> T made(Making<T> making) throws IOException {
+    GATE.readLock().lock();
+    try {
+      if (isShut) {
+        throw new IOException("nothing is made in HDFS any more: we were asked to end");
+      }
+      return making.make();
+    } finally {
+      GATE.readLock().unlock();
+    }
+  }
 
   private static void note(long startNs) {
     synchronized (TIMES) {
@@ -35,7 +67,14 @@ public final class TimedHdfs extends DistributedFileSystem {
   public FSDataOutputStream create(
       Path path, FsPermission permission, EnumSet<CreateFlag> flags, int bufferSize, short replication,
       long blockSize, Progressable progress, ChecksumOpt checksum) throws IOException {
-    return timed(path, super.create(path, permission, flags, bufferSize, replication, blockSize, progress, checksum));
+    return timed(
+        path,
+        made(() -> super.create(path, permission, flags, bufferSize, replication, blockSize, progress, checksum)));
+  }
+
+  @Override
+  public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+    return made(() -> super.mkdirs(path, permission));
   }
 
   @Override

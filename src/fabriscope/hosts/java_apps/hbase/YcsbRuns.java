@@ -18,6 +18,7 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.htrace.core.Tracer;
@@ -32,7 +33,9 @@ import site.ycsb.workloads.CoreWorkload;
  * Waits until HBase is ready, makes and loads a table for each size of records, then runs YCSB's workloads:
  * `YcsbRuns REGIONSERVERS REGIONS ROUNDS CASE... KEY=VALUE...`, where a case is
  * `ID:load|run:RECORD_BYTES:PROPERTY=VALUE,...`; properties of YCSB for all cases begin with `ycsb.`. Round 0 of each
- * is its warm-up; what is loaded is loaded once. What YCSB states is printed as it is, between lines of ours.
+ * is its warm-up; what is loaded is loaded once. What YCSB states is printed as it is, between lines of ours. With
+ * `fabriscope.table` it is an HBase that is not ours, and REGIONS are those of each of its region servers; with
+ * `fabriscope.only` of `look` or `remove` that alone is done.
  */
 public final class YcsbRuns {
   private static final long PATIENCE_NS = 120_000_000_000L;
@@ -46,11 +49,15 @@ public final class YcsbRuns {
   private final Connection connection;
   private final Properties common;
   private final File folder;
+  private final RunningHBase running;
+  private final String stem;
 
-  private YcsbRuns(Connection connection, Properties common, File folder) {
-    this.connection = connection;
+  private YcsbRuns(Configuration configuration, Properties common, RunningHBase running) throws IOException {
+    this.connection = ConnectionFactory.createConnection(configuration);
     this.common = common;
-    this.folder = folder;
+    this.folder = new File(System.getenv("FABRISCOPE_FOLDER"));
+    this.running = running;
+    this.stem = running == null ? "ycsb" : configuration.get(RunningHBase.TABLE) + "-";
   }
 
   /** Note why an operation failed: YCSB counts it and goes on. */
@@ -85,30 +92,65 @@ public final class YcsbRuns {
 
   private static void measure(Configuration configuration, Properties common, String[] words, List<String[]> cases)
       throws Exception {
+    int regions = Integer.parseInt(words[1]);
+    int rounds = Integer.parseInt(words[2]);
+    if (configuration.get(RunningHBase.TABLE) != null) {
+      useRunning(configuration, common, regions, rounds, cases);
+      return;
+    }
     long start = System.nanoTime();
     await(configuration, Integer.parseInt(words[0]), start);
     System.out.println("fabriscope: ready_ns=" + (System.nanoTime() - start));
-    Connection connection = ConnectionFactory.createConnection(configuration);
-    YcsbRuns runs = new YcsbRuns(connection, common, new File(System.getenv("FABRISCOPE_FOLDER")));
+    new YcsbRuns(configuration, common, null).measureAll(regions, rounds, cases);
+  }
+
+  private static void useRunning(
+      Configuration configuration, Properties common, int regions, int rounds, List<String[]> cases)
+      throws Exception {
+    RunningHBase running = new RunningHBase(configuration);
+    String only = configuration.get("fabriscope.only", "");
+    if (only.equals("remove")) {
+      running.remove();
+      return;
+    }
+    int servers;
+    try {
+      servers = running.look();
+    } catch (Exception error) {
+      System.out.println("fabriscope: made nothing");
+      throw error;
+    }
+    if (only.equals("look")) {
+      return;
+    }
+    running.removeWhenAskedToEnd();
+    try {
+      new YcsbRuns(configuration, common, running).measureAll(regions * servers, rounds, cases);
+    } finally {
+      running.remove();
+    }
+  }
+
+  private void measureAll(int regions, int rounds, List<String[]> cases) throws Exception {
     TreeMap<Integer, String[]> loads = new TreeMap<>();
     for (String[] one : cases) {
       loads.merge(Integer.parseInt(one[2]), one, (known, other) -> other[1].equals("load") ? other : known);
     }
     for (Map.Entry<Integer, String[]> one : loads.entrySet()) {
-      runs.make(tableOf(one.getKey()), Integer.parseInt(words[1]));
-      runs.run(one.getValue()[1].equals("load") ? one.getValue()[0] : "", 1, true, one.getValue());
+      make(tableOf(one.getKey()), regions);
+      run(one.getValue()[1].equals("load") ? one.getValue()[0] : "", 1, true, one.getValue());
     }
-    for (int round = 0; round < Integer.parseInt(words[2]); round++) {
+    for (int round = 0; round < rounds; round++) {
       for (String[] one : cases) {
         if (one[1].equals("run")) {
-          runs.run(one[0], round, false, one);
+          run(one[0], round, false, one);
         }
       }
     }
   }
 
-  private static TableName tableOf(int recordBytes) {
-    return TableName.valueOf("ycsb" + recordBytes);
+  private TableName tableOf(int recordBytes) {
+    return TableName.valueOf(stem + recordBytes);
   }
 
   /** Ask the master until it has initialised itself and has its region servers. */
@@ -145,12 +187,16 @@ public final class YcsbRuns {
     for (int place = 1; place < regions; place++) {
       splits[place - 1] = Bytes.toBytes("user" + (LEAST_KEY + place * KEYS / regions));
     }
+    TableDescriptor table =
+        TableDescriptorBuilder.newBuilder(name)
+            .setColumnFamily(ColumnFamilyDescriptorBuilder.of(HBaseBinding.FAMILY))
+            .build();
     try (Admin admin = connection.getAdmin()) {
-      admin.createTable(
-          TableDescriptorBuilder.newBuilder(name)
-              .setColumnFamily(ColumnFamilyDescriptorBuilder.of(HBaseBinding.FAMILY))
-              .build(),
-          splits);
+      if (running == null) {
+        admin.createTable(table, splits);
+      } else {
+        running.make(() -> admin.createTable(table, splits));
+      }
       for (ServerName server : admin.getRegionServers()) {
         int count = (int) admin.getRegions(server).stream().filter(one -> one.getTable().equals(name)).count();
         System.out.println("fabriscope: regions table=" + name + " host=" + server.getHostname() + " count=" + count);
@@ -249,9 +295,7 @@ public final class YcsbRuns {
   }
 
   private static String reason(Throwable error) {
-    String said = error.toString().split("\n")[0];
-    return said.contains("SIMPLE authentication is not enabled") || said.contains("Kerberos")
-        ? "this HBase wants Kerberos, which fabriscope does not speak: " + said
-        : said;
+    String known = RunningHBase.reason(error);
+    return known == null ? error.toString().split("\n")[0] : known;
   }
 }

@@ -1,0 +1,215 @@
+"""OSU micro-benchmarks (7.4, and 5.3 by its sources): pairs, blocking collectives, one-sided operations and a flush.
+
+osu_latency prints half of a round trip, the mean over the iterations; osu_bw and osu_bibw the bytes of windows of
+messages over the time until each is answered, 1 MB = 10^6 bytes; osu_multi_lat and osu_mbw_mr the mean over the pairs,
+and the sum of all pairs over the mean of their times. Messages come from a second buffer that is never written.
+
+Of a collective each rank times its own call, and a barrier that is not timed stands before the next one; the columns
+(`-f`) are the mean, the least and the most of the ranks' means. osu_barrier's calls follow each other at once.
+
+Sizes double from the least to the largest that a program is told (`-m`), and what lies between is measured too. The
+number of iterations is fixed before (`-i`), of all sizes at once: sizes above 8 KiB have a job of their own, as OSU
+itself has fewer iterations there. Source: the programs of 7.4, and `set_num_iterations` of its `osu_util.c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fabriscope.adapters._foreign import (
+    Readings,
+    SocketSupport,
+    asked_of,
+    ending,
+    has_crashed,
+    library_path,
+    parameters_problem,
+    text_of,
+)
+from fabriscope.adapters._osu_tests import TESTS, Test, test_of
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.model.case import Case
+from fabriscope.model.command import Command, Outcome
+from fabriscope.model.errors import ToolMissing
+from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.model.osu import INSTRUMENT
+from fabriscope.readers.base import Row, Table
+from fabriscope.readers.osu import READER
+
+LARGE_BYTES = 8192
+"""Above it OSU has its `iterations_large` (LARGE_MESSAGE_SIZE)."""
+LEAST_ITERATIONS, MOST_ITERATIONS = 10, 10_000
+"""The most is OSU's own number for small messages."""
+WARM_UP_SHARE = 10
+"""One iteration in so many more is not timed, as OSU's own numbers have it for windows and collectives."""
+TYPICAL_NS, TYPICAL_BYTES_PER_S = 100_000, 50e6
+"""Of an operation between hosts where the wire's rate is not known, rather long: a launch is to keep its budget."""
+PATIENCE = 5
+"""How many times its expected time a job may take, beside the time limit of a case."""
+TYPES = {"byte": "MPI_CHAR", "int32": "MPI_INT", "float": "MPI_FLOAT", "int64": "MPI_LONG_LONG_INT"}
+"""Our datatype to MPI's."""
+TOLD = ("int32", "float")
+"""Those that `-T` knows, beside the bytes that are moved without it."""
+
+PROGRAMS = tuple(test.program for test in TESTS.values())
+SOCKETS = SocketSupport("OSU, whose sockets belong to the MPI library,", nodelay=(True,))
+
+
+class OsuAdapter:
+    """Runs the OSU micro-benchmarks over mpi."""
+
+    name = INSTRUMENT
+    tools: ClassVar = {"osu_latency": "the OSU micro-benchmarks; a plan may name their folder (`osu: /path`)"}
+    layers = frozenset({"mpi"})
+
+    def commands(self, launch: Launch, context: AdapterContext) -> tuple[Command, ...]:
+        """Return one MPI job for each program, its options, and the sizes that double from its least one."""
+        jobs = _jobs(launch)
+        visited = sum(len(job.visited) for job in jobs)
+        return tuple(_command(job, job.seconds(launch, visited), launch, context) for job in jobs)
+
+    def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
+        """Return what OSU states for every case that it reached."""
+        readings = Readings(launch)
+        readings.skip_all(_problem)
+        for place, job in enumerate(_jobs(launch)):
+            outcome = outcomes[place] if place < len(outcomes) else None
+            if outcome is not None:
+                _read(outcome, job, readings)
+            reached = {case_id for case_id, _ in readings.values}
+            missing = [case for case in job.cases if case.case_id not in reached]
+            how = ending(outcome, job.test.program, outcomes)
+            readings.fail(missing, f"no row of this size: {how}" if outcome is not None else how)
+        return readings.parsed("OSU said nothing of this case")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One start of one program."""
+
+    test: Test
+    cases: tuple[Case, ...]
+
+    @property
+    def visited(self) -> list[int]:
+        """Return the sizes in bytes that it measures, asked for or not; one of 0 where there are no sizes."""
+        sizes = sorted(case.message_size_bytes for case in self.cases)
+        found = [sizes[0]]
+        while found[-1] < sizes[-1]:
+            found.append(found[-1] * 2 or 1)
+        return found
+
+    @property
+    def datatype(self) -> str:
+        """Return the element type, in our words; empty where nobody asks."""
+        return asked_of(self.cases[0]).get("datatype", "byte") if self.test.usual_type else ""
+
+    def seconds(self, launch: Launch, visited_count: int) -> float:
+        """Return this job's share of a launch's budget, by the number of sizes that all jobs visit."""
+        return launch.budget_ns / 1e9 * len(self.visited) / visited_count
+
+
+def _jobs(launch: Launch) -> list[_Job]:
+    groups: dict[tuple[object, ...], list[Case]] = {}
+    for case in launch.cases:
+        test = test_of(case)
+        if test is None or _problem(case) is not None:
+            continue
+        window = case.window_size if test.has_window else 1
+        size = case.message_size_bytes
+        odd = size // (size & -size) if size else 1
+        key = (test.program, window, asked_of(case).get("datatype"), odd, size > LARGE_BYTES)
+        groups.setdefault(key, []).append(case)
+    return [_Job(TESTS[group[0].benchmark], tuple(group)) for group in groups.values()]
+
+
+def _problem(case: Case) -> str | None:
+    test, ranks = test_of(case), len(case.entry.hosts)
+    if test is None:
+        return f"OSU is not asked for {case.benchmark}"
+    if test.rank_count not in (None, ranks):
+        return f"{test.program} takes {test.rank_count} ranks, not {ranks}"
+    if problem := parameters_problem(case, test.program, test.parameters):
+        return problem
+    if test.has_size and case.message_size_bytes == 0 and test.program not in ("osu_latency", "osu_multi_lat"):
+        return f"{test.program} has no messages of 0 B"
+    return SOCKETS.problem(case.socket)
+
+
+def _command(job: _Job, seconds: float, launch: Launch, context: AdapterContext) -> Command:
+    build = context.osu
+    path = build.programs.get(job.test.program) if build is not None else None
+    if build is None or path is None:
+        fix = "load its module, or name the folder that it was built or unpacked in: `osu: /path`"
+        raise ToolMissing(f"{job.test.program} is not on this machine", fix=fix)
+    sizes = job.visited
+    words = [*job.test.words]
+    if job.test.has_size:
+        words += ["-m", f"{sizes[0]}:{sizes[-1]}" if sizes[0] else str(sizes[-1])]
+    if job.test.has_window:
+        words += ["-W", str(job.cases[0].window_size)]
+    if job.datatype in TOLD and build.knows_types:
+        words += ["-T", TYPES[job.datatype]]
+    count = _iterations(job, seconds, context)
+    words += ["-i", str(count), "-x", str(max(1, count // WARM_UP_SHARE))]
+    return Command(
+        (path, *words),
+        launch.entry.hosts[0],
+        env=library_path(context.mpi),
+        rank_hosts=launch.entry.hosts,
+        is_alone=True,
+        limit_s=PATIENCE * seconds + context.case_timeout_ns / 1e9,
+        last_line=rf"^{sizes[-1]}\s+\S" if job.test.has_size else r"^\s*\d+\.\d+",
+    )
+
+
+def _iterations(job: _Job, seconds: float, context: AdapterContext) -> int:
+    """Return how many iterations of each size fit a time, by what the wire or else a typical one takes."""
+    rate = context.fabric.line_rate_bits_per_s if context.fabric is not None else None
+    bytes_per_s = min(rate / 8, TYPICAL_BYTES_PER_S) if rate else TYPICAL_BYTES_PER_S
+    ranks = len(job.cases[0].entry.hosts)
+    messages = job.cases[0].window_size if job.test.has_window else ranks if job.test.is_collective else 1
+    pairs = max(1, ranks // 2) if job.test.rank_count is None and not job.test.is_collective else 1
+    once_s = sum(TYPICAL_NS / 1e9 * ranks / 2 + 2 * size * messages * pairs / bytes_per_s for size in job.visited)
+    return min(MOST_ITERATIONS, max(LEAST_ITERATIONS, round(seconds / once_s)))
+
+
+def _read(outcome: Outcome, job: _Job, readings: Readings) -> None:
+    program = job.test.program
+    wanted = {case.message_size_bytes if job.test.has_size else 0: case for case in job.cases}
+    document = READER.read(text_of(outcome.stdout))
+    document.check(program)
+    if has_crashed(outcome):
+        return
+    if document.version is not None:
+        readings.details["version"] = document.version
+    for table in document.tables:
+        if table.name != program:
+            continue
+        if wrong := _wrong_type(job, table):
+            readings.fail(job.cases, wrong)
+            continue
+        for row in table.rows:
+            case = wanted.get(int(row.values.get("message_size_bytes", 0)) if job.test.has_size else 0)
+            if case is not None:
+                _take(case, job.test, row, readings)
+
+
+def _wrong_type(job: _Job, table: Table) -> str:
+    """Return what is wrong with the elements of a table; before 7.1 none says which they are."""
+    if not job.datatype:
+        return ""
+    stated = next((one.value for one in table.parameters if one.name == "datatype"), job.test.usual_type)
+    asked = TYPES[job.datatype]
+    return "" if stated == asked else f"{job.test.program} moved {stated}, and {asked} was asked for"
+
+
+def _take(case: Case, test: Test, row: Row, readings: Readings) -> None:
+    for column, metric_id in test.columns.items():
+        if column in row.values:
+            readings.take(case, metric_id, row.number(column))
+
+
+ADAPTER = OsuAdapter()

@@ -1,0 +1,73 @@
+"""What `plan check` says of a plan besides its entries: each fabric in words, and whether it can be run here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabriscope.model.errors import ToolMissing
+    from fabriscope.model.fabric import Fabric
+    from fabriscope.model.lab import SwitchSpec
+    from fabriscope.plan import Plan, Schedule
+
+SECONDS_UP_TO_S = 60
+MINUTES_UP_TO_S = 2 * 3600
+
+
+def time_words(total_s: float) -> str:
+    """Return about how long a run takes: `45 seconds`, `1.5 minutes`, `28.0 hours`."""
+    if total_s < SECONDS_UP_TO_S:
+        return f"{max(1, round(total_s))} second{'s' if total_s >= 1.5 else ''}"
+    return f"{total_s / 60:.1f} minutes" if total_s < MINUTES_UP_TO_S else f"{total_s / 3600:.1f} hours"
+
+
+def fabric_lines(plan: Plan, fabrics: Mapping[str, Fabric]) -> Iterator[str]:
+    """Yield what each fabric is: of the lab the switch's numbers, else its interfaces."""
+    from dataclasses import asdict
+
+    from fabriscope.cli._lab_words import numbers_of
+
+    of_lab = switches(plan)
+    for name, fabric in fabrics.items():
+        interfaces = " and ".join(dict.fromkeys(fabric.interfaces.values()))
+        speaks = "" if fabric.transport == "tcp" else f", {fabric.transport}"
+        numbers = numbers_of(asdict(of_lab[name])) if name in of_lab else f"interface {interfaces}"
+        yield f"{name}: {numbers}{speaks}"
+
+
+def stream_lines(schedule: Schedule) -> Iterator[str]:
+    """Yield for how long other programs send the streams of many to one and many to many: they know whole seconds."""
+    from fabriscope.model.benchmarks import drains_windows
+    from fabriscope.model.stream_programs import STREAM_PROGRAMS
+
+    said: dict[str, None] = {}
+    for case in schedule.cases.values():
+        program = STREAM_PROGRAMS.get(case.entry.instrument)
+        if program is not None and not drains_windows(case.benchmark, case.parameter_map):
+            counted_s = program.counted_s(case.parameter_map)
+            margin = f", and for {program.margin_s} s before and after, which do not count" if program.margin_s else ""
+            said[f"{case.entry.instrument} sends each stream of {case.benchmark} for {counted_s} s{margin}"] = None
+    yield from said
+
+
+def switches(plan: Plan) -> dict[str, SwitchSpec]:
+    """Return the switch of each fabric that is of the lab."""
+    from fabriscope.running import site
+
+    sections = {name: section.lab for name, section in plan.section.fabrics.items()}
+    return {name: site.switch_spec(lab) for name, lab in sections.items() if lab is not None}
+
+
+def missing_library(plan: Plan) -> ToolMissing | None:
+    """Return which MPI library this machine, on which a lab stands, does not have: a run would be refused."""
+    if not plan.uses_lab or not plan.section.mpi:
+        return None
+    from fabriscope.model.errors import ToolMissing
+    from fabriscope.running import site
+
+    try:
+        site.find_stacks(plan)
+    except ToolMissing as error:
+        return error
+    return None

@@ -1,0 +1,40 @@
+"""What is decided on numbers of the worst grade alone: named as a winner only where the lead exceeds such errors."""
+
+from __future__ import annotations
+
+import pytest
+from tests.analysis.small_run import TCP, run_of
+from tests.analysis.test_comparisons import SIZES, SLOW, WOBBLE
+
+from fabriscope.analysis.results import results_of
+from fabriscope.model.case import Case
+from fabriscope.model.run_data import RunData
+
+LEVELS = (1.0, 8.0, 0.3, 3.0)
+"""Of the blocks: neither side's numbers are worth anything, the ratio inside each block is."""
+
+
+def run_with(factor: float) -> RunData:
+    measured = {
+        Case(entry, "ping_pong", size): [
+            [[10**6 * level * (factor * wobble if entry is SLOW else 1)]]
+            for level, wobble in zip(LEVELS, WOBBLE, strict=True)
+        ]
+        for size in SIZES
+        for entry in (TCP, SLOW)
+    }
+    return run_of(measured)
+
+
+@pytest.mark.parametrize(("factor", "is_named"), [(1.2, False), (4.0, True)])
+def test_a_winner_is_named_where_the_lead_exceeds_what_such_numbers_err(factor: float, is_named: bool) -> None:
+    results = results_of(run_with(factor))
+    assert {row.grade for row in results.graded if row.metric_id == "latency_ns"} == {"D"}
+    (question,) = results.questions
+    assert question.is_decided
+    assert question.is_reliable is is_named
+    leads = [sentence for sentence in results.answer if " leads " in sentence]
+    loose = [sentence for sentence in results.answer if "No winner is named" in sentence]
+    assert (len(leads), len(loose)) == ((1, 0) if is_named else (0, 1))
+    if loose:
+        assert loose[0].endswith("not to be relied on: ethernet-100 against gige between hosts.")

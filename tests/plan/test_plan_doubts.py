@@ -1,0 +1,110 @@
+"""`plan check` asks to look again at what may not be meant, and calls no plan good that a run would refuse."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fabriscope.cli import _plan_doubts, fabriscope
+from fabriscope.hosts import mpi
+from fabriscope.model.errors import ToolMissing
+from fabriscope.model.mpi import MpiStack
+
+PLAN = """
+name: some
+hosts: node[1-2]
+fabrics: {near: {lab: gige}, far: {lab: {preset: gige, delay: 200us}}}
+benchmarks: {ping_pong: {sizes: [1, 64]}}
+"""
+OF_THIS_MACHINE = """
+name: none
+hosts: localhost
+placements: [intra]
+layers: [tcp]
+instruments: [iperf3]
+benchmarks: {ping_pong: {sizes: [1]}}
+launches: 1
+budget: 1s
+"""
+
+Check = Callable[..., Result]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    def checked(text: str, *words: str) -> Result:
+        (tmp_path / "x.yaml").write_text(text)
+        return CliRunner().invoke(fabriscope, ["plan", "check", str(tmp_path / "x.yaml"), *words])
+
+    return checked
+
+
+def test_an_instrument_without_any_of_the_benchmarks_is_named(check: Check) -> None:
+    told = check(PLAN + "instruments: [engine, iperf3]\n")
+    assert "look again: iperf3 measures nothing of this plan: iperf3 has no ping_pong; add" in told.output
+    some = check(PLAN.replace("]}}", "]}, bandwidth: {sizes: [64KiB]}}") + "instruments: [iperf3]\n")
+    assert "look again" not in some.output
+
+
+def test_a_size_of_0_that_is_left_out_is_named(check: Check) -> None:
+    assert "look again: ping_pong: the size 0 is left out over TCP" in check(PLAN.replace("[1,", "[0, 1,")).output
+
+
+def test_too_few_launches_for_a_verdict_are_named_in_json_too(check: Check) -> None:
+    told = check(PLAN + "launches: 2\n")
+    assert "look again: with 2 launches of each entry nothing is decided: a verdict needs 3" in told.output
+    assert "2 launches of each entry" in json.loads(check(PLAN + "launches: 2\n", "--json").output)["look_again"][0]
+    alone = check(PLAN.replace("near: {lab: gige}, ", "") + "launches: 2\n")
+    assert "look again" not in alone.output, "of one entry there is no verdict"
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_named(
+    check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "known").write_text("reno cubic\n")
+    monkeypatch.setattr(_plan_doubts, "CONGESTION_CONTROLS", tmp_path / "known")
+    monkeypatch.setattr(_plan_doubts, "MODULES", tmp_path)
+    told = check(PLAN.replace("64]}}", "64], socket: {congestion_control: [default, reno, cubik]}}}"))
+    assert "kernel has no 'cubik'; did you mean 'cubic'? it has reno and cubic" in told.output
+
+
+def test_a_plan_with_a_library_that_is_not_here_is_not_called_good(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = [MpiStack(name, "openmpi4", "4", "/x/mpirun", None, {}) for name in ("openmpi-4.1.4", "mpich-4.0.2")]
+    monkeypatch.setattr(mpi, "stacks", lambda: here)
+    told = check(PLAN + "layers: [tcp, mpi]\nmpi: [openmpi-4]\n")
+    assert "a good plan" not in told.output
+    assert "cannot be run on this machine" in told.output
+    assert isinstance(told.exception, ToolMissing)
+    assert "did you mean 'openmpi-4.1.4'?" in str(told.exception)
+    with pytest.raises(ToolMissing, match=r"machine -- .*found: openmpi-4.1.4, mpich-4.0.2"):
+        mpi.find("mvapich2")
+
+
+def test_a_mistake_is_told_before_the_plan_is_called_good(check: Check) -> None:
+    told = check(PLAN + "bind: [8190, 8191]\n")
+    assert told.output == ""
+    assert "bind names processor 8190" in str(told.exception)
+
+
+def test_a_run_that_measures_nothing_ends_with_10_and_says_why(tmp_path: Path) -> None:
+    plan, run = tmp_path / "none.yaml", tmp_path / "run"
+    plan.write_text(OF_THIS_MACHINE)
+    done = subprocess.run(
+        [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 10, done.stderr
+    why = "Nothing was measured: 1 measurement of 1 case failed or was left out: iperf3 has no ping_pong."
+    assert why in done.stdout
+    assert "nothing was measured: change the plan" in done.stdout

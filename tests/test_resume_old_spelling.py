@@ -1,0 +1,56 @@
+"""A run whose plan was written as an older version let it be goes on, and only as what it was begun as."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from tests.small_plans import Interrupting
+
+from fabriscope import plan as plans
+from fabriscope.model import units
+from fabriscope.model.errors import PlanError, StoreError
+from fabriscope.progress import QuietProgress
+from fabriscope.running import resumption, run
+
+PLAN = """
+name: short
+hosts: localhost
+layers: [shm]
+placements: [intra]
+benchmarks: {ping_pong: {sizes: [1kb]}}
+launches: 2
+counters: false
+budget: 0200ms
+"""
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Path:
+    """A run of such a plan that was interrupted after one of two launches."""
+    path, cancel = tmp_path / "plan.yaml", threading.Event()
+    path.write_text(PLAN)
+    with units.old_spellings():
+        plan = plans.load(path, run.vocabulary())
+    assert not run.start(plan, tmp_path / "run", Interrupting(1, cancel), cancel).is_complete
+    return tmp_path / "run"
+
+
+def test_it_goes_on(begun: Path) -> None:
+    assert run.resume(begun, QuietProgress(), threading.Event()).is_complete
+
+
+def test_another_meaning_than_that_of_the_manifest_is_refused(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(units._SIZE_FACTORS, "kb", 1 << 10)  # as if this version took it for something else
+    with pytest.raises(StoreError, match=r"1000.*1024"):
+        run.resume(begun, QuietProgress(), threading.Event())
+
+
+def test_a_new_run_asks_what_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    with pytest.raises(PlanError, match="'1kb' may be bits"):
+        plans.load(tmp_path / "plan.yaml", run.vocabulary())
+    assert resumption.stored_plan(tmp_path, run.vocabulary()).section.name == "short"
+    with pytest.raises(PlanError, match="'1kb' may be bits"):
+        plans.load(tmp_path / "plan.yaml", run.vocabulary())

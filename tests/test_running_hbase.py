@@ -1,0 +1,115 @@
+"""An HBase that runs already is used by its ZooKeeper, and holds afterwards only the tables that it held before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from tests import needs, running_hbase
+from tests.running_hbase import ByHand
+from tests.test_running_hdfs import clients
+
+import fabriscope
+
+RUN_LIMIT_S = 400.0
+BEGUN_LIMIT_S = 180.0
+MARK = "ycsb.recordcount=137"
+
+
+@pytest.fixture(scope="module")
+def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ByHand]:
+    needs.lab()
+    needs.java_app("hbase")
+    with running_hbase.standing(tmp_path_factory.mktemp("hbase")) as standing:
+        yield standing
+
+
+def argv_of(by_hand: ByHand, folder: Path, **hbase: object) -> list[str]:
+    """Return the words of a run that asks it."""
+    shell = str(by_hand.place.remote_shell)
+    of_hbase = {"at": by_hand.address, "records": 137, "operations": 100, "threads": 2, "runs": 1, **hbase}
+    plan = {
+        "name": "x",
+        "hosts": "node1",
+        "ssh": {"command": shell, "between_hosts": shell},
+        "fabrics": {"gige": {"interface": "eth0"}},
+        "layers": ["hbase"],
+        "placements": ["inter"],
+        "benchmarks": {"hbase_get": {"sizes": [1000]}},
+        "services": {"hbase": of_hbase},
+        "launches": 1,
+        "floor": False,
+        "case_timeout": "300s",
+    }
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(plan))
+    return [sys.executable, "-m", "fabriscope", "run", str(path), "-o", str(folder / "run")]
+
+
+def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)
+
+
+def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+    end_s = time.monotonic() + BEGUN_LIMIT_S
+    while not is_so():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
+
+
+@pytest.mark.timeout(1200)
+def test_a_run_measures_it_and_leaves_what_was_there(by_hand: ByHand, tmp_path: Path) -> None:
+    before = by_hand.tables()
+    done = run(argv_of(by_hand, tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert by_hand.tables() == before
+    (record,) = [json.loads(line) for line in (tmp_path / "run" / "journal.jsonl").read_text().splitlines()]
+    about = record["details"]["hbase"]
+    assert (about["at"], about["beside"], len(about["servers"])) == (f"{by_hand.address}:/hbase", [], 2)
+    (regions,) = record["details"]["regions"].values()
+    assert sum(regions.values()) == 2
+    (verdict,) = fabriscope.load(tmp_path / "run").transport().to_dicts()
+    assert (verdict["verdict"], verdict["carried_by"]) == ("proved", "tcp over eth0"), verdict
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("whom", ["SIGINT", "client"])
+def test_whatever_ends_a_run_its_tables_go(by_hand: ByHand, tmp_path: Path, whom: str) -> None:
+    before = by_hand.tables()
+    process = subprocess.Popen(
+        argv_of(by_hand, tmp_path, operations=10**7), stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
+    until(lambda: any(line.startswith("table fabriscope-") for line in by_hand.tables()), process)
+    if whom == "client":
+        for pid in clients(MARK):
+            os.kill(pid, signal.SIGKILL)
+    else:
+        process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=RUN_LIMIT_S)
+    assert process.returncode == {"SIGINT": 130, "client": 10}[whom], said
+    until(lambda: not clients(MARK))
+    assert by_hand.tables() == before
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("node2-gige:2182", "no ZooKeeper answers there"),
+        ("node2-gige:2181:/other", "that ZooKeeper knows no active master"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_the_run(by_hand: ByHand, tmp_path: Path, at: str, said: str) -> None:
+    done = run(argv_of(by_hand, tmp_path, at=at))
+    assert done.returncode == 6, done.stderr
+    assert said in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
