@@ -49,6 +49,9 @@ TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
 """Of an operation of IMB-NBC or IMB-RMA between hosts, rather long: a launch is to keep its budget."""
 PATIENCE = 4
 """How many times their expected time they may take before IMB leaves the rest out."""
+JOB_PATIENCE = 5
+"""How many times its expected time a job may take, beside the time limit of a case. IMB chooses its repetitions by a
+few that it makes before, which mislead it where a machine is busy; the other jobs are made all the same."""
 MOST_VOLUME_MBYTES = 1_000_000
 MODES = {tests.ALONE: "non_aggregate", tests.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}
@@ -76,8 +79,9 @@ class ImbAdapter:
                 launch.entry.hosts[0],
                 env=library_path(context.mpi),
                 rank_hosts=launch.entry.hosts,
-                ready_pattern=LAST_LINE,
                 last_line=LAST_LINE,
+                is_alone=True,
+                limit_s=JOB_PATIENCE * seconds * _visited_count(program, group) + context.case_timeout_ns / 1e9,
             )
             for (program, *words), group in jobs
         )
