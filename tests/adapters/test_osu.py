@@ -15,7 +15,7 @@ from fabriscope.model.errors import ParseError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import Launch, ParsedLaunch
-from fabriscope.model.metrics import METRICS
+from fabriscope.model.metrics import metric_of
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.osu import OsuBuild
 
@@ -52,7 +52,7 @@ def values(asked: Launch, *texts: str, status: int | None = 0) -> dict[tuple[str
     """Return metric id and size to the value that was read."""
     sizes = {case.case_id: case.message_size_bytes for case in asked.cases}
     blocks = read(asked, *texts, status=status).blocks
-    assert all(block.quantity in METRICS for block in blocks)
+    assert all(metric_of(block.quantity).title != block.quantity for block in blocks)  # all are defined
     return {(block.quantity, sizes[block.case_id]): block.values[0] for block in blocks}
 
 

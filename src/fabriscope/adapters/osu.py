@@ -1,11 +1,15 @@
-"""OSU micro-benchmarks (7.4, and 5.3 by its sources): pairs, blocking collectives, one-sided operations and a flush.
+"""OSU micro-benchmarks (7.4, and 5.3 by its sources): pairs, collectives, one-sided operations and a flush.
 
 osu_latency prints half of a round trip, the mean over the iterations; osu_bw and osu_bibw the bytes of windows of
 messages over the time until each is answered, 1 MB = 10^6 bytes; osu_multi_lat and osu_mbw_mr the mean over the pairs,
 and the sum of all pairs over the mean of their times. Messages come from a second buffer that is never written.
 
 Of a collective each rank times its own call, and a barrier that is not timed stands before the next one; the columns
-(`-f`) are the mean, the least and the most of the ranks' means. osu_barrier's calls follow each other at once.
+(`-f`) are the mean, the least and the most of the ranks' means. osu_barrier's calls follow each other at once. A
+non-blocking one is timed alone and then beside a computation of that length; its overlap is of the ranks' mean times.
+
+`-c` writes the buffers before each operation and adds barriers: what is timed with it is something else. So a program
+is started once more for it, with few iterations, and only its Pass or Fail is taken.
 
 Sizes double from the least to the largest that a program is told (`-m`), and what lies between is measured too. The
 number of iterations is fixed before (`-i`), of all sizes at once: sizes above 8 KiB have a job of their own, as OSU
@@ -29,12 +33,14 @@ from fabriscope.adapters._foreign import (
     text_of,
 )
 from fabriscope.adapters._osu_tests import TESTS, Test, test_of
+from fabriscope.adapters._osu_validation import invalid
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ToolMissing
-from fabriscope.model.measurement import Launch, ParsedLaunch
-from fabriscope.model.osu import INSTRUMENT
+from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
+from fabriscope.model.metrics import percentile_id
+from fabriscope.model.osu import INSTRUMENT, PERCENTILES, OsuOptions
 from fabriscope.readers.base import Row, Table
 from fabriscope.readers.osu import READER
 
@@ -48,6 +54,9 @@ TYPICAL_NS, TYPICAL_BYTES_PER_S = 100_000, 50e6
 """Of an operation between hosts where the wire's rate is not known, rather long: a launch is to keep its budget."""
 PATIENCE = 5
 """How many times its expected time a job may take, beside the time limit of a case."""
+VALIDATING = "-c"
+BEYOND_PERCENTILE = 10
+"""Iterations that must be slower than a percentile, or one or two of them would tell it."""
 TYPES = {"byte": "MPI_CHAR", "int32": "MPI_INT", "float": "MPI_FLOAT", "int64": "MPI_LONG_LONG_INT"}
 """Our datatype to MPI's."""
 TOLD = ("int32", "float")
@@ -68,16 +77,28 @@ class OsuAdapter:
         """Return one MPI job for each program, its options, and the sizes that double from its least one."""
         jobs = _jobs(launch)
         visited = sum(len(job.visited) for job in jobs)
-        return tuple(_command(job, job.seconds(launch, visited), launch, context) for job in jobs)
+        made: list[Command] = []
+        for job in jobs:
+            seconds = job.seconds(launch, visited)
+            if job.test.can_validate and context.osu is not None and context.osu.options.is_validated:
+                effort = ("-i", str(LEAST_ITERATIONS), "-x", "0", VALIDATING)
+                made.append(_command(job, effort, seconds, launch, context))
+            made.append(_command(job, _effort(job, seconds, context), seconds, launch, context))
+        return tuple(made)
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return what OSU states for every case that it reached."""
         readings = Readings(launch)
         readings.skip_all(_problem)
-        for place, job in enumerate(_jobs(launch)):
-            outcome = outcomes[place] if place < len(outcomes) else None
+        left = list(outcomes)
+        for job in _jobs(launch):
+            check = left.pop(0) if left and VALIDATING in left[0].command.argv else None
+            outcome = left.pop(0) if left else None
+            wrong = invalid(check, job.test.program, job.cases) if check is not None else {}
+            for case_id, reason in wrong.items():
+                readings.results[case_id] = CaseResult(case_id, "failed", reason)
             if outcome is not None:
-                _read(outcome, job, readings)
+                _read(outcome, job, [case for case in job.cases if case.case_id not in wrong], readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in job.cases if case.case_id not in reached]
             how = ending(outcome, job.test.program, outcomes)
@@ -131,6 +152,8 @@ def _problem(case: Case) -> str | None:
         return f"OSU is not asked for {case.benchmark}"
     if test.rank_count not in (None, ranks):
         return f"{test.program} takes {test.rank_count} ranks, not {ranks}"
+    if test.own_type and "datatype" in case.parameter_map:
+        return f"{test.program} moves {test.own_type} alone: leave datatype out, and its number has an id of its own"
     if problem := parameters_problem(case, test.program, test.parameters):
         return problem
     if test.has_size and case.message_size_bytes == 0 and test.program not in ("osu_latency", "osu_multi_lat"):
@@ -138,7 +161,9 @@ def _problem(case: Case) -> str | None:
     return SOCKETS.problem(case.socket)
 
 
-def _command(job: _Job, seconds: float, launch: Launch, context: AdapterContext) -> Command:
+def _command(
+    job: _Job, effort: tuple[str, ...], seconds: float, launch: Launch, context: AdapterContext
+) -> Command:  # fmt: skip
     build = context.osu
     path = build.programs.get(job.test.program) if build is not None else None
     if build is None or path is None:
@@ -152,10 +177,8 @@ def _command(job: _Job, seconds: float, launch: Launch, context: AdapterContext)
         words += ["-W", str(job.cases[0].window_size)]
     if job.datatype in TOLD and build.knows_types:
         words += ["-T", TYPES[job.datatype]]
-    count = _iterations(job, seconds, context)
-    words += ["-i", str(count), "-x", str(max(1, count // WARM_UP_SHARE))]
     return Command(
-        (path, *words),
+        (path, *words, *effort),
         launch.entry.hosts[0],
         env=library_path(context.mpi),
         rank_hosts=launch.entry.hosts,
@@ -165,6 +188,16 @@ def _command(job: _Job, seconds: float, launch: Launch, context: AdapterContext)
     )
 
 
+def _effort(job: _Job, seconds: float, context: AdapterContext) -> tuple[str, ...]:
+    """Return how many iterations are made and what is told of them."""
+    options = context.osu.options if context.osu is not None else OsuOptions()
+    count = options.iterations or _iterations(job, seconds, context)
+    words = ("-i", str(count), "-x", str(max(1, count // WARM_UP_SHARE)))
+    told = [str(one) for one in options.percentiles if count * (100 - one) >= 100 * BEYOND_PERCENTILE]
+    has_tail = any(test is not None and test.tail[0] for test in map(test_of, job.cases))
+    return (*words, f"-z{','.join(told)}") if told and has_tail else words
+
+
 def _iterations(job: _Job, seconds: float, context: AdapterContext) -> int:
     """Return how many iterations of each size fit a time, by what the wire or else a typical one takes."""
     rate = context.fabric.line_rate_bits_per_s if context.fabric is not None else None
@@ -172,13 +205,15 @@ def _iterations(job: _Job, seconds: float, context: AdapterContext) -> int:
     ranks = len(job.cases[0].entry.hosts)
     messages = job.cases[0].window_size if job.test.has_window else ranks if job.test.is_collective else 1
     pairs = max(1, ranks // 2) if job.test.rank_count is None and not job.test.is_collective else 1
-    once_s = sum(TYPICAL_NS / 1e9 * ranks / 2 + 2 * size * messages * pairs / bytes_per_s for size in job.visited)
+    turns = 3 if "compute" in job.test.parameters else 1  # alone, and beside a computation of that length
+    once_s = turns * sum(
+        TYPICAL_NS / 1e9 * ranks / 2 + 2 * size * messages * pairs / bytes_per_s for size in job.visited
+    )
     return min(MOST_ITERATIONS, max(LEAST_ITERATIONS, round(seconds / once_s)))
 
 
-def _read(outcome: Outcome, job: _Job, readings: Readings) -> None:
+def _read(outcome: Outcome, job: _Job, cases: Sequence[Case], readings: Readings) -> None:
     program = job.test.program
-    wanted = {case.message_size_bytes if job.test.has_size else 0: case for case in job.cases}
     document = READER.read(text_of(outcome.stdout))
     document.check(program)
     if has_crashed(outcome):
@@ -192,9 +227,11 @@ def _read(outcome: Outcome, job: _Job, readings: Readings) -> None:
             readings.fail(job.cases, wrong)
             continue
         for row in table.rows:
-            case = wanted.get(int(row.values.get("message_size_bytes", 0)) if job.test.has_size else 0)
-            if case is not None:
-                _take(case, job.test, row, readings)
+            size = int(row.values.get("message_size_bytes", 0))
+            for case in cases:
+                test = test_of(case)
+                if test is not None and (size == case.message_size_bytes or not test.has_size):
+                    _take(case, test, row, readings)
 
 
 def _wrong_type(job: _Job, table: Table) -> str:
@@ -207,7 +244,9 @@ def _wrong_type(job: _Job, table: Table) -> str:
 
 
 def _take(case: Case, test: Test, row: Row, readings: Readings) -> None:
-    for column, metric_id in test.columns.items():
+    start, median_id = test.tail
+    tails = {f"{start}_p{one}": percentile_id(median_id, one) for one in PERCENTILES} if start else {}
+    for column, metric_id in {**test.columns, **tails}.items():
         if column in row.values:
             readings.take(case, metric_id, row.number(column))
 

@@ -225,6 +225,14 @@ _OVERLAPS = [
     for metric in _OF_GROUPS if metric.unit is PERCENT
     for timed in _timed_otherwise(metric)
 ]  # fmt: skip
+_OVERLAPS += [
+    Metric(
+        replace(timed.quantity, operations=Operations.OF_MEANS), f"{timed.title}, of means",
+        f"as {metric.metric_id}, of total, compute and pure each the mean over the ranks' means (OSU)",
+    )
+    for metric in _OF_GROUPS if metric.unit is PERCENT
+    for timed in _timed_otherwise(metric)
+]  # fmt: skip
 _ALL = [
     *_OF_PAIRS,
     *(timed for metric in _OF_GROUPS for timed in (metric, *_timed_otherwise(metric))),

@@ -12,15 +12,12 @@ from functools import lru_cache
 from fabriscope.model.benchmarks import metrics_of
 from fabriscope.model.metric import PAIRS, SENDERS, TIMINGS, Metric
 from fabriscope.model.metric_table import METRICS
-from fabriscope.model.quantity import Buffers, Kind, Operations, Timing, Unit, quantity_of, unnamed_buffers
+from fabriscope.model.quantity import PERCENTILES, Buffers, Kind, Operations, Timing, Unit, quantity_of, unnamed_buffers
 
 __all__ = [
     "METRICS", "PAIRS", "SENDERS", "Metric", "base_of", "definitions_of", "metric_of", "metric_value", "metrics_of",
-    "overlap_percent", "unit_of",
+    "overlap_percent", "percentile_id", "unit_of",
 ]  # fmt: skip
-
-
-_PERCENTILES = (Operations.P99, Operations.P99_9)
 
 
 @lru_cache(maxsize=256)
@@ -34,7 +31,7 @@ def metric_of(metric_id: str) -> Metric:
         return known
     quantity = quantity_of(metric_id)
     base = METRICS.get(replace(quantity, operations=Operations.MEDIAN).metric_id)
-    if base is None or quantity.operations not in _PERCENTILES:
+    if base is None or quantity.operations not in PERCENTILES:
         return Metric(quantity, metric_id, "as its program defines it")
     of = quantity.operations.value
     return replace(
@@ -48,6 +45,13 @@ def metric_of(metric_id: str) -> Metric:
 def unit_of(metric_id: str) -> Unit:
     """Return the stored unit of a metric; raises as `metric_of` does."""
     return metric_of(metric_id).unit
+
+
+def percentile_id(metric_id: str, percent: int) -> str:
+    """Return the id of a percentile of a metric that is a median; the 50th is that metric itself."""
+    words = f"the {percent}th percentile"
+    operations = next((one for one in PERCENTILES if one.value == words), Operations.MEDIAN)
+    return replace(metric_of(metric_id).quantity, operations=operations).metric_id
 
 
 def base_of(metric_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The OSU micro-benchmarks where a run finds them."""
+"""The OSU micro-benchmarks where a run finds them, and what a plan tells them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 INSTRUMENT = "osu"
+PERCENTILES = (50, 90, 99)
+"""Those that OSU prints and that have ids here: it knows whole numbers only."""
+
+
+@dataclass(frozen=True)
+class OsuOptions:
+    """What a plan tells the suite beside its benchmarks."""
+
+    iterations: int | None = None
+    """Of each size, `-i`; None: as many as fit the budget."""
+    is_validated: bool = False
+    """Whether each program is also started with `-c`, which looks at the data that arrived."""
+    percentiles: tuple[int, ...] = ()
+    """Of the iterations' times, `-z`."""
 
 
 @dataclass(frozen=True)
@@ -16,3 +30,4 @@ class OsuBuild:
     """Absolute paths by name: `osu_latency` ..."""
     knows_types: bool = True
     """Whether `-T MPI_FLOAT` can be asked for (from 7.1 on); before, what reduces has MPI_FLOAT, all else MPI_CHAR."""
+    options: OsuOptions = OsuOptions()

@@ -67,6 +67,11 @@ PROGRAM_METRICS = (
         THERE_AND_BACK, counted="operations", completion=NEVER,
     ),
     time_metric(
+        "get_accumulate_of_characters", "Mean get-accumulate of characters",
+        "a get_accumulate that adds MPI_CHAR, which MPI does not define and OSU asks for, and its flush "
+        "(osu_get_acc_latency)", THERE_AND_BACK, operations=Operations.MEAN,
+    ),
+    time_metric(
         "rdma_ping_time", "Mean RDMA ping",
         "rank 1 reads a message from rank 0's memory and writes it back there, each told by messages before and after: "
         "the time of many such pings less that of one, over their number (rping)", BOTH_WAYS,

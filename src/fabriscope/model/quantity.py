@@ -83,6 +83,7 @@ class Operations(Enum):
 
     MEDIAN = "the median"
     ALL = "everything moved over all time"
+    P90 = "the 90th percentile"
     P99 = "the 99th percentile"
     P99_9 = "the 99.9th percentile"
     MEAN = "the mean"
@@ -152,16 +153,18 @@ class Completion(Enum):
 
 
 _ENDS = {
-    (Operations.P99, Ranks.PAIR): "_p99",
-    (Operations.P99_9, Ranks.PAIR): "_p99_9",
     (Operations.LEAST_MEAN, Ranks.PAIR): "_least_mean",
     (Operations.MEAN, Ranks.LEAST): "_least_rank_mean",
     (Operations.MEAN, Ranks.MOST): "_most_rank_mean",
     (Operations.MEAN, Ranks.PAIR): "_mean",
     (Operations.MEAN, Ranks.MEAN): "_mean",
     (Operations.OF_MEANS, Ranks.MOST): "_most_rank",
+    (Operations.OF_MEANS, Ranks.MEAN): "_of_means",
 }
 """Over which operations and ranks a metric is taken, by the end of its id; the engine's own have none."""
+_TAILS = {Operations.P90: "_p90", Operations.P99: "_p99", Operations.P99_9: "_p99_9"}
+"""Percentiles, whichever ranks they are of."""
+PERCENTILES = tuple(_TAILS)
 _OTHER_TIMINGS = (Timing.BARRIER, Timing.BACK_TO_BACK)
 
 
@@ -184,7 +187,7 @@ class Quantity:
         """Return the name in files and tables: `collective_latency_ns_barrier_most_rank_mean`."""
         buffers = "" if self.buffers is unnamed_buffers(self.what) else f"_{self.buffers.value}"
         timing = f"_{self.timing.value}" if self.timing in _OTHER_TIMINGS else ""
-        end = _ENDS.get((self.operations, self.ranks), "")
+        end = _TAILS.get(self.operations) or _ENDS.get((self.operations, self.ranks), "")
         return f"{self.what}_{self.unit.name}{buffers}{timing}{end}".lstrip("_")
 
     @property
@@ -214,7 +217,7 @@ def _any_of(words: Iterable[str]) -> str:
 _METRIC_ID = re.compile(
     rf"(?:(?P<what>.+?)_)??(?P<unit>{_any_of(UNITS)})(?:_(?P<buffers>{_any_of(one.value for one in Buffers)}))?"
     rf"(?:_(?P<timing>{_any_of(one.value for one in _OTHER_TIMINGS)}))?"
-    rf"(?P<end>{_any_of({*_ENDS.values()})})?"
+    rf"(?P<end>{_any_of({*_ENDS.values(), *_TAILS.values()})})?"
 )
 
 
@@ -226,7 +229,8 @@ def quantity_of(metric_id: str) -> Quantity:
         raise ParseError(f"the metric {shown(metric_id)} names no unit that is known", fix=fix)
     unit = UNITS[match["unit"]]
     usual = Operations.ALL if unit.is_rate else Operations.MEDIAN
-    operations, ranks = next((key for key, end in _ENDS.items() if end == match["end"]), (usual, Ranks.PAIR))
+    ends = {**_ENDS, **{(percentile, Ranks.PAIR): end for percentile, end in _TAILS.items()}}
+    operations, ranks = next((key for key, end in ends.items() if end == match["end"]), (usual, Ranks.PAIR))
     timing = Timing(match["timing"] or Timing.OWN_CLOCK)
     if timing in _OTHER_TIMINGS and ranks is Ranks.PAIR:
         ranks = Ranks.MEAN

@@ -18,6 +18,7 @@ from fabriscope.plan.names import (
     VariableName,
     VariableValue,
 )
+from fabriscope.plan.osu_schema import OsuOptionsSection
 from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
 from fabriscope.plan.section import Section
 from fabriscope.plan.service_schema import ServicesSection
@@ -199,6 +200,7 @@ class PlanSection(Section):
         " built or installed in, their sources or an archive of these (built once, then kept), or one for each MPI"
         " library by its name; absent: PATH",
     )
+    osu_options: OsuOptionsSection = Field(OsuOptionsSection(), description="what they are told; docs/peers.md")
     benchmarks: dict[str, BenchmarkSection] = Field(
         {}, description="benchmark name to its sweep; wanted unless applications are named", min_length=1
     )

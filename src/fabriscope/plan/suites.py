@@ -15,6 +15,9 @@ Contradiction = tuple[tuple[str | int, ...], str, str]
 
 def contradictions(section: PlanSection) -> Iterator[Contradiction]:
     """Yield place, what is wrong, and the fix."""
+    if "osu_options" in section.model_fields_set and INSTRUMENT not in section.instruments:
+        what = "it tells the OSU micro-benchmarks what to do, and nothing runs them"
+        yield ("osu_options",), what, "write for example `instruments: [engine, osu]`, or remove it"
     if section.osu is None:
         return
     if INSTRUMENT not in section.instruments:

@@ -261,7 +261,7 @@ def _row(state: _State, test: Test, table: TableDraft, words: list[str]) -> None
         return
     row = printed(columns, words)
     checks.check_row(test, table, state.heads, words)
-    if any(head.key == VALIDATION and row[head.column.head] == "Fail" for head in state.heads):
+    if any(head.key == VALIDATION and row[head.column.head] in checks.WRONG for head in state.heads):
         state.draft.problem(f"{words[0]} B of {test.name} did not arrive whole", "said")
     state.draft.row(row)
 
@@ -285,6 +285,8 @@ _SIGNATURE = re.compile(
     r"^[^#\w\n]*#+[ \t]*(?:OSU|OMB[- ]Py(?:thon)?)[ \t]+(?:MPI|[NRX]CCL|OpenSHMEM|UPC)[^\n]*\bTest\b",
     re.IGNORECASE | re.MULTILINE,
 )
+RIGHT = checks.RIGHT
+"""What the column of a validation says where the data arrived whole."""
 _MARKS = ("OSU", "OMB", "osu", "omb", "Osu", "Omb")
 _AMONG = _rows.Among(re.compile(r"[^#\w]*#|\[ pairs:"), _rows.BEGINS_WITH_NUMBER, _rows.doubling)
 READER = Reader("osu", "OSU micro-benchmarks, OMB-Py", _SIGNATURE, _fill, terms_of, _MARKS, among=_AMONG)

@@ -21,7 +21,7 @@ from fabriscope.adapters.osu import PROGRAMS
 from fabriscope.model import caches, folders
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
-from fabriscope.model.osu import INSTRUMENT, OsuBuild
+from fabriscope.model.osu import INSTRUMENT, OsuBuild, OsuOptions
 from fabriscope.plan import Plan
 
 TIMEOUT_S = 900.0
@@ -49,15 +49,16 @@ def of_plan(
     if INSTRUMENT not in plan.section.instruments:
         return {}
     found = {}
+    options = plan.section.osu_options.options()
     for name, stack in stacks.items():
         place = place_of(plan, name)
         if place is None:
-            found[name] = _build_of(_on_path())
+            found[name] = _build_of(_on_path(), options)
             continue
         if _is_source(place):
             notice(f"the OSU micro-benchmarks for {name} (compiled once, then kept)")
             place = build(place, stack, cancel or threading.Event())
-        found[name] = _build_of(_programs_below(place))
+        found[name] = _build_of(_programs_below(place), options)
         if not found[name].programs:
             raise ToolMissing(NOTHING, where=str(place), fix=FIX)
     return found
@@ -128,10 +129,10 @@ def _programs_below(folder: Path) -> list[Path]:
     return sorted(path for path in found if path.parent.name != ".libs" and os.access(path, os.X_OK))
 
 
-def _build_of(paths: Iterable[Path]) -> OsuBuild:
+def _build_of(paths: Iterable[Path], options: OsuOptions) -> OsuBuild:
     programs = {path.name: str(path.absolute()) for path in paths}
     one = next(iter(programs.values()), None)
-    return OsuBuild(programs, one is None or _TYPED in Path(one).read_bytes().lower())
+    return OsuBuild(programs, one is None or _TYPED in Path(one).read_bytes().lower(), options)
 
 
 def _key(source: Path, stack: MpiStack) -> str:
