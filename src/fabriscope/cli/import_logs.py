@@ -42,6 +42,8 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
     if len(done.left_out) > MOST_NAMED:
         more = f"and {len(done.left_out) - MOST_NAMED} more; {done.all_named} names all, under left_out"
         click.echo(f"fabriscope: {more}", err=True)
+    for sentence in done.noted[:MOST_NAMED]:
+        click.echo(f"fabriscope: look again: {sentence}", err=True)
     click.echo(
         f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
     )

@@ -26,6 +26,7 @@ _PIECE = re.compile(r"(?<![\w.:])\d[\d.]*\s+\d+\.\d|^[\s\d.]*$")
 """Two numbers of a row, or nothing but digits."""
 _LEFT_OUT = re.compile(r"\s*(?:\.{2,9}|\u2026|\[\.\.\.\])\s*")
 """What somebody writes where he left out rows."""
+_DIGITS = re.compile(r"\d+")
 _RULER = re.compile(r"[\s|+=*_.\u2026-]*|`{3}\w*")
 BEGINS_WITH_NUMBER = re.compile(r"[\s|\u2502]*\d+(?![-\d.:/,]|inputs\+)")
 """And with no date, no time of day, and not with what GNU's time says of a program's files."""
@@ -85,13 +86,15 @@ def check(
         end = begins[bisect_right(begins, table.line)]
         region = range(table.line + 1, min(max(table.lines) + 1 + _LINES_BEHIND, end) if table.lines else end)
         strays = [(number, text_of[number]) for number in region if number not in taken and number in text_of]
-        parts, others = _strays(table, among, strays)
+        parts, others = _strays(table, among, strays, {_form(text_of[one]) for one in table.lines if one in text_of})
         if parts:
             yield f"a row of {table.name} is not whole: {_shown(parts)}", "cut", parts[0][0]
         if others:
             yield f"among the rows of {table.name} stands what is none of them: {_shown(others)}", "noted", others[0][0]
-        is_shortened = any(_LEFT_OUT.fullmatch(stray) for line, stray in strays if line < max(table.lines, default=0))
-        if among.missing is not None and table.rows and not is_shortened:
+        left_out = [one for one in strays if _LEFT_OUT.fullmatch(one[1]) and one[0] < max(table.lines, default=0)]
+        if left_out:
+            yield f"somebody has left out rows of {table.name}: {_shown(left_out)}", "noted", left_out[0][0]
+        elif among.missing is not None and table.rows:
             of_parts = [line for line, _ in parts]
             for line, what in among.missing(table, text):
                 if not _is_part(line, table, of_parts):
@@ -142,14 +145,29 @@ def _shape(line: str) -> tuple[bool, ...]:
     return are_numbers if sum(are_numbers) >= _LEAST_NUMBERS else ()
 
 
-def _strays(table: Rows, among: Among, strays: Sequence[Wrong]) -> tuple[list[Wrong], list[Wrong]]:
-    """Return what is left of rows into which other processes' lines ran, and such lines."""
+def _form(line: str) -> tuple[str, ...]:
+    """Return of a row's words which are whole numbers and which have decimals; nothing of one with a single word."""
+    words = line.split()
+    return tuple(_DIGITS.sub("0", word) for word in words) if len(words) > 1 else ()
+
+
+def _ends_as(text: str, forms: Iterable[tuple[str, ...]]) -> bool:
+    """Return whether a line ends in a row: something stands before it, such as a sign of a comment or a prefix."""
+    words = _form(re.sub(r"#(?=\d)", "# ", text))
+    return any(len(words) > len(form) and words[-len(form) :] == form for form in forms if form)
+
+
+def _strays(
+    table: Rows, among: Among, strays: Sequence[Wrong], forms: Iterable[tuple[str, ...]]
+) -> tuple[list[Wrong], list[Wrong]]:
+    """Return what is left of rows into which other processes' lines ran, and such lines; `forms`: of rows."""
     first, last = min(table.lines, default=0), max(table.lines, default=0)
     parts, others = [], []
     for line, text in strays:
-        if _RULER.fullmatch(text) or among.lines.match(text):
+        is_row = _ends_as(text, forms)
+        if _RULER.fullmatch(text) or (among.lines.match(text) and not is_row):
             continue
-        if (among.part and among.part.match(text)) or _PIECE.search(text):
+        if is_row or (among.part and among.part.match(text)) or _PIECE.search(text):
             parts.append((line, text))
         elif first < line < last:
             others.append((line, text))

@@ -64,6 +64,7 @@ _FIRST_DECIMAL = 2018
 """The version since which a Mbyte has 10^6 bytes; earlier ones, from 2.3 to 2017, print 2^20."""
 _HEAD = re.compile(r"# Benchmarking (?P<test>[\w-]+)\s*")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
+_LEAST_LENGTH = re.compile(r"^[ ]{0,40}# Minimum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
 _MOST_LENGTH = re.compile(r"^[ ]{0,40}# Maximum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
 _CALLED = re.compile(r"^[ ]{0,40}# Calling sequence was:\s{1,40}((?:[ ]{0,40}#.{0,500}\n){1,9})", re.MULTILINE)
 _LOG = re.compile(r"-msglog[ =](?:(\d{1,2}):)?\d")
@@ -218,6 +219,14 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
         size = float(first[1][_rows.SIZE])
         if table.rows[0][1].get(_rows.SIZE) == 0 and size > least and size == 2 ** round(math.log2(size)):
             yield first[0], f"{table.name} has no row of {least} B between 0 and {size:.0f} B"
+    begins, leasts = float(table.rows[0][1].get(_rows.SIZE, 0)), {int(one) for one in _LEAST_LENGTH.findall(text)}
+    if (
+        len(table.rows) > 1
+        and len(leasts) == 1
+        and begins > min(leasts)
+        and (min(leasts) == 0 or not _REDUCES.search(table.name))
+    ):
+        yield table.rows[0][0], f"{table.name} begins at {begins:.0f} B, and the shortest message has {min(leasts)} B"
     most, last = _MOST_LENGTH.search(text), float(table.rows[-1][1][_rows.SIZE])
     if most is not None and len(table.rows) > 1 and last < float(most[1]) == 2 ** round(math.log2(float(most[1]) or 1)):
         yield table.rows[-1][0], f"{table.name} ends at {last:.0f} B, and the longest message has {most[1]} B"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
 from fabriscope.readers.base import Document
 from fabriscope.registry import discover
+from fabriscope.running import log_twins
 from fabriscope.running.log_values import LAYERS, LogValue, of_table
 
 LABELS_FILE = "labels.yaml"
@@ -47,6 +49,8 @@ class Imported:
     entry_labels: tuple[str, ...]
     left_out: tuple[str, ...]
     """Files, and parts of files, that are not in the run: a sentence each, as `all_named` has them too."""
+    noted: tuple[str, ...]
+    """What is in the run and may be a copy: a sentence each."""
 
     @property
     def all_named(self) -> Path:
@@ -103,7 +107,26 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
     if not found:
         first = left_out[0] if left_out else "no file was named"
         raise ParseError(f"no log could be read: {first}")
-    return _write(found, output, len(files), labels, left_out)
+    noted = _leave_out_copies(found, left_out)
+    return _write([one for one in found if one.values], output, len(files), labels, left_out, noted)
+
+
+def _leave_out_copies(found: list[_Found], left_out: list[str]) -> list[str]:
+    """Empty launches, and parts of launches, that stand in the logs twice; return what may be such a copy."""
+    texts: dict[str, bytes] = {}
+    runs = Counter(one.origin.file for one in found)
+    launches = []
+    for one in found:
+        file = one.origin.file
+        text = texts.setdefault(file, one.data)
+        place = f"{file}, run {one.origin.run}" if runs[file] > 1 else file
+        launches.append((log_twins.Source(place, text), one.values))
+    done = log_twins.untwinned(launches)
+    for one, values in zip(found, done.values, strict=True):
+        one.values = values
+        one.data = texts.pop(one.origin.file, b"") if values else b""
+    left_out += done.left_out
+    return done.noted
 
 
 def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
@@ -239,7 +262,9 @@ def _entry(document: Document, labels: Labels) -> Entry:
     return Entry(layer, fabric, placement, hosts, labels.get("mpi"), document.program)
 
 
-def _write(found: list[_Found], output: Path, file_count: int, labels: Labels, left_out: list[str]) -> Imported:
+def _write(
+    found: list[_Found], output: Path, file_count: int, labels: Labels, left_out: list[str], noted: list[str]
+) -> Imported:
     counts: dict[str, int] = {}
     launches = []
     for number, one in enumerate(found, 1):
@@ -250,7 +275,7 @@ def _write(found: list[_Found], output: Path, file_count: int, labels: Labels, l
     about = {"description": "Read from logs; nothing of it was launched by fabriscope.", "imported": file_count}
     contents = store.describe((), launches, name=name, plan=about)
     origins = [asdict(one.origin) for one in found]
-    text = json.dumps({"imported": origins, "labels": dict(labels), "left_out": left_out}, indent=1)
+    text = json.dumps({"imported": origins, "labels": dict(labels), "left_out": left_out, "noted": noted}, indent=1)
     folder = store.create(output, contents, text + "\n")
     with folder.lock():
         for launch, one in zip(launches, found, strict=True):
@@ -267,4 +292,4 @@ def _write(found: list[_Found], output: Path, file_count: int, labels: Labels, l
             folder.append(record, blocks, raw)
         folder.end()
     entries = dict.fromkeys(one.entry.label() for one in found)
-    return Imported(output, file_count, len(launches), tuple(entries), tuple(left_out))
+    return Imported(output, file_count, len(launches), tuple(entries), tuple(left_out), tuple(noted))
