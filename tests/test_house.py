@@ -73,7 +73,7 @@ RUNNING = (
         "rdma_ports",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
-    *("program_place", "site", "prove", "profile", "run", "survey", "log_values", "importing"),
+    *("program_place", "site", "prove", "profile", "run", "survey", "log_values", "log_twins", "importing"),
 )
 """What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 
