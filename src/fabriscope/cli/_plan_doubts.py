@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabriscope.cli._plan_oddities import oddities
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted, listed
 
@@ -36,6 +37,7 @@ def doubts(plan: Plan, schedule: Schedule, total_s: float) -> Iterator[str]:
             yield f"{name}: {lost}, so that TCP mostly waits for time-outs"
     if total_s > LONG_S:
         yield f"it takes about {time_words(total_s)}: `budget` is the measuring time of the whole run"
+    yield from oddities(plan)
     yield from _idle_instruments(schedule)
     yield from _empty_messages(plan)
     yield from _congestion_controls(plan)

@@ -103,6 +103,8 @@ def _of_faults(switch: SwitchSpec) -> Iterator[tuple[str, str, str]]:
     if switch.flap_down_ns > switch.flap_period_ns:
         what = "the links would be down for longer than their period"
         yield "flap_down", what, "let flap_period be more than flap_down"
+    elif switch.flap_down_ns == switch.flap_period_ns > 0:
+        yield "flap_down", "the links would never be up", "let flap_period be more than flap_down"
     if switch.flap_period_ns and not switch.flap_down_ns:
         yield "flap_period", "links that are down for no time do not flap", "add `flap_down:`, or remove flap_period"
     if switch.reorder_share and not switch.reorder_delay_ns:
