@@ -11,6 +11,7 @@ from fabriscope.model.switch_settings import SWITCH_SETTINGS
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import FabricSection, MpiSection, PlanSection
+from fabriscope.plan.setting_conflicts import has_library, of_environments, pauses_without_buffer, too_small_buffer
 
 Readers = Mapping[str, Callable[[Any], str]]
 """Setting to what reads a value of a plan, and raises ValueError."""
@@ -28,6 +29,7 @@ def contradictions(plan: PlanSection, knobs: Readers) -> Iterator[Contradiction]
         place: _Place = ("fabrics", name, "settings")
         yield from _of_settings(place, fabric.settings, [fabric], knobs)
         yield from misplaced(place, fabric.settings, plan, name)
+    yield from of_environments(plan)
     for index, stack in enumerate(plan.mpi):
         place = ("mpi", index, "settings")
         used = {name: one for name, one in plan.fabrics.items() if stack.fabrics is None or name in stack.fabrics}
@@ -43,9 +45,9 @@ def contradictions(plan: PlanSection, knobs: Readers) -> Iterator[Contradiction]
 def misplaced(where: _Place, names: Iterable[str], plan: PlanSection, fabric: str) -> Iterator[Contradiction]:
     """Yield what cannot be set for launches over a fabric, as it is: without a switch of the lab, or an MPI library."""
     section = plan.fabrics.get(fabric)
-    has_library = "mpi" in plan.layers and any(one.fabrics is None or fabric in one.fabrics for one in plan.mpi)
+    takes_mpi = has_library(plan, fabric)
     for name in names:
-        if name in MPI_SETTINGS and not has_library:
+        if name in MPI_SETTINGS and not takes_mpi:
             what = f"{name} is a setting of an MPI library, and none is measured over {fabric}"
             yield (*where, name), what, "take it out, or add the layer mpi and a library"
         if name not in SWITCH_SETTINGS or section is None:
@@ -64,19 +66,28 @@ def misplaced(where: _Place, names: Iterable[str], plan: PlanSection, fabric: st
 def _of_settings(
     where: _Place, settings: Mapping[str, bool | int | str], fabrics: Sequence[FabricSection], knobs: Readers
 ) -> Iterator[Contradiction]:
+    values: dict[str, str] = {}
     for knob, value in settings.items():
         place = (*where, knob)
         if knob not in knobs:
             yield place, f"there is no setting {shown(knob)}", nearest(knob, knobs, PAGE)
             continue
         try:
-            text = knobs[knob](value)
+            values[knob] = text = knobs[knob](value)
         except ValueError as error:
             yield place, f"{knob}: {error}", f"{PAGE} has the values of each"
             continue
-        for fabric in fabrics if knob == "mtu" else ():
-            if wrong := too_large_mtu(fabric, int(text)):
-                yield place, *wrong
+        for wrong in filter(None, (impossible(fabric, knob, text) for fabric in fabrics)):
+            yield place, *wrong
+    for wrong in filter(None, (pauses_without_buffer(fabric, values) for fabric in fabrics)):
+        yield (*where, "switch_buffer"), *wrong
+
+
+def impossible(fabric: FabricSection, knob: str, text: str) -> tuple[str, str] | None:
+    """Return what is wrong with a value on a fabric's switch, and the fix; None where nothing is."""
+    if knob == "mtu":
+        return too_large_mtu(fabric, int(text))
+    return too_small_buffer(fabric, int(text)) if knob == "switch_buffer" else None
 
 
 def too_large_mtu(fabric: FabricSection, mtu_bytes: int) -> tuple[str, str] | None:

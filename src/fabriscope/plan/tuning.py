@@ -8,10 +8,11 @@ from typing import Any
 
 from fabriscope.model.errors import shown
 from fabriscope.model.foreign import is_digits
+from fabriscope.model.mpi_settings import MPI_SETTINGS
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.ranks import Contradiction
 from fabriscope.plan.schema import PlanSection
-from fabriscope.plan.settings import PAGE, Readers, misplaced, too_large_mtu
+from fabriscope.plan.settings import PAGE, Readers, impossible, misplaced
 from fabriscope.plan.tune_schema import MOST_VALUES, TuneSection
 
 _RANGE = re.compile(r"([^.\s]+)\s*\.\.\s*([^.\s]+)")
@@ -45,7 +46,7 @@ def contradictions(plan: PlanSection, knobs: Readers) -> Iterator[Contradiction]
             yield place, f"{name}: {error}", f"{PAGE} has the values of each"
             continue
         fabric = plan.fabrics.get(tune.fabric or next(iter(plan.fabrics), ""))
-        if name == "mtu" and fabric is not None and (wrong := too_large_mtu(fabric, max(map(int, found)))):
+        for wrong in filter(None, (impossible(fabric, name, text) for text in found if fabric is not None)):
             yield place, *wrong
 
 
@@ -71,6 +72,10 @@ def _of_whole(plan: PlanSection, tune: TuneSection) -> Iterator[Contradiction]:
         for knob in stack.settings.keys() & tune.knobs.keys():
             what = f"{knob} is set for every launch of {stack.name}, whatever is tried"
             yield ("tune", "knobs", knob), what, f"take it from the settings of {stack.name}, or from the knobs"
+    layer = tune.objective.layer
+    for knob in tune.knobs.keys() & MPI_SETTINGS.keys() if layer not in (None, "mpi") else ():
+        what = f"{knob} is a setting of an MPI library, and what is to become faster is measured over {layer}"
+        yield ("tune", "knobs", knob), what, "take it out, or choose the layer mpi"
     if plan.sharpen:
         yield ("sharpen",), "a run adds sizes (sharpen) or tries settings (tune), not both", "make two plans of it"
 
