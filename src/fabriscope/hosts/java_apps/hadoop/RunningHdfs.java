@@ -99,16 +99,7 @@ final class RunningHdfs {
 
   /** Have the folder removed when we are asked to end; from then on nothing more is made in it. */
   void removeWhenAskedToEnd() {
-    sun.misc.Signal.handle(
-        new sun.misc.Signal("TERM"),
-        signal -> {
-          try {
-            remove();
-          } catch (Throwable error) {
-            System.err.println("fabriscope: " + reason(error));
-          }
-          Runtime.getRuntime().halt(1);
-        });
+    AskedToEnd.remove(this::remove, RunningHdfs::reason);
   }
 
   void make() throws IOException {

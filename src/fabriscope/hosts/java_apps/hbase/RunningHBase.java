@@ -6,6 +6,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.MasterNotRunningException;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.TableNotDisabledException;
+import org.apache.hadoop.hbase.TableNotEnabledException;
+import org.apache.hadoop.hbase.TableNotFoundException;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
@@ -20,6 +23,9 @@ final class RunningHBase {
   static final String TABLE = "fabriscope.table";
 
   private static final String PREFIX = "fabriscope-";
+  private static final int BRIEF = 10_000;
+  private static final int PATIENT = 60_000;
+  private static final long POLL_MS = 200;
 
   private final Configuration configuration;
   private final String stem;
@@ -30,13 +36,13 @@ final class RunningHBase {
     stem = configuration.get(TABLE);
   }
 
-  /** Who asks or removes does not try again for minutes. */
-  private Connection connect() throws IOException {
+  /** Who asks or removes does not try again for minutes; milliseconds of a call, and twice that of all its tries. */
+  private Connection connect(int callMs) throws IOException {
     Configuration once = new Configuration(configuration);
     once.set("hbase.client.retries.number", "2");
-    once.set("hbase.rpc.timeout", "10000");
-    once.set("hbase.client.meta.operation.timeout", "20000");
-    once.set("hbase.client.operation.timeout", "20000");
+    once.setInt("hbase.rpc.timeout", callMs);
+    once.setInt("hbase.client.meta.operation.timeout", 2 * callMs);
+    once.setInt("hbase.client.operation.timeout", 2 * callMs);
     once.set("zookeeper.recovery.retry", "1");
     once.set("zookeeper.session.timeout", "10000");
     return ConnectionFactory.createConnection(once);
@@ -44,7 +50,7 @@ final class RunningHBase {
 
   /** Ask whether it can be used, change nothing, print what it said, and return how many region servers live. */
   int look() throws IOException {
-    try (Connection connection = connect(); Admin admin = connection.getAdmin()) {
+    try (Connection connection = connect(BRIEF); Admin admin = connection.getAdmin()) {
       Collection<ServerName> servers = admin.getRegionServers();
       if (servers.isEmpty()) {
         throw new IOException("it has no region server that is live");
@@ -73,36 +79,46 @@ final class RunningHBase {
 
   /** Have the tables removed when we are asked to end. */
   void removeWhenAskedToEnd() {
-    sun.misc.Signal.handle(
-        new sun.misc.Signal("TERM"),
-        signal -> {
-          try {
-            remove();
-          } catch (Throwable error) {
-            System.err.println("fabriscope: " + reason(error));
-          }
-          Runtime.getRuntime().halt(1);
-        });
+    AskedToEnd.remove(this::remove, RunningHBase::reason);
   }
 
-  synchronized void remove() throws IOException {
+  /** Drop our tables, and do not give up before the master does: who was killed over that left them half way. */
+  synchronized void remove() throws IOException, InterruptedException {
     isShut = true;
-    try (Connection connection = connect(); Admin admin = connection.getAdmin()) {
-      List<TableName> left = new ArrayList<>();
-      for (TableName one : admin.listTableNames()) {
-        if (one.getNameAsString().startsWith(stem + "-")) {
-          left.add(one);
+    try (Connection connection = connect(PATIENT); Admin admin = connection.getAdmin()) {
+      for (List<TableName> left = own(admin); !left.isEmpty(); left = own(admin)) {
+        for (TableName one : left) {
+          remove(admin, one);
         }
-      }
-      for (TableName one : left) {
-        if (admin.isTableEnabled(one)) {
-          admin.disableTable(one);
-        }
-        admin.deleteTable(one);
       }
     }
     System.out.println("fabriscope: removed " + stem);
     System.out.flush();
+  }
+
+  private List<TableName> own(Admin admin) throws IOException {
+    List<TableName> found = new ArrayList<>();
+    for (TableName one : admin.listTableNames()) {
+      if (one.getNameAsString().startsWith(stem + "-")) {
+        found.add(one);
+      }
+    }
+    return found;
+  }
+
+  private static void remove(Admin admin, TableName one) throws IOException, InterruptedException {
+    try {
+      if (admin.isTableEnabled(one)) {
+        admin.disableTable(one);
+      }
+      if (admin.isTableDisabled(one)) {
+        admin.deleteTable(one);
+      } else {
+        Thread.sleep(POLL_MS); // the master is about it, as one asked that was killed since: it is looked at again
+      }
+    } catch (TableNotFoundException | TableNotEnabledException | TableNotDisabledException error) {
+      Thread.sleep(POLL_MS); // another one was ahead
+    }
   }
 
   /** Return what is wrong, as a sentence without the address, where it is known; null where it is not. */
