@@ -35,7 +35,7 @@ def settings(command: Command) -> dict[str, str]:
 
 def outcome(stdout: str, stderr: str, *, may_have_left: bool = False) -> Outcome:
     (client,) = ADAPTER.commands(LAUNCH, CONTEXT)
-    return Outcome(client, 1, stdout.encode(), stderr.encode(), 0, 0, may_have_left=may_have_left)
+    return Outcome(client, 1, stdout.encode(), stderr.encode(), 0, 0, may_have_left=may_have_left, left_as="1f0c52aa")
 
 
 def test_the_client_alone_is_started_with_tables_of_its_own_that_its_undoing_names() -> None:
@@ -47,10 +47,11 @@ def test_the_client_alone_is_started_with_tables_of_its_own_that_its_undoing_nam
     assert "hbase.rootdir" not in told
     place = client.argv.index("YcsbRuns")
     assert client.argv[place : place + 4] == ("YcsbRuns", "0", "4", "3")
-    assert client.undo == (*client.argv, "fabriscope.only=remove")
+    assert client.leaving is not None
+    assert client.leaving.argv == (*client.argv, "fabriscope.only=remove")
     look = ADAPTER.look(LAUNCH, CONTEXT)
     assert look is not None
-    assert (look.argv[-1], look.undo) == ("fabriscope.only=look", ())
+    assert (look.argv[-1], look.leaving) == ("fabriscope.only=look", None)
 
 
 def test_why_it_failed_says_where_and_what_may_be_left() -> None:
@@ -61,6 +62,7 @@ def test_why_it_failed_says_where_and_what_may_be_left() -> None:
     (result,) = ADAPTER.parse(LAUNCH, [left]).results
     pattern = f"'{settings(left.command)['fabriscope.table']}-.*'"
     assert (result.reason or "").endswith(
-        f"tables {pattern} may be left: `disable_all {pattern}` and `drop_all {pattern}` of `hbase shell` remove them"
+        f"the tables {pattern[1:-4]}-* in {AT} may be left: `fabriscope restore 1f0c52aa` removes that, and so does "
+        f"`disable_all {pattern}` and then `drop_all {pattern}` of `hbase shell`"
     )
     assert ADAPTER.refused(left) == "no ZooKeeper answers there (x)"

@@ -57,9 +57,11 @@ def settings(command: Command) -> dict[str, str]:
     return dict(word.split("=", 1) for word in command.argv[command.argv.index("-cp") + 2 :] if "=" in word)
 
 
-def outcome(stdout: str, stderr: str = "", status: int | None = 0, **more: bool) -> Outcome:
+def outcome(stdout: str, stderr: str = "", status: int | None = 0, may_have_left: bool = False) -> Outcome:
     (client,) = ADAPTER.commands(launch(), CONTEXT)
-    return Outcome(client, status, stdout.encode(), stderr.encode(), 0, 0, **more)
+    return Outcome(
+        client, status, stdout.encode(), stderr.encode(), 0, 0, may_have_left=may_have_left, left_as="1f0c52aa"
+    )
 
 
 def test_the_client_alone_is_started_with_a_folder_of_its_own_that_its_undoing_names() -> None:
@@ -69,7 +71,8 @@ def test_the_client_alone_is_started_with_a_folder_of_its_own_that_its_undoing_n
     assert told["fabriscope.path"] == "/bench"
     assert told["test.build.data"].startswith("/bench/fabriscope-")
     assert MARK not in " ".join(client.argv)
-    assert client.undo == (*client.argv, "fabriscope.only=remove")
+    assert client.leaving is not None
+    assert client.leaving.argv == (*client.argv, "fabriscope.only=remove")
     (other,) = ADAPTER.commands(launch(), replace(CONTEXT, token=OTHER_MARK))
     assert settings(other)["test.build.data"] != told["test.build.data"]
     (top,) = ADAPTER.commands(launch(path="/"), CONTEXT)
@@ -79,7 +82,7 @@ def test_the_client_alone_is_started_with_a_folder_of_its_own_that_its_undoing_n
 def test_what_looks_changes_nothing_and_one_of_ours_is_not_looked_at() -> None:
     look = ADAPTER.look(launch(), CONTEXT)
     assert look is not None
-    assert (look.argv[-1], look.undo) == ("fabriscope.only=look", ())
+    assert (look.argv[-1], look.leaving) == ("fabriscope.only=look", None)
     section = HdfsSection.model_validate({"replication": 1})
     ours = Case(ENTRY, "hdfs_write", 8 * MIB, parameters=section.parameters("gige"))
     assert ADAPTER.look(replace(launch(), cases=(ours,)), CONTEXT) is None
@@ -115,7 +118,8 @@ def test_why_it_failed_says_where_and_what_may_be_left() -> None:
     (result,) = ADAPTER.parse(asked, [left]).results
     folder = settings(left.command)["test.build.data"]
     assert result.reason == (
-        f"{AT}: it does not answer (x); {folder} may be left: `hdfs dfs -rm -r -skipTrash {AT}{folder}` removes it"
+        f"{AT}: it does not answer (x); the folder {folder} in {AT} may be left: `fabriscope restore 1f0c52aa` removes "
+        f"that, and so does `hdfs dfs -rm -r -skipTrash {AT}{folder}`"
     )
     (result,) = ADAPTER.parse(asked, []).results
     assert (result.reason or "").startswith("TestDFSIO was not started")

@@ -1,4 +1,4 @@
-"""What a command leaves elsewhere is removed by its `undo`, unless it said itself that nothing is left."""
+"""What a command leaves elsewhere is removed at the end, unless it said itself that nothing is left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from fabriscope.launch import processes
-from fabriscope.model.command import Command, Outcome
+from fabriscope.model.command import Command, Leaving, Outcome
 from fabriscope.model.host import Host
+
+pytestmark = pytest.mark.usefixtures("state")
 
 HOSTS = {"here": Host("here")}
 LONG_S = 600.0
@@ -21,8 +23,9 @@ def command(folder: Path, script: str, undo: str = 'rm "$1"; echo removed') -> C
     return Command(
         ("/bin/sh", "-c", f'touch "$1"; {script}', *words),
         "here",
-        undo=("/bin/sh", "-c", f'echo x >> "$1".undone; {undo}', *words),
-        undone="^removed$",
+        leaving=Leaving(
+            f"the file {words[1]}", "here", ("/bin/sh", "-c", f'echo x >> "$1".undone; {undo}', *words), "^removed$"
+        ),
     )
 
 
@@ -50,7 +53,7 @@ def test_one_that_was_ended_by_us_is_undone_too(tmp_path: Path) -> None:
 
 def test_one_that_removed_it_itself_is_not_undone(tmp_path: Path) -> None:
     outcome = run(command(tmp_path, 'rm "$1"; echo removed'))
-    assert (outcome.may_have_left, list(tmp_path.iterdir())) == (False, [])
+    assert (outcome.may_have_left, sorted(tmp_path.glob("left*"))) == (False, [])
 
 
 @pytest.mark.parametrize("undo", ["exit 1", "exec sleep 600"])
@@ -61,5 +64,7 @@ def test_what_cannot_be_removed_is_told(tmp_path: Path, undo: str, monkeypatch: 
 
 
 def test_an_undo_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    one = Command(("/bin/sh", "-c", "exit 0"), "here", undo=(str(tmp_path / "nothing"),), undone="^removed$")
+    one = Command(
+        ("/bin/sh", "-c", "exit 0"), "here", leaving=Leaving("x", "here", (str(tmp_path / "nothing"),), "^removed$")
+    )
     assert run(one).may_have_left

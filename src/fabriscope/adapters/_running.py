@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabriscope.model.command import Command, Outcome
+from fabriscope.model.command import Command, Leaving, Outcome, left_behind
 
 ONLY_LOOK, ONLY_REMOVE = "fabriscope.only=look", "fabriscope.only=remove"
 """Words of the client that let it do only that."""
-UNDONE = "^fabriscope: (removed |made nothing)"
+GONE = "^fabriscope: (removed |made nothing)"
 
 
 def own_name(token: str) -> str:
@@ -18,14 +18,14 @@ def own_name(token: str) -> str:
     return f"fabriscope-{hashlib.sha256(token.encode()).hexdigest()[:16]}"
 
 
-def undoing(client: Command) -> Command:
-    """Return the client as one that leaves nothing there, whatever ends it."""
-    return replace(client, undo=(*client.argv, ONLY_REMOVE), undone=UNDONE)
+def leaving(client: Command, what: str, address: str) -> Command:
+    """Return the client as one of which nothing stays there, whatever ends it; `what` it makes is written down."""
+    return replace(client, leaving=Leaving(f"{what} in {address}", address, (*client.argv, ONLY_REMOVE), GONE))
 
 
 def looking(client: Command) -> Command:
     """Return what asks whether the service can be used, and changes nothing."""
-    return replace(client, argv=(*client.argv, ONLY_LOOK), undo=(), last_line=None)
+    return replace(client, argv=(*client.argv, ONLY_LOOK), leaving=None, last_line=None)
 
 
 def setting(client: Command, name: str) -> str:
@@ -33,7 +33,10 @@ def setting(client: Command, name: str) -> str:
     return next((word.partition("=")[2] for word in client.argv if word.startswith(f"{name}=")), "")
 
 
-def failed(outcomes: Sequence[Outcome], reason: str, address: str, left: str) -> str:
-    """Return why a launch failed, with where, and with what may be left there and how it is removed (`left`)."""
-    may_have_left = any(outcome.may_have_left for outcome in outcomes)
-    return f"{address}: {reason}{f'; {left}' if may_have_left else ''}"
+def failed(outcomes: Sequence[Outcome], reason: str, address: str, otherwise: str) -> str:
+    """Return why a launch failed, with where, and with what may be left there and how it is removed.
+
+    `otherwise` is what removes it without us.
+    """
+    left = [f"; {left_behind(outcome)}, and so does {otherwise}" for outcome in outcomes if outcome.may_have_left]
+    return f"{address}: {reason}{''.join(left)}"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fabriscope.adapters._foreign import text_of
-from fabriscope.adapters._running import failed, own_name, setting
-from fabriscope.model.command import Outcome
+from fabriscope.adapters._running import failed, leaving, own_name, setting
+from fabriscope.model.command import Command, Outcome
 
 _SERVERS, _NODE, _TABLE = "hbase.zookeeper.quorum", "zookeeper.znode.parent", "fabriscope.table"
 _FOUND = re.compile(r"^fabriscope: (server|beside) (?:address=)?(\S+)$", re.MULTILINE)
@@ -19,8 +19,13 @@ def settings(told: Mapping[str, str], token: str) -> dict[str, str]:
     return {_SERVERS: servers, _NODE: node, _TABLE: own_name(token)}
 
 
-def _address(client: Outcome) -> str:
-    return f"{setting(client.command, _SERVERS)}:{setting(client.command, _NODE)}"
+def _address(client: Command) -> str:
+    return f"{setting(client, _SERVERS)}:{setting(client, _NODE)}"
+
+
+def leaving_there(client: Command) -> Command:
+    """Return the client as one whose tables are written down before they are made, and dropped."""
+    return leaving(client, f"the tables {setting(client, _TABLE)}-*", _address(client))
 
 
 def failed_there(outcomes: Sequence[Outcome], reason: str) -> str:
@@ -28,10 +33,8 @@ def failed_there(outcomes: Sequence[Outcome], reason: str) -> str:
     if not outcomes:
         return reason
     pattern = f"'{setting(outcomes[0].command, _TABLE)}-.*'"
-    left = (
-        f"tables {pattern} may be left: `disable_all {pattern}` and `drop_all {pattern}` of `hbase shell` remove them"
-    )
-    return failed(outcomes, reason, _address(outcomes[0]), left)
+    shell = f"`disable_all {pattern}` and then `drop_all {pattern}` of `hbase shell`"
+    return failed(outcomes, reason, _address(outcomes[0].command), shell)
 
 
 def details(client: Outcome) -> dict[str, object]:
@@ -43,7 +46,7 @@ def details(client: Outcome) -> dict[str, object]:
     for kind, name in _FOUND.findall(text_of(client.stdout)):
         found[kind].append(name)
     return {
-        "at": _address(client),
+        "at": _address(client.command),
         "table": setting(client.command, _TABLE),
         "servers": sorted(found["server"]),
         "beside": sorted(found["beside"]),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fabriscope.adapters._foreign import text_of
-from fabriscope.adapters._running import failed, own_name, setting
-from fabriscope.model.command import Outcome
+from fabriscope.adapters._running import failed, leaving, own_name, setting
+from fabriscope.model.command import Command, Outcome
 
 _ADDRESS, _FOLDER = "fs.defaultFS", "test.build.data"
 # Hadoop's own patience, a quarter of an hour for a host that does not answer, is for daemons.
@@ -30,13 +30,17 @@ def settings(told: Mapping[str, str], token: str) -> dict[str, str]:
     }
 
 
+def leaving_there(client: Command) -> Command:
+    """Return the client as one whose folder is written down before it is made, and removed."""
+    return leaving(client, f"the folder {setting(client, _FOLDER)}", setting(client, _ADDRESS))
+
+
 def failed_there(outcomes: Sequence[Outcome], reason: str) -> str:
     """Return why a launch failed, with where, and with what may be left there."""
     if not outcomes:
         return reason
     address, folder = (setting(outcomes[0].command, name) for name in (_ADDRESS, _FOLDER))
-    left = f"{folder} may be left: `hdfs dfs -rm -r -skipTrash {address}{folder}` removes it"
-    return failed(outcomes, reason, address, left)
+    return failed(outcomes, reason, address, f"`hdfs dfs -rm -r -skipTrash {address}{folder}`")
 
 
 def details(client: Outcome) -> dict[str, object]:

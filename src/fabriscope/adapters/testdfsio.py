@@ -49,7 +49,7 @@ class TestDfsio:
         told = launch.cases[0].parameter_map
         if "at" in told:
             settings = _running_hdfs.settings(told, context.token)
-            return (_running.undoing(_client(launch, context, int(told["replication"]), settings)),)
+            return (_running_hdfs.leaving_there(_client(launch, context, int(told["replication"]), settings)),)
         hdfs = _hdfs_of(launch, context)
         daemons = hdfs.daemons(
             context, {"dfs.blocksize": told["block_size"], "dfs.namenode.handler.count": told["handlers"]}

@@ -62,7 +62,7 @@ class Ycsb:
         told = launch.cases[0].parameter_map
         if "at" in told:
             own = _running_hbase.settings(told, context.token)
-            return (_running.undoing(self._client(launch, context, own)),)
+            return (_running_hbase.leaving_there(self._client(launch, context, own)),)
         first, *others = launch.entry.hosts
         tcp_port = first_tcp_port(launch, context)
         hdfs = Hdfs(

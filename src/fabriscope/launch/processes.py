@@ -6,6 +6,7 @@ Everything that was started is ended when `run_commands` returns, and also when 
 from __future__ import annotations
 
 import math
+import os
 import re
 import threading
 import time
@@ -14,11 +15,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from fabriscope.hosts.access import leftovers
+from fabriscope.hosts.access.leftovers import Leftover
 from fabriscope.launch._guard import Guard
 from fabriscope.launch._process import Process
 from fabriscope.launch._remote_process import RemoteProcess
 from fabriscope.launch.job_group import JobGroup
-from fabriscope.model.command import Command, Outcome
+from fabriscope.model.command import Command, Leaving, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.host import HERE, Host
 
@@ -28,6 +31,8 @@ LAST_LINE_GRACE_S = 10.0
 """From a program's last line of use to SIGTERM."""
 TERM_GRACE_S = 3.0
 """From SIGTERM to SIGKILL."""
+LEAVING_GRACE_S = 20.0
+"""The same of a program that removes what it made elsewhere when it is asked to end: another takes longer to start."""
 KILL_GRACE_S = 10.0
 """From SIGKILL until we leave a process that the kernel does not let go."""
 UNDO_LIMIT_S = 60.0
@@ -59,7 +64,7 @@ def run_commands(
     They start one after the other, each once the one before it is ready, or has ended if that one `is_alone`. Then we
     wait until all that are no servers have ended, one has failed and the others' grace is over, `timeout_s` (for all
     together) has passed, or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended
-    before that. What one has left elsewhere is removed by its `undo` at the end. `raw_dir` keeps
+    before that. What one has left elsewhere is removed at the end. `raw_dir` keeps
     `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole launch: they start all at once,
     before the first command, and are ended after the last one. One that is not ready in time is killed, and keeps
     nobody from starting.
@@ -80,6 +85,7 @@ def run_commands(
             cancel.set()
         finally:
             outcomes = [launch.undo(outcome) for outcome in launch.finish()]
+            launch.forget_unmade()
         launch.check()
         return outcomes
 
@@ -127,6 +133,7 @@ class _Launch:
         self._cancel = cancel
         self._changed = threading.Event()
         self._overflow = ""
+        self._made: dict[str, tuple[Leftover, int]] = {}
 
     def start_watchers(self, commands: Sequence[Command]) -> None:
         """Start the watchers at once, and wait until those are ready that live.
@@ -169,6 +176,8 @@ class _Launch:
         host = self._hosts.get(command.host) or (HERE if command.host == HERE.name else None)
         if host is None:
             raise LaunchError(f"no host {command.host!r} is known", where=command.argv[0])
+        if command.leaving is not None:
+            self._made[command.leaving.what] = leftovers.record(host, command.leaving)
         stem = f"{number}-{Path(command.argv[0]).name}"
         paths = (self._folder / f"{stem}.stdout", self._folder / f"{stem}.stderr")
         kind = RemoteProcess if host.is_remote else Process
@@ -232,16 +241,32 @@ class _Launch:
 
     def undo(self, outcome: Outcome) -> Outcome:
         """Have removed what a command left elsewhere, if it may have left anything; return what is known of that."""
-        command = outcome.command
-        if not command.undo or _says(outcome, command.undone):
+        leaving = outcome.command.leaving
+        if leaving is None:
             return outcome
+        entry, held_by = self._made.pop(leaving.what)
         try:
-            undoing = self._add([], replace(command, argv=command.undo, undo=()), f"undo-{len(self.processes)}")
+            is_gone = says(outcome, leaving.gone) or self._is_removed(outcome.command, leaving)
+            if is_gone:
+                entry.drop()
+        finally:
+            os.close(held_by)
+        return replace(outcome, may_have_left=not is_gone, left_as="" if is_gone else entry.name)
+
+    def forget_unmade(self) -> None:
+        """Cross out what commands would have made that could not be started."""
+        for entry, held_by in self._made.values():
+            entry.drop()
+            os.close(held_by)
+
+    def _is_removed(self, command: Command, leaving: Leaving) -> bool:
+        try:
+            remover = self._add([], replace(command, argv=leaving.argv, leaving=None), f"undo-{len(self.processes)}")
         except (ToolMissing, LaunchError):
-            return replace(outcome, may_have_left=True)
-        undoing.has_ended.wait(UNDO_LIMIT_S)
-        self._end([undoing])
-        return replace(outcome, may_have_left=not _says(undoing.finish(), command.undone))
+            return False
+        remover.has_ended.wait(UNDO_LIMIT_S)
+        self._end([remover])
+        return says(remover.finish(), leaving.gone)
 
     def _end(self, processes: Sequence[Process], grace_s: float = TERM_GRACE_S) -> None:
         """End those that still run: SIGTERM, a grace, SIGKILL."""
@@ -249,6 +274,7 @@ class _Launch:
         for process in running:
             process.was_stopped = True
             process.ask_to_end()
+        grace_s = LEAVING_GRACE_S if any(process.command.leaving for process in running) else grace_s
         until_s = time.monotonic() + grace_s
         while any(process.is_living() for process in running) and time.monotonic() < until_s:
             time.sleep(_STOP_POLL_S)
@@ -259,7 +285,8 @@ class _Launch:
             process.has_ended.wait(max(until_s - time.monotonic(), 0))
 
 
-def _says(outcome: Outcome, pattern: str) -> bool:
+def says(outcome: Outcome, pattern: str) -> bool:
+    """Return whether a line of what a command printed matches."""
     return re.search(pattern, outcome.stdout.decode("utf-8", "replace"), re.MULTILINE) is not None
 
 

@@ -7,6 +7,20 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Leaving:
+    """What a command makes in a service that is not ours, and what removes it."""
+
+    what: str
+    """For people, with where it is: `the folder /benchmarks/fabriscope-1f0c52aa in hdfs://nn:9000`."""
+    at: str
+    """The service."""
+    argv: tuple[str, ...]
+    """What removes it."""
+    gone: str
+    """Regular expression of the line of stdout, of the command or of what removes it, by which nothing is left."""
+
+
+@dataclass(frozen=True)
 class Command:
     """One process on one host, or one MPI job (then `rank_hosts` is not empty)."""
 
@@ -31,11 +45,9 @@ class Command:
     """One that is alone and takes longer is ended by us."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
-    undo: tuple[str, ...] = ()
-    """What removes, from the same host, what the command leaves elsewhere, such as files in a service that is not ours.
-    It is started once everything has ended, unless the command has said on stdout that nothing is left (`undone`)."""
-    undone: str = ""
-    """Regular expression of the line of stdout, of the command or of its `undo`, by which nothing is left."""
+    leaving: Leaving | None = None
+    """What it makes in a service that is not ours. What removes that is started, on the same host, once everything has
+    ended, unless the command has said itself that nothing is left."""
     most_output_bytes: int = 64 << 20
     """A program that writes more to standard output, or to standard error, is ended, and its launch fails."""
 
@@ -52,6 +64,16 @@ class Outcome:
     elapsed_ns: int
     timed_out: bool = False
     may_have_left: bool = False
-    """Whether neither the command nor its `undo` said that nothing of it is left elsewhere."""
+    """Whether neither the command nor what removes what it makes said that nothing of it is left elsewhere."""
+    left_as: str = ""
+    """By which `fabriscope restore` knows what may be left."""
     is_lost: bool = False
     """Whether the connection to its host ended without a word of how the program ended: something may be left there."""
+
+
+def left_behind(outcome: Outcome) -> str:
+    """Return, for people, what a command may have left in a service, and what removes it; empty where nothing is."""
+    leaving = outcome.command.leaving
+    if leaving is None or not outcome.may_have_left:
+        return ""
+    return f"{leaving.what} may be left: `fabriscope restore {outcome.left_as}` removes that"

@@ -12,6 +12,7 @@ from pathlib import Path
 from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.launch.site import Site
+from fabriscope.model.command import left_behind
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
@@ -22,6 +23,7 @@ from fabriscope.progress import Progress
 from fabriscope.registry import discover
 from fabriscope.running.binding import Binding
 from fabriscope.running.casualties import Casualties
+from fabriscope.running.clearing import Clearing
 from fabriscope.running.effort import measuring_ns
 from fabriscope.running.launch_runner import LaunchRunner
 from fabriscope.running.settings import Standing
@@ -54,14 +56,18 @@ class BlockRunner:
         self._hung = Counter(case_id for record in done.values() for case_id in record.details.hung_case_ids)
         self._turn_ns = plans.turn_ns_of(plan.section.turns)
         self._standing = Standing(site)
+        self._services = Clearing(progress)
         self._binding = Binding(plan, site.hosts, site.facts)
         self._binding.know(site.fabrics)
         self._binding.settle(site, folder.manifest.entries.values())
 
     def run(self, block: Sequence[Launch]) -> None:
         """Measure and store a block's launches; what is interrupted is not stored: it is measured again on resume."""
+        self._services.clear(block)
         try:
             for launch, runner in self._measured(block):
+                for sentence in filter(None, map(left_behind, runner.outcomes)):
+                    self._progress.say(sentence)
                 if self._cancel.is_set():
                     return
                 stored = self._store(runner)

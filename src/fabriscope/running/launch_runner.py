@@ -67,7 +67,7 @@ class LaunchRunner:
         self._stand_ins: dict[str, str] = {}
         self._cancel = cancel
         self._blocks: list[SampleBlock] = []
-        self._outcomes: list[Outcome] = []
+        self.outcomes: list[Outcome] = []
         self.watches: dict[str, Watch] = {}
         """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
         self._started_unix_ns = self._elapsed_ns = 0
@@ -113,7 +113,7 @@ class LaunchRunner:
 
     def told(self) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
         """Return the journal's record, the samples, and the raw outcomes of what was measured."""
-        return self._record(), self._blocks, self._outcomes
+        return self._record(), self._blocks, self.outcomes
 
     def _measure(self, placed: Launch, expected_ns: int) -> list[str]:
         """Run the launch on the hosts that it was given, until every case has its result; return those that hung."""
@@ -172,7 +172,7 @@ class LaunchRunner:
             commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
         )
         watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
-        self._outcomes += outcomes
+        self.outcomes += outcomes
         self.watches = launch_counters.watches(self._site, watched)
         return outcomes
 
@@ -188,7 +188,7 @@ class LaunchRunner:
         if self._cancel.is_set():
             return parsed
         self._mishaps += (found := self._casualties.look(launch.entry.hosts))
-        refused = self._standing.refusal(launch.entry, self._outcomes)
+        refused = self._standing.refusal(launch.entry, self.outcomes)
         if not (found or refused):
             return parsed
         why = "; ".join(found)

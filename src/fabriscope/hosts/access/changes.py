@@ -17,7 +17,8 @@ from pathlib import Path
 from fabriscope.hosts import access
 from fabriscope.hosts.access import journal, sent
 from fabriscope.hosts.access.conversation import Conversation
-from fabriscope.hosts.access.journal import Change, Entry, Place, brief
+from fabriscope.hosts.access.journal import Change, Entry, Place
+from fabriscope.hosts.access.journal_files import brief
 from fabriscope.hosts.access.orders import PATIENCE_S
 from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.foreign import Foreign

@@ -6,20 +6,21 @@ nobody holds was left by a crash, or is meant to stay. Nothing is executed from 
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from fabriscope.hosts.access import journal_files
+from fabriscope.hosts.access.journal_files import brief
 from fabriscope.model import caches, folders, plain_files
-from fabriscope.model.errors import FabriscopeError, HostError, printable, shown
+from fabriscope.model.errors import HostError, shown
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.home import state_folder
 from fabriscope.model.host import Host
@@ -27,7 +28,6 @@ from fabriscope.model.host import Host
 _VERSION = 1
 _MOST_BYTES = 1 << 20
 _LOCK_TIMEOUT_S = 20.0
-_MOST_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -115,22 +115,9 @@ class Entry:
         """Return what was changed, and on which host, for people."""
         return brief(f"{self.change.what} on {self.host.name}")
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[bool]:
+    def held(self) -> AbstractContextManager[bool]:
         """Hold it for the block, and yield whether it is ours now; not if somebody holds it, or it is gone."""
-        try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
-            yield False
-            return
-        try:
-            is_ours = False
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                is_ours = os.fstat(descriptor).st_nlink > 0
-            yield is_ours
-        finally:
-            os.close(descriptor)
+        return journal_files.held(self.path)
 
     def keep(self) -> None:
         """Write down that it is to stay."""
@@ -138,33 +125,12 @@ class Entry:
 
     def drop(self) -> None:
         """Take it out of the journal: it is undone, or somebody else's now."""
-        self.path.unlink(missing_ok=True)
-        _sync(self.path.parent)
-
-
-def brief(value: str) -> str:
-    """Return a value as a line for people shows it: no line break in it, and nothing that a terminal would obey."""
-    text = " ".join(printable(value).split())
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+        journal_files.drop(self.path)
 
 
 def folder() -> Path:
     """Return the journal's folder, which need not be there."""
     return state_folder() / "changes"
-
-
-def _trust(look: Callable[[str], str | None]) -> None:
-    """Raise HostError where a look at the folder finds that others could write there; FileNotFoundError without one."""
-    path = folder()
-    try:
-        why = look(str(path))
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise HostError(f"the journal of changes cannot be used: {error.strerror}", where=str(path)) from error
-    if why is not None:
-        fix = "mend that, or set XDG_STATE_HOME to a folder that only you can write"
-        raise HostError(f"the journal of changes is not trusted: {why}", where=str(path), fix=fix)
 
 
 def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, int]:
@@ -173,7 +139,7 @@ def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, i
     Raises HostError where the same setting is changed already, and nobody has put it back.
     """
     entry = Entry(secrets.token_hex(4), host, change, old, place, os.uname().nodename, int(time.time()))
-    _trust(folders.private_folder)
+    journal_files.trust(folder(), folders.private_folder)
     with caches.locked(folder() / "lock", _LOCK_TIMEOUT_S, HostError):
         for other in entries():
             if other.place != place or not other.change.is_of_same(change):
@@ -190,21 +156,13 @@ def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, i
 
 def entries(notice: Callable[[str], None] | None = None) -> list[Entry]:
     """Return the journal, the latest change first; `notice` is told of what is damaged, a sentence each."""
-    read = []
-    with contextlib.suppress(FileNotFoundError):
-        _trust(folders.problem)
-    for path in sorted(folder().glob("*.json")):
-        try:
-            read.append(_read(path))
-        except FileNotFoundError:
-            continue  # it is being put back right now
-        except (OSError, FabriscopeError) as error:
-            why = error.what if isinstance(error, FabriscopeError) else error.strerror or str(error)
-            if notice is not None:
-                what = f"this change cannot be put back, its entry in the journal is damaged: {why}"
-                notice(
-                    HostError(what, where=str(path), fix=f"`cat {path}`, put right what it names, remove it").sentence()
-                )
+
+    def damaged(why: str, path: Path) -> None:
+        if notice is not None:
+            what = f"this change cannot be put back, its entry in the journal is damaged: {why}"
+            notice(HostError(what, where=str(path), fix=f"`cat {path}`, put right what it names, remove it").sentence())
+
+    read = journal_files.read_all(folder(), folders.problem, _read, damaged)
     return sorted(read, key=lambda entry: entry.made_unix_s, reverse=True)
 
 
@@ -219,32 +177,7 @@ def _write(entry: Entry) -> int:
     """Put an entry on the disk, and return the descriptor by which its file is locked. Raises HostError."""
     host = {"name": entry.host.name, "access": entry.host.access, "kind": entry.host.kind}
     text = json.dumps({"version": _VERSION, **asdict(replace(entry, host=Host(""))), "host": host}, indent=1)
-    scratch = entry.path.with_name(f".{entry.name}.{secrets.token_hex(4)}")
-    try:
-        descriptor = os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.write(descriptor, text.encode())
-            os.fsync(descriptor)
-            scratch.replace(entry.path)
-            _sync(entry.path.parent)
-        except BaseException:
-            os.close(descriptor)
-            scratch.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        what = f"{entry.where} is not changed: that cannot be written into the journal ({error.strerror})"
-        raise HostError(what, where=str(entry.path)) from error
-    return descriptor
-
-
-def _sync(path: Path) -> None:
-    """See to it that the names in a folder are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return journal_files.write(entry.path, text, f"{entry.where} is not changed")
 
 
 def _read(path: Path) -> Entry:
