@@ -68,6 +68,7 @@ RUNNING = (
         "tuning_commands",
         "tuning",
         "casualties",
+        "clearing",
         "copy_rates",
         "launch_counters",
         "rdma_ports",
