@@ -34,7 +34,6 @@ def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: b
     The exit code is 10 if something could not be put back or removed: it stays in the journal, and the line says why.
     """
     from fabriscope.hosts.access import changes, journal, leftovers
-    from fabriscope.launch import removing
 
     if is_forgotten and not names:
         raise click.UsageError("--forget wants the names of changes, which --list tells")
@@ -52,15 +51,24 @@ def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: b
         for result in changes.restored(found, is_asked=bool(names), is_dry=is_dry):
             click.echo(result.text)
             problem_count += result.is_problem
-        for removal in removing.removed(left, is_dry=is_dry):
-            click.echo(removal.text)
-            problem_count += removal.is_problem
+        problem_count += _removed(left, is_dry=is_dry)
     for sentence in damaged:
         click.echo(f"fabriscope: {sentence}", err=True)
     if not (found or left or damaged):
         click.echo("nothing is changed")
     if problem_count:
         raise SystemExit(EXIT_PARTLY)
+
+
+def _removed(left: list[Leftover], *, is_dry: bool) -> int:
+    """Remove what is left in services, and return how often that failed."""
+    from fabriscope.launch import removing
+
+    removals = []
+    for removal in removing.removed(left, is_dry=is_dry):
+        click.echo(removal.text)
+        removals.append(removal)
+    return sum(removal.is_problem for removal in removals)
 
 
 def _listed(entry: Entry | Leftover) -> str:
