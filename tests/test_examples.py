@@ -18,6 +18,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 ELSEWHERE = ("ssh.yaml", "slurm.yaml", "bigdata.yaml", "hbase.yaml", "applications.yaml", "explained.yaml", "tune.yaml")
 AS_A_WHOLE = {"demo.yaml": "make demo", "soft-roce.yaml": "make demo-softroce"}
 """What CI runs and reports as it is, and what with; a measurement that fails there ends it, too."""
+OF_MPI = ("osu", "imb")
 RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in (*ELSEWHERE, *AS_A_WHOLE)]
 
 
@@ -29,6 +30,9 @@ def _shortened(path: Path) -> dict[str, Any]:
     if layers:
         plan["layers"] = layers
         plan.pop("mpi", None)
+        plan["instruments"] = [name for name in plan.get("instruments", ["engine"]) if name not in OF_MPI]
+        plan["only"] = [word for word in plan.get("only", []) if word != "mpi"]
+        plan = {key: value for key, value in plan.items() if key != "only" or value}
     return plan
 
 
