@@ -27,6 +27,18 @@ constexpr std::int64_t kUsualDurationMs = 300;
 constexpr std::int64_t kLongestMs = 600'000;
 constexpr std::size_t kQuestionBytes = 4;
 
+// What a receiver is ready for ahead of the message that it waits for: a window, so that over RDMA
+// no message finds its receiver not ready, as far as this many bytes of a stream go. Of long
+// messages two are enough: while one is read the next one fills.
+constexpr std::size_t kLeastPlaces = 2;
+constexpr std::size_t kMostPlaces = 64;
+constexpr std::size_t kReadyBytes = 64 << 10;
+
+std::size_t most_places(std::size_t message_size_bytes) {
+  return std::clamp(kReadyBytes / std::max<std::size_t>(message_size_bytes, 1), kLeastPlaces,
+                    kMostPlaces);
+}
+
 // The first byte of a message of a free stream: more will come, or so many that end the operation.
 constexpr unsigned char kMore = 0;
 constexpr unsigned char kLast = 1;
@@ -57,7 +69,7 @@ class ManyToOne : public Benchmark {
   // byte says whether it is the last.
   std::size_t receive_buffer_bytes(std::size_t message_size_bytes, int /*rank_count*/,
                                    std::size_t peer_count) const override {
-    return message_size_bytes * kPlaces * peer_count;
+    return message_size_bytes * most_places(message_size_bytes) * peer_count;
   }
 
   void prepare(const BenchmarkContext& context) override {
@@ -67,6 +79,8 @@ class ManyToOne : public Benchmark {
     }
     in_rounds_ = mode == "rounds";
     duration_ns_ = duration_of(context.parameters);
+    place_count_ = std::clamp(context.window_size, kLeastPlaces,  //
+                              most_places(context.message_size_bytes));
   }
 
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
@@ -98,10 +112,6 @@ class ManyToOne : public Benchmark {
   }
 
  private:
-  // What a receiver is ready for ahead of the message that it waits for. Two places are enough:
-  // while one is read the next one fills.
-  static constexpr std::size_t kPlaces = 2;
-
   struct Stream {
     Endpoint* endpoint;
     unsigned char* places;
@@ -112,22 +122,22 @@ class ManyToOne : public Benchmark {
   };
 
   unsigned char* place(const Stream& stream, std::size_t message, std::size_t size_bytes) const {
-    return stream.places + message % kPlaces * size_bytes;
+    return stream.places + message % place_count_ * size_bytes;
   }
 
   std::vector<Stream> streams_of(const BenchmarkContext& context) const {
     std::vector<Stream> streams;
     for (std::size_t i = 0; i < context.endpoints.size(); ++i) {
       streams.push_back({context.endpoints[i],
-                         context.receive_buffer + i * kPlaces * context.message_size_bytes});
+                         context.receive_buffer + i * place_count_ * context.message_size_bytes});
     }
     return streams;
   }
 
   // ---- free streams
 
-  // A receiver. A stream's operation ends with kPlaces messages that say so: as many as it had been
-  // made ready for, so that nothing of this case is expected when another one has its turn.
+  // A receiver. A stream's operation ends with place_count_ messages that say so: as many as it had
+  // been made ready for, so that nothing of this case is expected when another one has its turn.
   void gather(const BenchmarkContext& context, BurstTimer& timer) {
     const std::size_t size_bytes = context.message_size_bytes;
     std::vector<Stream> streams = streams_of(context);
@@ -163,7 +173,7 @@ class ManyToOne : public Benchmark {
   }
 
   void expect_all(Stream& stream, std::size_t size_bytes) {
-    for (std::size_t i = 0; i < kPlaces; ++i) {
+    for (std::size_t i = 0; i < place_count_; ++i) {
       stream.endpoint->expect(place(stream, stream.ahead++, size_bytes), size_bytes, 1);
     }
   }
@@ -198,7 +208,7 @@ class ManyToOne : public Benchmark {
         endpoint.wait_all();
       } while (SteadyClock::now() < end_ns);
       *out = kLast;
-      for (std::size_t i = 0; i < kPlaces; ++i) endpoint.send(out, size_bytes);
+      for (std::size_t i = 0; i < place_count_; ++i) endpoint.send(out, size_bytes);
     });
   }
 
@@ -271,6 +281,7 @@ class ManyToOne : public Benchmark {
 
   bool in_rounds_ = false;
   std::int64_t duration_ns_ = kUsualDurationMs * 1'000'000;
+  std::size_t place_count_ = kLeastPlaces;
   Arrivals arrivals_;
   std::vector<PairTraffic> traffic_;
   StreamAccounts accounts_;
