@@ -74,7 +74,18 @@ RUNNING = (
         "rdma_ports",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
-    *("program_place", "site", "prove", "profile", "run", "survey", "log_values", "log_twins", "importing"),
+    *(
+        "program_place",
+        "site",
+        "prove",
+        "profile",
+        "run",
+        "survey",
+        "device_asking",
+        "log_values",
+        "log_twins",
+        "importing",
+    ),
 )
 """What is in running, which wires rooms together: each may import rooms but cli, foundations, and those before it."""
 
@@ -147,7 +158,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(house: An
     optional = {kind: {plain(text) for text in texts} for kind, texts in project["optional-dependencies"].items()}
     declared = {plain(text) for text in project["dependencies"]}
     imported = set(distributions(house["foreign_imports"]["src"]).values())
-    assert imported == declared | optional["submit"]
+    assert imported == declared | optional["submit"] | optional["devices"]
     for area in ("tests", "benchmarks", "campaigns"):
         others = set(distributions(house["foreign_imports"][area]).values())
         assert others <= declared | optional["dev"], area

@@ -24,21 +24,6 @@ def answering(switch: Switch) -> Iterator[Switch]:
     """Let it answer connections, one after the other, until the block ends."""
     import paramiko
 
-    class Server(paramiko.ServerInterface):
-        def check_auth_password(self, username: str, password: str) -> int:
-            is_right = (username, password) == ("admin", switch.password)
-            return int(paramiko.AUTH_SUCCESSFUL if is_right else paramiko.AUTH_FAILED)
-
-        def check_channel_request(self, _kind: str, _number: int) -> int:
-            return int(paramiko.OPEN_SUCCEEDED)
-
-        def check_channel_pty_request(self, *_about: Any) -> bool:
-            return True
-
-        def check_channel_shell_request(self, channel: Any) -> bool:
-            threading.Thread(target=session, args=(switch, channel), daemon=True).start()
-            return True
-
     host_key = paramiko.RSAKey.generate(2048)
     switch.key = f"{host_key.get_name()} {host_key.get_base64()}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -52,7 +37,7 @@ def answering(switch: Switch) -> Iterator[Switch]:
                     peer, _ = listener.accept()
                     transport = paramiko.Transport(peer)
                     transport.add_server_key(host_key)
-                    transport.start_server(server=Server())
+                    transport.start_server(server=server_of(switch))
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -61,6 +46,27 @@ def answering(switch: Switch) -> Iterator[Switch]:
         finally:
             is_over.set()
             thread.join(10)
+
+
+def server_of(switch: Switch) -> Any:
+    """Return what tells paramiko who may log in and what a shell is."""
+    import paramiko
+
+    def password(_server: Any, username: str, password: str) -> int:
+        is_right = (username, password) == ("admin", switch.password)
+        return int(paramiko.AUTH_SUCCESSFUL if is_right else paramiko.AUTH_FAILED)
+
+    def shell(_server: Any, channel: Any) -> bool:
+        threading.Thread(target=session, args=(switch, channel), daemon=True).start()
+        return True
+
+    answers = {
+        "check_auth_password": password,
+        "check_channel_request": lambda *_about: paramiko.OPEN_SUCCEEDED,
+        "check_channel_pty_request": lambda *_about: True,
+        "check_channel_shell_request": shell,
+    }
+    return type("Server", (paramiko.ServerInterface,), answers)()
 
 
 def session(switch: Switch, channel: Any) -> None:

@@ -13,7 +13,8 @@ import click
 from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
-    from fabriscope.running.device_asking import Answers
+    from fabriscope.devices.system import System
+    from fabriscope.running.device_asking import Answers, Login
 
 SYSTEMS = ("cumulus", "eos", "nxos", "onyx", "sonic")
 EXIT_UNKNOWN = 4
@@ -48,22 +49,24 @@ def devices(
     fabriscope audit --hosts 'node[1-16]' --devices switches
     """
     from fabriscope import devices as known
-    from fabriscope.model.host_lists import unfolded
     from fabriscope.running import device_asking
 
     system = next(one for one in known.systems() if one.name == system_name)
     if is_list:
         click.echo("\n".join(device_asking.commands(system)))
         return
-    password, secret = (os.environ.get(f"FABRISCOPE_DEVICE_{what}") for what in ("PASSWORD", "SECRET"))
-    login = device_asking.Login(user, port, password, secret, _config(ssh_config))
-    listed = unfolded(names, fix="name switches as in leaf[1-4],spine1")
     folder = output or Path(time.strftime("devices-%Y%m%d-%H%M%S"))
+    _ask(names, system, _login(user, port, ssh_config), folder)
+
+
+def _ask(names: str, system: System, login: Login, folder: Path) -> None:
+    from fabriscope.model.host_lists import unfolded
+    from fabriscope.running import device_asking
+
+    listed = unfolded(names, fix="name switches as in leaf[1-4],spine1")
     _refuse_saved(folder, listed)
     found = device_asking.asked(listed, system, login, lambda name: click.echo(f"{name} has answered", err=True))
-    for name, answers in found.items():
-        if answers.texts:
-            device_asking.save(folder, name, answers)
+    device_asking.save(folder, found)
     _tell(folder, found)
 
 
@@ -73,9 +76,12 @@ def _refuse_saved(folder: Path, names: tuple[str, ...]) -> None:
         raise click.UsageError(f"{folder / saved[0]} is there already: choose another folder with -o, or move it away")
 
 
-def _config(chosen: Path | None) -> Path | None:
+def _login(user: str | None, port: int | None, ssh_config: Path | None) -> Login:
+    from fabriscope.running.device_asking import Login
+
     own = Path("~/.ssh/config").expanduser()
-    return chosen or (own if own.is_file() else None)
+    password, secret = (os.environ.get(f"FABRISCOPE_DEVICE_{what}") for what in ("PASSWORD", "SECRET"))
+    return Login(user, port, password, secret, ssh_config or (own if own.is_file() else None))
 
 
 def _tell(folder: Path, every: Mapping[str, Answers]) -> None:

@@ -73,24 +73,30 @@ def asked(names: Sequence[str], system: System, login: Login, done: Callable[[st
         return dict(zip(names, pool.map(one, names), strict=True))
 
 
-def save(folder: Path, name: str, answers: Answers) -> None:
-    """Write what a device printed into a folder of its own; raises HostError where there is one already.
+def save(folder: Path, found: Mapping[str, Answers]) -> None:
+    """Write what devices printed, each into a folder of its own; raises HostError where there is one already.
 
     Configurations hold hashes of passwords and communities: nobody but the user may read them.
     """
-    target = folder / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        target.mkdir(mode=0o700)
-        for command, text in answers.texts.items():
-            path = target / f"{'_'.join(filter(str.isalnum, command.replace('-', ' ').split()))}.txt"
-            path.touch(mode=0o600)
-            path.write_text(text, encoding="utf-8")
-    except FileExistsError:
-        fix = "choose another folder with -o, or move it away"
-        raise HostError("it is there already", where=str(target), fix=fix) from None
-    except OSError as error:
-        raise HostError(f"it cannot be written: {error.strerror}", where=str(target)) from error
+    for name, answers in found.items():
+        target = folder / name
+        try:
+            if answers.texts:
+                _write(target, answers.texts)
+        except FileExistsError:
+            fix = "choose another folder with -o, or move it away"
+            raise HostError("it is there already", where=str(target), fix=fix) from None
+        except OSError as error:
+            raise HostError(f"it cannot be written: {error.strerror}", where=str(target)) from error
+
+
+def _write(target: Path, texts: Mapping[str, str]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.mkdir(mode=0o700)
+    for command, text in texts.items():
+        path = target / f"{'_'.join(filter(str.isalnum, command.replace('-', ' ').split()))}.txt"
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
 
 
 def _netmiko() -> Any:
