@@ -127,3 +127,16 @@ def test_an_interface_without_rdma_says_so(made: Made, tmp_path: Path) -> None:
         changes.changed(HERE, made("roce_traffic_class", 106)),
     ):
         pass
+
+
+def test_a_kernel_without_its_place_is_told_in_a_sentence(made: Made, tmp_path: Path) -> None:
+    rdma(tmp_path)
+    (tmp_path / "sys/kernel/config/rdma_cm").rename(tmp_path / "away")
+    change = made("roce_traffic_class", 106)
+    with (
+        pytest.raises(HostError, match="rdma_cm: load rdma_cm and mount configfs") as raised,
+        changes.changed(HERE, change),
+    ):
+        pass
+    assert "a script with the words eth0 failed" in str(raised.value)
+    assert "for path in" not in str(raised.value)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 LONG_DELAY_NS = 100_000_000
 """From host to host: no two places on earth are farther apart on a cable."""
 LEAST_FRAMES_TO_A_LOSS = 100
-HEADER_BYTES = 14
 
 
 def oddities(plan: Plan) -> Iterator[str]:
@@ -23,7 +22,6 @@ def oddities(plan: Plan) -> Iterator[str]:
 
     for name, switch in switches(plan).items():
         yield from _of_switch(name, switch)
-        yield from _of_its_buffer(name, switch, plan)
     yield from _of_interfaces(plan)
     speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():
@@ -37,19 +35,6 @@ def _of_switch(name: str, switch: SwitchSpec) -> Iterator[str]:
         yield f"{name}: a delay of {delay} from host to host; a number without a unit is in seconds"
     if 0 < switch.drop_every < LEAST_FRAMES_TO_A_LOSS:
         yield f"{name}: one frame in {switch.drop_every} is lost, so that TCP mostly waits for time-outs"
-
-
-def _of_its_buffer(name: str, switch: SwitchSpec, plan: Plan) -> Iterator[str]:
-    """Yield what `settings` make of a switch that its own keys could not."""
-    settings = plan.section.fabrics[name].settings
-    frame_bytes = switch.mtu_bytes + HEADER_BYTES
-    buffer = str(settings.get("switch_buffer", switch.buffer_bytes))
-    if buffer.isascii() and buffer.isdigit():
-        if 0 < int(buffer) < frame_bytes:
-            what = f"{name}: no whole frame of {frame_bytes} bytes fits into a switch_buffer of {buffer}"
-            yield f"{what}, so that nothing arrives; choose more, or 0 for a buffer without end"
-        if int(buffer) == 0 and settings.get("switch_on_full") == "pause":
-            yield f"{name}: switch_on_full: pause needs a buffer that can be full; add switch_buffer"
 
 
 def _of_interfaces(plan: Plan) -> Iterator[str]:

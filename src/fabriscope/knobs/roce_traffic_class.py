@@ -10,6 +10,8 @@ _FIND = (
     "port=${path%/gid_attrs/ndevs/0}; port=${port##*/}; "
     "device=${path#/sys/class/infiniband/}; device=${device%%/*}; break; done; "
     '[ -n "$device" ] || { echo "$1 is the interface of no RDMA device" >&2; exit 1; }; '
+    "[ -d /sys/kernel/config/rdma_cm ] || "
+    '{ echo "there is no /sys/kernel/config/rdma_cm: load rdma_cm and mount configfs" >&2; exit 1; }; '
     'made=/sys/kernel/config/rdma_cm/$device; mkdir -p "$made" || exit 1; '
     "file=$made/ports/$port/default_roce_tos; "
 )

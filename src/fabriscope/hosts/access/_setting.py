@@ -126,7 +126,7 @@ def part_of(text, setting):
         return text
     match = re.search(setting["read_pattern"], text, re.MULTILINE)
     if match is None:
-        raise Refused(f"`{' '.join(setting['read_argv'])}` tells no value of it that could be changed")
+        raise Refused(f"{named(setting['read_argv'])} tells no value of it that could be changed")
     return match.group(1)
 
 
@@ -147,6 +147,12 @@ def act(setting, argv, text, old):
         raise Refused(f"{setting['path']}: {reason_of(error)}") from error
 
 
+def named(argv):
+    """Return a command as a sentence has it; of a script of ours the words that it is given."""
+    is_script = argv[:2] == ["sh", "-c"]
+    return f"a script with the words {' '.join(argv[4:])}" if is_script else f"`{' '.join(argv)}`"
+
+
 def run(argv):
     """Return what a program prints; signals that end us leave it alone."""
     try:
@@ -162,8 +168,8 @@ def run(argv):
     except OSError as error:
         raise Refused(f"{argv[0]}: {reason_of(error)}") from error
     except subprocess.TimeoutExpired:
-        raise Refused(f"`{' '.join(argv)}` did not end within {ARGV_TIMEOUT_S} s") from None
+        raise Refused(f"{named(argv)} did not end within {ARGV_TIMEOUT_S} s") from None
     said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
     if done.returncode != 0:
-        raise Refused(f"`{' '.join(argv)}` failed: {said or f'exit status {done.returncode}'}")
+        raise Refused(f"{named(argv)} failed: {said or f'exit status {done.returncode}'}")
     return done.stdout.decode("utf-8", "replace").strip()
