@@ -250,15 +250,18 @@ def test_an_eager_limit_above_the_message_is_found(labs: None, tmp_path: Path) -
 @pytest.mark.timeout(1200)  # beside many others
 def test_what_does_not_count_in_the_objective_is_left_out(labs: None, tmp_path: Path) -> None:
     needs.mpi_library("openmpi")
-    text = TEXT.replace("layers: [mpi]", "layers: [tcp, mpi]").replace("{benchmark:", "{layer: tcp, benchmark:")
+    needs.mpi_library("mpich")
+    head, _, _ = TEXT.replace("[openmpi]", "[openmpi, mpich]").partition("tune:")
+    objective = "{benchmark: ping_pong, size: 16KiB, mpi: openmpi}"
+    text = f"{head}tune: {{knobs: {{mpich_ofi_eager_limit: [4KiB, 64KiB]}}, objective: {objective}, budget: 3min}}\n"
     path = tmp_path / "run"
     ran(text, path, tmp_path)
     tuning = tuning_of(store.open_run(path).read())
     assert tuning is not None
     assert tuning.state == NOTHING_TO_TRY
     assert (
-        "ompi_btl_tcp_links is left out: it counts in launches of Open MPI over TCP, and what is to become faster is"
-        " measured without an MPI library" in tuning.screening.left_out
+        "mpich_ofi_eager_limit is left out: it counts in launches of MPICH over libfabric, and what is to become faster"
+        " is measured by openmpi over tcp" in tuning.screening.left_out
     )
 
 

@@ -73,7 +73,7 @@ def test_two_bursts_have_no_least_of_three_means() -> None:
     run = told({OURS: short, by("netpipe", OURS): [[[10_000.0]]] * 3}, {"netpipe": "latency_ns_least_mean"})
     _, theirs = only(run).statements
     assert theirs.excess is None
-    assert theirs.how == "our engine measured nothing here from which it could be computed"
+    assert theirs.how == "ours had fewer than 3 bursts in each launch: a longer `budget` makes more"
     assert only(run).spread_after is None
 
 

@@ -52,9 +52,7 @@ def _is_value(name: str, text: str) -> bool:
 def _not_counting(site: Site, entry: Entry, setting: MpiSetting, value: str) -> str:
     """Return why a setting does not count in the launches of an entry; empty where it does."""
     counts = f"it counts in launches of {setting.of}, and what is to become faster is measured"
-    if entry.mpi is None:
-        return f"{counts} without an MPI library"
-    stack, fabric = site.mpi[entry.mpi], site.fabrics[entry.fabric] if entry.fabric else None
+    stack, fabric = site.mpi[entry.mpi or ""], site.fabrics[entry.fabric] if entry.fabric else None
     try:
         is_counting = mpi_jobs.settings_of(entry.hosts, stack, site.hosts, fabric, {setting.name: value})
     except LaunchError as error:

@@ -14,7 +14,7 @@ from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, family_wise, judge
 from fabriscope.analysis.rows import parts, rows_of
 from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
-from fabriscope.analysis.values.restated import ENGINE, restated, restatements
+from fabriscope.analysis.values.restated import ENGINE, TRIALS, restated, restatements
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.quantity import SENDS_WHAT_CAME, Completion, Operations, Timing
@@ -180,6 +180,8 @@ def _why_not(key: Key, like: Mapping[int, float] | None, *, has_median: bool) ->
         return "it counts what its own system took, whether it arrived or not; ours counts what arrived"
     if quantity.timing not in (Timing.OWN_CLOCK, Timing.COMMON_CLOCK):
         return f"it is timed another way: measure ours with `timing: {quantity.timing.value}` to set it beside"
+    if quantity.operations is Operations.LEAST_MEAN and has_median:
+        return f"ours had fewer than {TRIALS} bursts in each launch: a longer `budget` makes more"
     if quantity.what in SENDS_WHAT_CAME and not has_median:
         return f"it has other buffers: measure ours with `buffers: {quantity.buffers.value}` to set it beside"
     return "our engine measured nothing here from which it could be computed"
