@@ -75,7 +75,7 @@ def verdict_lines(ranges: Iterable[Range]) -> list[VerdictLine]:
     everywhere: dict[Hashable, int] = {}
     for one in told:
         everywhere[one.pairs] = everywhere.get(one.pairs, 0) + 1
-    told = _merged(told, lambda one: (one.wheres, one.pattern and one.pairs))
+    told = _merged(told, lambda one: (one.wheres, one.pattern and (one.pairs, one.pattern)))
     told = _merged(told, lambda one: (one.pairs, one.pattern))
     return [
         VerdictLine(

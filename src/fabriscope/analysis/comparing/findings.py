@@ -88,6 +88,8 @@ def where_text(pair: CurvePair) -> str:
         parts.append(layer_of(curve.layer or "").label + stack)
     if kind in ("layer", "transport", "series", "mpi", "instrument", "ranks") and curve.fabric:
         parts.append(curve.fabric)
+    if kind != "instrument" and curve.instrument != "engine":
+        parts.append(f"by {curve.instrument}")
     if kind != "placement":
         parts.append(PLACEMENT_NAMES[curve.placement])
     if curve.ranks:
