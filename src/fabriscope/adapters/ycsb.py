@@ -90,9 +90,8 @@ class Ycsb:
     def _client(self, launch: Launch, context: AdapterContext, settings: Mapping[str, str]) -> Command:
         told = launch.cases[0].parameter_map
         first, *others = launch.entry.hosts
-        regions = int(told["regions"]) * (
-            1 if "at" in told else len(others)
-        )  # of each server, where they are asked for
+        server_count = 1 if "at" in told else len(others)  # servers that run already are counted by the client
+        regions = int(told["regions"]) * server_count
         words = ("YcsbRuns", str(len(others)), str(regions), str(int(told["runs"]) + 1), *map(_word, launch.cases))
         properties = {f"ycsb.{name}": value for name, value in _properties(told).items()}
         argv = java(

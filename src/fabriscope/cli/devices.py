@@ -65,7 +65,7 @@ def _ask(names: str, system: System, login: Login, folder: Path) -> None:
 
     listed = unfolded(names, fix="name switches as in leaf[1-4],spine1")
     _refuse_saved(folder, listed)
-    found = device_asking.asked(listed, system, login, lambda name: click.echo(f"{name} has answered", err=True))
+    found = device_asking.asked(listed, system, login, lambda name: click.echo(f"asked {name}", err=True))
     device_asking.save(folder, found)
     _tell(folder, found)
 

@@ -57,7 +57,7 @@ def commands(system: System) -> list[str]:
 
 
 def asked(names: Sequence[str], system: System, login: Login, done: Callable[[str], None]) -> dict[str, Answers]:
-    """Return what devices printed, all asked at once; `done` is told each name as it has answered.
+    """Return what devices printed, all asked at once; `done` is told each name once nothing more is asked of it.
 
     Raises ToolMissing without netmiko. A device that cannot be reached has only a problem.
     """
@@ -167,9 +167,8 @@ def _printed(netmiko: Any, device: Any, every: Sequence[str], answers: Answers) 
 
 def _why(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    lines = (
-        lines[1:] if len(lines) > 1 and lines[0].endswith("creation:") else lines
-    )  # netmiko's frame of another's words
+    if len(lines) > 1 and lines[0].endswith("creation:"):
+        del lines[0]  # netmiko's frame around another's words
     said = lines[0].rstrip(".:") if lines else type(error).__name__
     if "not found in known_hosts" in said:
         said += "; log in by ssh once, so that its key is known"
