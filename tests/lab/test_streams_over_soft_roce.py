@@ -27,6 +27,7 @@ many_to_many: {to: 'g[1-2]', from: 'g[3-4]', streams: 1}
 launches: 1
 budget: 1s
 floor: false
+case_timeout: 60s  # at 10 Mb/s, on processors that other tests use
 """
 LAYERS = ("verbs", "libfabric-verbs", "libfabric-tcp")
 

@@ -29,8 +29,9 @@ from fabriscope.running.binding import Binding
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.settings import Standing
 
-SETTLE_NS = 30 * 10**9
-"""Grace beyond twice the expected time and one case's time-out before a launch is ended."""
+SETTLE_NS = 60 * 10**9
+"""Grace beyond twice the expected time and one case's time-out before a launch is ended: to start on a busy machine takes
+what the engine's watchdog leaves to opening, and it speaks first."""
 MAX_ATTEMPTS = 4
 """How often a launch is started again without the case that hung."""
 MAX_HANGS = 2
