@@ -25,6 +25,7 @@ LONGEST = (
     "tests/test_sharpen_run.py::test_a_run_killed_inside_a_round_goes_on_with_it",
     "tests/test_running_hdfs.py",
     "tests/test_running_hbase.py",
+    "tests/test_hbase_left.py",
     "tests/test_run.py::test_launches_of_a_host_that_died_are_made_again_when_it_is_back",
     "tests/test_papers.py::test_softroce_runs",
     "tests/slurm/test_jobs.py::test_a_cancelled_job_is_gone_on_with_in_another_one",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -21,7 +22,6 @@ import fabriscope
 
 RUN_LIMIT_S = 400.0
 BEGUN_LIMIT_S = 180.0
-MARK = "ycsb.recordcount=137"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,14 @@ def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)
 
 
+def start_long(by_hand: ByHand, folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start a run that lasts, and return it, once it has a table of its own, and what its client alone is told."""
+    operations = 10**7 + secrets.randbelow(10**7)
+    process = subprocess.Popen(argv_of(by_hand, folder, operations=operations), stderr=subprocess.PIPE, text=True)
+    until(lambda: any(line.startswith("table fabriscope-") for line in by_hand.tables()), process)
+    return process, f"ycsb.operationcount={operations}"
+
+
 def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
     end_s = time.monotonic() + BEGUN_LIMIT_S
     while not is_so():
@@ -85,18 +93,15 @@ def test_a_run_measures_it_and_leaves_what_was_there(by_hand: ByHand, tmp_path: 
 @pytest.mark.parametrize("whom", ["SIGINT", "client"])
 def test_whatever_ends_a_run_its_tables_go(by_hand: ByHand, tmp_path: Path, whom: str) -> None:
     before = by_hand.tables()
-    process = subprocess.Popen(
-        argv_of(by_hand, tmp_path, operations=10**7), stderr=subprocess.PIPE, text=True
-    )  # fmt: skip
-    until(lambda: any(line.startswith("table fabriscope-") for line in by_hand.tables()), process)
+    process, mark = start_long(by_hand, tmp_path)
     if whom == "client":
-        for pid in clients(MARK):
+        for pid in clients(mark):
             os.kill(pid, signal.SIGKILL)
     else:
         process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=RUN_LIMIT_S)
     assert process.returncode == {"SIGINT": 130, "client": 10}[whom], said
-    until(lambda: not clients(MARK))
+    until(lambda: not clients(mark))
     assert by_hand.tables() == before
 
 

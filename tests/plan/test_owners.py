@@ -24,6 +24,7 @@ PROGRAMS = "name: x\nhosts: a,b\nfabrics: {g: {interface: eth0}}\nbenchmarks: {p
         "mpi: [{name: m, path: /there}]",
         "mpi: [{name: m, env: {A: b}}]",
         "services: {hdfs: {home: /there}}",
+        "services: {hbase: {home: /there}}",
     ],
 )
 def test_a_plan_of_somebody_else_runs_nothing_that_it_names(

@@ -128,7 +128,14 @@ def test_an_hbase_that_runs_needs_one_host_and_memory_for_the_client(tmp_path: P
     assert told["at"] == "zk1:2181,zk2:2181:/hbase"
     assert not set(told) & {"replication", "heap", "master_heap", "hdfs_heap", "handlers", "data"}
     assert needed_bytes(launch.cases) == {"node1": (256 + 96) * MIB}
-    path.write_text(path.read_text().replace("{at:", "{master_heap: 1GiB, at:"))
+    path.write_text(path.read_text().replace("{at:", "{home: /opt/hbase-2.5.13/, at:"))
+    plan = load(path, WORDS)
+    told = expand(plan, planned_fabrics(plan), 2).launches[0].cases[0].parameter_map
+    assert (told["home"], plan.section.services.homes) == ("/opt/hbase-2.5.13", {"hbase": "/opt/hbase-2.5.13"})
+    path.write_text(path.read_text().replace("home: /opt/hbase-2.5.13/", "home: hbase"))
+    with pytest.raises(PlanError, match=r"is no whole path of a folder; write it like /opt/hbase-2\.5\.13"):
+        load(path, WORDS)
+    path.write_text(path.read_text().replace("home: hbase", "master_heap: 1GiB"))
     with pytest.raises(PlanError, match="master_heap is of daemons that a launch starts"):
         load(path, WORDS)
 

@@ -19,6 +19,7 @@ SIGNALLED = 128
 """What a shell's exit status has beside the number of the signal that ended its program."""
 TOOLS = {"java": "HDFS and HBase (package default-jdk-headless)"}
 _RUN = re.compile(r"fabriscope: run case=(\w+) round=(\d+)\n(.*?)fabriscope: end\n", re.DOTALL)
+_VERSION = re.compile(r"^fabriscope: (\w+) version=(\S+)$", re.MULTILINE)
 _REFUSED = re.compile(
     r"\S+ could only be written to \d+ of the \d+ minReplication nodes\. There are \d+ datanode\(s\) running and "
     r"\d+ node\(s\) are excluded"
@@ -95,6 +96,12 @@ def runs(client: Outcome, launch: Launch) -> Iterator[tuple[Case, int, str]]:
             what = f"a run of the case {case_id}, which was not asked for"
             raise ParseError(what, where=launch.entry.instrument)
         yield cases[case_id], int(run), said
+
+
+def version_of(app: str, client: Outcome) -> dict[str, object]:
+    """Return, for the journal, the version of what measured, as the client's own library says it."""
+    found = _VERSION.search(text_of(client.stdout))
+    return {f"{app}_version": found[2]} if found is not None and found[1] == app else {}
 
 
 def all_failed(launch: Launch, reason: str) -> ParsedLaunch:

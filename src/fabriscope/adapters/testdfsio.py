@@ -14,10 +14,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from fabriscope.adapters import _running, _running_hdfs
-from fabriscope.adapters._foreign import first_tcp_port, text_of
+from fabriscope.adapters import _running_hdfs
+from fabriscope.adapters._foreign import first_tcp_port
 from fabriscope.adapters._java import java
-from fabriscope.adapters._services import MIB, TOOLS, Hdfs, all_failed, runs, what_failed
+from fabriscope.adapters._running import Asking
+from fabriscope.adapters._services import MIB, TOOLS, Hdfs, all_failed, runs, version_of, what_failed
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -31,11 +32,10 @@ FOLDER = "/fabriscope-TestDFSIO"
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
 
-_VERSION = re.compile(r"^fabriscope: hadoop version=(\S+)$", re.MULTILINE)
 _TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
 
 
-class TestDfsio:
+class TestDfsio(Asking):
     """Runs TestDFSIO's write, read and append over the layer hdfs."""
 
     name = "testdfsio"
@@ -56,17 +56,6 @@ class TestDfsio:
         )
         settings = {**hdfs.common(context), "test.build.data": FOLDER}
         return (*daemons, _client(launch, context, len(launch.entry.hosts) - 1, settings))
-
-    def look(self, launch: Launch, context: AdapterContext) -> Command | None:
-        """Return what asks whether a service that runs can be used, and changes nothing; None where it is ours."""
-        if "at" not in launch.cases[0].parameter_map:
-            return None
-        (client,) = self.commands(launch, context)
-        return _running.looking(client)
-
-    def refused(self, outcome: Outcome) -> str | None:
-        """Return why a service cannot be used, by what `look` came to; None where it can."""
-        return what_failed((), [outcome], "what asks it")
 
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the runs' numbers; a daemon that ended by itself fails the launch, whatever the client saw."""
@@ -93,8 +82,7 @@ class TestDfsio:
             for case in launch.cases
         )
         details: dict[str, object] = {"testdfsio": printed}
-        if (version := _VERSION.search(text_of(outcomes[started].stdout))) is not None:
-            details["hadoop_version"] = version[1]
+        details |= version_of("hadoop", outcomes[started])
         if not is_ours:
             details["hdfs"] = _running_hdfs.details(outcomes[0])
         return ParsedLaunch(tuple(blocks), results, details)

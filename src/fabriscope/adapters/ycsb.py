@@ -14,10 +14,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from fabriscope.adapters import _running, _running_hbase
+from fabriscope.adapters import _running_hbase
 from fabriscope.adapters._foreign import first_tcp_port, text_of
 from fabriscope.adapters._java import ON_DISK, java
-from fabriscope.adapters._services import HDFS_PORT_COUNT, TOOLS, Hdfs, all_failed, daemon, runs, what_failed
+from fabriscope.adapters._running import Asking
+from fabriscope.adapters._services import (
+    HDFS_PORT_COUNT,
+    TOOLS,
+    Hdfs,
+    all_failed,
+    daemon,
+    runs,
+    version_of,
+    what_failed,
+)
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -48,7 +58,7 @@ _ERROR = re.compile(r"^fabriscope: error (.*)$", re.MULTILINE)
 _REGIONS = re.compile(r"^fabriscope: regions table=(\S+) host=(\S+) count=(\d+)$", re.MULTILINE)
 
 
-class Ycsb:
+class Ycsb(Asking):
     """Runs YCSB's workloads over the layer hbase."""
 
     name = "ycsb"
@@ -99,17 +109,6 @@ class Ycsb:
         )
         return Command(argv, first, last_line="^fabriscope: done$")
 
-    def look(self, launch: Launch, context: AdapterContext) -> Command | None:
-        """Return what asks whether a service that runs can be used, and changes nothing; None where it is ours."""
-        if "at" not in launch.cases[0].parameter_map:
-            return None
-        (client,) = self.commands(launch, context)
-        return _running.looking(client)
-
-    def refused(self, outcome: Outcome) -> str | None:
-        """Return why a service cannot be used, by what `look` came to; None where it can."""
-        return what_failed((), [outcome], "what asks it")
-
     def parse(self, launch: Launch, outcomes: Sequence[Outcome]) -> ParsedLaunch:
         """Return the runs' numbers; a daemon that ended by itself fails the launch, whatever the client saw."""
         names = _daemons(launch)
@@ -133,7 +132,7 @@ class Ycsb:
         regions: dict[str, dict[str, int]] = {}
         for table, host, count in _REGIONS.findall(text_of(client.stdout)):
             regions.setdefault(table, {})[host] = int(count)
-        details: dict[str, object] = {"ycsb": printed, "regions": regions}
+        details: dict[str, object] = {"ycsb": printed, "regions": regions, **version_of("hbase", client)}
         details |= {} if names else {"hbase": _running_hbase.details(client)}
         return ParsedLaunch(tuple(block for block in blocks if block.case_id in good), told, details)
 

@@ -40,10 +40,10 @@ def _us() -> set[int]:
 
 
 def _names_programs(plan: Plan) -> bool:
-    """Return whether the plan chooses what is executed: an ssh, an MPI library or Hadoop by place, applications."""
+    """Return whether the plan chooses what is executed: ssh, MPI, Hadoop or HBase by their places, applications."""
     stacks, of_plan = plan.section.mpi, plan.section.applications
     of_applications = (of_plan.npb and of_plan.npb.reference) or (of_plan.hpl and of_plan.hpl.program)
-    if of_applications or plan.section.services.hdfs.home:
+    if of_applications or plan.section.services.homes:
         return True
     if plan.section.osu:
         return True

@@ -75,11 +75,15 @@ def _hdfs_folder(value: str) -> str:
     return value.rstrip("/") or "/"
 
 
-def _home(value: str) -> str:
-    """Return a folder of the hosts; raises ValueError for one that Java's search path cannot have."""
-    if not value.startswith("/") or set(value) & set(":*\0"):
-        raise ValueError(f"{shown(value)} is no whole path of a folder; write it like /opt/hadoop-3.4.1")
-    return value.rstrip("/") or "/"
+def _home(example: str) -> AfterValidator:
+    """Return the check of a folder of the hosts: a whole path, and one that Java's search path can have."""
+
+    def parse(value: str) -> str:
+        if not value.startswith("/") or set(value) & set(":*\0"):
+            raise ValueError(f"{shown(value)} is no whole path of a folder; write it like {example}")
+        return value.rstrip("/") or "/"
+
+    return AfterValidator(parse)
 
 
 def _schema(example: str) -> WithJsonSchema:
@@ -94,7 +98,8 @@ HdfsAddress = Annotated[Addresses, _by_fabric(_hdfs), _schema(_HDFS_EXAMPLE)]
 HbaseAddress = Annotated[Addresses, _by_fabric(_zookeeper), _schema(_QUORUM_EXAMPLE)]
 HdfsFolder = Annotated[str, AfterValidator(_hdfs_folder)]
 
-Home = Annotated[str, AfterValidator(_home)]
+HadoopHome = Annotated[str, _home("/opt/hadoop-3.4.1")]
+HbaseHome = Annotated[str, _home("/opt/hbase-2.5.13-hadoop3")]
 """Where a site has a program of its own."""
 
 

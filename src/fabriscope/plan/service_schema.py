@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriscope.plan.section import Section
-from fabriscope.plan.service_addresses import Addresses, HbaseAddress, HdfsAddress, HdfsFolder, Home, of_fabric
+from fabriscope.plan.service_addresses import (
+    Addresses,
+    HadoopHome,
+    HbaseAddress,
+    HbaseHome,
+    HdfsAddress,
+    HdfsFolder,
+    of_fabric,
+)
 from fabriscope.plan.values import Share, SizeBytes, Whole
 
 Parameters = tuple[tuple[str, str], ...]
@@ -41,7 +49,7 @@ class HdfsSection(Section):
     path: HdfsFolder = Field(
         "/benchmarks", description="folder of that HDFS in which a launch makes one of its own, and removes it"
     )
-    home: Home | None = Field(
+    home: HadoopHome | None = Field(
         None, description="Hadoop of the hosts' own, as HADOOP_HOME names it, instead of what `apps add hadoop` fetched"
     )
     replication: Annotated[Whole, Field(ge=1, le=512)] = Field(3, description="copies of each block, at most DataNodes")
@@ -75,6 +83,9 @@ class HbaseSection(Section):
     at: HbaseAddress = Field(
         None,
         description="ZooKeeper of an HBase that runs already (HOST,HOST:PORT:/NODE), or one for each fabric by name",
+    )
+    home: HbaseHome | None = Field(
+        None, description="HBase of the hosts' own, as HBASE_HOME names it, instead of what `apps add hbase` fetched"
     )
     replication: Annotated[Whole, Field(ge=1, le=512)] = Field(3, description="copies of each block, at most DataNodes")
     records: Annotated[Whole, Field(ge=1, le=10**9)] = Field(10_000, description="that each launch loads")
@@ -115,6 +126,12 @@ class ServicesSection(Section):
 
     hdfs: HdfsSection = Field(HdfsSection(), description="of the layer hdfs")
     hbase: HbaseSection = Field(HbaseSection(), description="of the layer hbase")
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """Return where the site's own Hadoop and HBase are, by the name of the application, of those that are used."""
+        of_app = {"hadoop": self.hdfs.home, "hbase": self.hbase.home}
+        return {name: home for name, home in of_app.items() if home is not None}
 
     def runs_already(self, layer: str) -> bool:
         """Return whether the service of a layer is one that is used as it runs."""

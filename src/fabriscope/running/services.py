@@ -43,8 +43,8 @@ def classes(plan: Plan) -> dict[str, str]:
     apps = [app for name in instruments(plan) for app in getattr(room.get(name), "java_apps", ())]
     if apps:
         java_apps.program("java")
-    home = plan.section.services.hdfs.home
-    own = {"hadoop": java_apps.classpath_of(home)} if home is not None and "hadoop" in apps else {}
+    homes = plan.section.services.homes
+    own = {app: java_apps.classpath_of(app, home) for app, home in homes.items() if app in apps}
     return {f"{app} classes": own.get(app) or java_apps.classpath(app) for app in dict.fromkeys(apps)}
 
 

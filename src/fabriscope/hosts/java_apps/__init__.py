@@ -31,6 +31,8 @@ _RECORD = "app.json"
 _JARS = "jars"
 _WEB_PAGES = ("webapps/hdfs", "webapps/datanode")
 """Folders without which NameNode and DataNode do not start; not every artifact of Hadoop has them."""
+_YCSB = ("core-*.jar", "HdrHistogram-*.jar", "jackson-*-asl-*.jar", "htrace-core4-*.jar")
+"""Its jars, and those that it needs, in what is fetched with HBase."""
 _SHARED = "shared"
 """The folder of what is ours around every one of them."""
 
@@ -135,16 +137,27 @@ def classpath(name: str) -> str:
     return _with_ours(name, f"{app.jars}/*", app.folder)
 
 
-def classpath_of(home: str) -> str:
-    """Return the same for the Hadoop that a site has in a folder of its own.
+def classpath_of(name: str, home: str) -> str:
+    """Return the same for the Hadoop or the HBase that a site has in a folder of its own; YCSB is from our cache.
 
     Raises ToolMissing, or LaunchError where others could have written what is there.
     """
-    found = installed.find(home)
+    found = installed.find(home) if name == "hadoop" else installed.find_hbase(home)
+    jars = [found.classpath, *(str(jar) for jar in _ycsb() if name == "hbase")]
     root = cache_folder()
     folders.make(str(root))
     caches.check(root, LaunchError)
-    return _with_ours("hadoop", found.classpath, root / "installed", found.digest)
+    return _with_ours(name, ":".join(jars), root / "installed", found.digest)
+
+
+def _ycsb() -> list[Path]:
+    """Return the jars of YCSB, which no HBase has, and of what it needs beside HBase's; raises ToolMissing."""
+    try:
+        folder = find("hbase").jars
+    except ToolMissing as error:
+        what = "YCSB, which no HBase has, is not on this machine"
+        raise ToolMissing(what, fix="`fabriscope apps add hbase` fetches it") from error
+    return [jar for pattern in _YCSB for jar in sorted(folder.glob(pattern))]
 
 
 def _with_ours(name: str, jars: str, folder: Path, digest_of_jars: str = "") -> str:

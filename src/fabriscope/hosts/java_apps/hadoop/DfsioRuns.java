@@ -48,48 +48,26 @@ public final class DfsioRuns {
     configuration.set("mapreduce.jobtracker.staging.root.dir", folder + "/staging");
     configuration.set("mapreduce.cluster.local.dir", folder + "/local");
     configuration.setClass("fs.hdfs.impl", TimedHdfs.class, FileSystem.class);
-    try {
-      System.out.println("fabriscope: hadoop version=" + VersionInfo.getVersion());
-      DfsioRuns runs = new DfsioRuns(configuration, new File(folder, "results"));
-      int datanodes = Integer.parseInt(words[0]);
-      if (configuration.get(RunningHdfs.PATH) == null) {
-        await(configuration, datanodes);
-        runs.measureAll(cases, Integer.parseInt(words[1]));
-      } else {
-        runs.useRunning(datanodes, cases, Integer.parseInt(words[1]));
-      }
-      System.out.println("fabriscope: done");
-      System.out.flush();
-      Runtime.getRuntime().halt(0);
-    } catch (Throwable error) {
-      System.err.println("fabriscope: " + RunningHdfs.reason(error));
-      Runtime.getRuntime().halt(1);
-    }
+    int datanodes = Integer.parseInt(words[0]);
+    int rounds = Integer.parseInt(words[1]);
+    DfsioRuns runs = new DfsioRuns(configuration, new File(folder, "results"));
+    RunningService.end(() -> runs.measure(datanodes, cases, rounds), RunningHdfs::knownReason);
   }
 
-  private void useRunning(int copies, List<String[]> cases, int rounds) throws Exception {
-    running = new RunningHdfs(configuration);
-    String only = configuration.get("fabriscope.only", "");
-    if (only.equals("remove")) {
-      running.remove();
-      return;
-    }
-    try {
-      running.look(copies);
-    } catch (Exception error) {
-      System.out.println("fabriscope: made nothing");
-      throw error;
-    }
-    if (only.equals("look")) {
-      return;
-    }
-    running.removeWhenAskedToEnd();
-    try {
-      running.make();
+  private void measure(int datanodes, List<String[]> cases, int rounds) throws Exception {
+    System.out.println("fabriscope: hadoop version=" + VersionInfo.getVersion());
+    if (configuration.get(RunningHdfs.PATH) == null) {
+      await(configuration, datanodes);
       measureAll(cases, rounds);
-    } finally {
-      running.remove();
+      return;
     }
+    running = new RunningHdfs(configuration, datanodes);
+    running.use(
+        RunningService.only(configuration::get),
+        () -> {
+          running.make();
+          measureAll(cases, rounds);
+        });
   }
 
   private void measureAll(List<String[]> cases, int rounds) throws Exception {

@@ -27,7 +27,7 @@ import org.apache.hadoop.security.AccessControlException;
  * An HDFS that is not ours: it is asked and never waited for, and it gets one folder of ours (`test.build.data`, new, in
  * `fabriscope.path`), which goes again.
  */
-final class RunningHdfs {
+final class RunningHdfs extends RunningService {
   /** Set where the HDFS is not ours: the folder in which ours is made. */
   static final String PATH = "fabriscope.path";
 
@@ -46,8 +46,11 @@ final class RunningHdfs {
   private final Configuration configuration;
   private final Path path;
   private final Path folder;
+  private final int copies;
 
-  RunningHdfs(Configuration configuration) {
+  /** `copies` of each block are asked for. */
+  RunningHdfs(Configuration configuration, int copies) {
+    this.copies = copies;
     this.configuration = configuration;
     path = new Path(configuration.get(PATH));
     folder = new Path(configuration.get("test.build.data"));
@@ -57,8 +60,8 @@ final class RunningHdfs {
     return (DistributedFileSystem) FileSystem.get(configuration);
   }
 
-  /** Ask whether it can be used with so many copies of each block, change nothing, and print what it said. */
-  void look(int copies) throws Exception {
+  @Override
+  void look() throws Exception {
     DistributedFileSystem hdfs = hdfs();
     if (hdfs.setSafeMode(SafeModeAction.SAFEMODE_GET)) {
       throw new Refused(IN_SAFE_MODE);
@@ -97,15 +100,11 @@ final class RunningHdfs {
     }
   }
 
-  /** Have the folder removed when we are asked to end; from then on nothing more is made in it. */
-  void removeWhenAskedToEnd() {
-    AskedToEnd.remove(this::remove, RunningHdfs::reason);
-  }
-
   void make() throws IOException {
     hdfs().mkdirs(folder, new FsPermission((short) 0700));
   }
 
+  @Override
   void remove() throws IOException {
     TimedHdfs.shut();
     hdfs().delete(folder, true);
@@ -149,18 +148,22 @@ final class RunningHdfs {
     return error instanceof RemoteException ? ((RemoteException) error).unwrapRemoteException() : error;
   }
 
-  /** Return what is wrong, as a sentence without the address, where it is known; else what Hadoop says. */
-  static String reason(Throwable error) {
+  @Override
+  String known(Throwable error) {
+    return knownReason(error);
+  }
+
+  static String knownReason(Throwable error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-      String known = knownReason(unwrapped(cause));
+      String known = ofCause(unwrapped(cause));
       if (known != null) {
         return known;
       }
     }
-    return error.toString().split("\n")[0];
+    return null;
   }
 
-  private static String knownReason(Throwable error) {
+  private static String ofCause(Throwable error) {
     String said = String.valueOf(error.getMessage()).split("\n")[0].replaceAll("; For more details.*", "");
     if (error instanceof Refused) {
       return said;

@@ -1,8 +1,12 @@
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.MasterNotRunningException;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
@@ -10,15 +14,23 @@ import org.apache.hadoop.hbase.TableNotDisabledException;
 import org.apache.hadoop.hbase.TableNotEnabledException;
 import org.apache.hadoop.hbase.TableNotFoundException;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ClusterConnection;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.ConnectionUtils;
+import org.apache.hadoop.hbase.client.NonceGenerator;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * An HBase that is not ours: it is asked and never waited for, and it gets tables of ours, whose names begin with
- * `fabriscope.table`, which go again.
+ * An HBase that is not ours: it gets tables of ours, whose names begin with `fabriscope.table`, which go again.
+ *
+ * Who makes a table asks the master under a number that is this table's alone (a nonce), and so does who removes it: of
+ * two calls of one number, whoever makes them, the master performs the first that it gets, and answers the other with
+ * what comes of that one. So nothing that a client has asked for when it was killed is made after its tables were
+ * removed, wherever its call was.
  */
-final class RunningHBase {
+final class RunningHBase extends RunningService {
   /** Set where the HBase is not ours: how the names of our tables begin. */
   static final String TABLE = "fabriscope.table";
 
@@ -29,11 +41,20 @@ final class RunningHBase {
 
   private final Configuration configuration;
   private final String stem;
+  private final Collection<TableName> names;
   private boolean isShut = false;
+  private int serverCount = 0;
 
-  RunningHBase(Configuration configuration) {
+  /** `names` are those of the tables that we make. */
+  RunningHBase(Configuration configuration, Collection<TableName> names) {
     this.configuration = configuration;
+    this.names = names;
     stem = configuration.get(TABLE);
+  }
+
+  /** Return how many region servers lived when we looked. */
+  int serverCount() {
+    return serverCount;
   }
 
   /** Who asks or removes does not try again for minutes; milliseconds of a call, and twice that of all its tries. */
@@ -48,8 +69,8 @@ final class RunningHBase {
     return ConnectionFactory.createConnection(once);
   }
 
-  /** Ask whether it can be used, change nothing, print what it said, and return how many region servers live. */
-  int look() throws IOException {
+  @Override
+  void look() throws IOException {
     try (Connection connection = connect(BRIEF); Admin admin = connection.getAdmin()) {
       Collection<ServerName> servers = admin.getRegionServers();
       if (servers.isEmpty()) {
@@ -61,31 +82,71 @@ final class RunningHBase {
           System.out.println("fabriscope: beside " + one);
         }
       }
-      return servers.size();
+      serverCount = servers.size();
     }
   }
 
   /** Make a table unless we were asked to end: who ends us waits for one that is being made. */
-  synchronized void make(Making table) throws IOException {
+  synchronized void make(Connection connection, TableDescriptor table, byte[][] splits) throws IOException {
     if (isShut) {
       throw new IOException("no table is made any more: we were asked to end");
     }
-    table.make();
+    try (Admin admin = numbered(connection, table.getTableName())) {
+      admin.createTable(table, splits);
+    }
   }
 
-  interface Making {
-    void make() throws IOException;
+  /** Return one whose next call to the master has the number of that table. */
+  private static Admin numbered(Connection connection, TableName name) throws IOException {
+    ClusterConnection own = (ClusterConnection) connection;
+    NonceGenerator usual = ConnectionUtils.injectNonceGeneratorForTesting(own, new TableNonce(name));
+    try {
+      return own.getAdmin();
+    } finally {
+      ConnectionUtils.injectNonceGeneratorForTesting(own, usual);
+    }
   }
 
-  /** Have the tables removed when we are asked to end. */
-  void removeWhenAskedToEnd() {
-    AskedToEnd.remove(this::remove, RunningHBase::reason);
+  /** A number that follows from the name of a table, which was drawn at random. */
+  private static final class TableNonce implements NonceGenerator {
+    private final ByteBuffer digest;
+
+    TableNonce(TableName name) {
+      try {
+        digest = ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(name.getName()));
+      } catch (NoSuchAlgorithmException error) {
+        throw new IllegalStateException(error);
+      }
+    }
+
+    @Override
+    public long getNonceGroup() {
+      return digest.getLong(0);
+    }
+
+    @Override
+    public long newNonce() {
+      return digest.getLong(Long.BYTES);
+    }
+  }
+
+  /** See to it that a table is not made from now on: return once its making has ended, and nobody's call begins it. */
+  private static void settle(Connection connection, TableName name) throws IOException {
+    try (Admin admin = numbered(connection, name)) {
+      admin.deleteTable(name);
+    } catch (DoNotRetryIOException error) {
+      // The master has answered: its making failed, or there is no such table, or there is one, which is in use.
+    }
   }
 
   /** Drop our tables, and do not give up before the master does: who was killed over that left them half way. */
+  @Override
   synchronized void remove() throws IOException, InterruptedException {
     isShut = true;
     try (Connection connection = connect(PATIENT); Admin admin = connection.getAdmin()) {
+      for (TableName one : names) {
+        settle(connection, one);
+      }
       for (List<TableName> left = own(admin); !left.isEmpty(); left = own(admin)) {
         for (TableName one : left) {
           remove(admin, one);
@@ -121,8 +182,12 @@ final class RunningHBase {
     }
   }
 
-  /** Return what is wrong, as a sentence without the address, where it is known; null where it is not. */
-  static String reason(Throwable error) {
+  @Override
+  String known(Throwable error) {
+    return knownReason(error);
+  }
+
+  static String knownReason(Throwable error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       String said = String.valueOf(cause.getMessage()).split("\n")[0];
       if (said.contains("SIMPLE authentication is not enabled") || said.contains("Kerberos")) {

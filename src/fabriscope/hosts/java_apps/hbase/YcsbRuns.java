@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
@@ -21,6 +23,7 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.htrace.core.Tracer;
 import site.ycsb.Client;
 import site.ycsb.ClientThread;
@@ -57,7 +60,7 @@ public final class YcsbRuns {
     this.common = common;
     this.folder = new File(System.getenv("FABRISCOPE_FOLDER"));
     this.running = running;
-    this.stem = running == null ? "ycsb" : configuration.get(RunningHBase.TABLE) + "-";
+    this.stem = running == null ? "ycsb" : stemOf(configuration);
   }
 
   /** Note why an operation failed: YCSB counts it and goes on. */
@@ -79,21 +82,14 @@ public final class YcsbRuns {
         configuration.set(words[place].substring(0, split), words[place].substring(split + 1));
       }
     }
-    try {
-      measure(configuration, common, words, cases);
-      System.out.println("fabriscope: done");
-      System.out.flush();
-      Runtime.getRuntime().halt(0);
-    } catch (Throwable error) {
-      System.err.println("fabriscope: " + reason(error));
-      Runtime.getRuntime().halt(1);
-    }
+    RunningService.end(() -> measure(configuration, common, words, cases), RunningHBase::knownReason);
   }
 
   private static void measure(Configuration configuration, Properties common, String[] words, List<String[]> cases)
       throws Exception {
     int regions = Integer.parseInt(words[1]);
     int rounds = Integer.parseInt(words[2]);
+    System.out.println("fabriscope: hbase version=" + VersionInfo.getVersion());
     if (configuration.get(RunningHBase.TABLE) != null) {
       useRunning(configuration, common, regions, rounds, cases);
       return;
@@ -107,28 +103,16 @@ public final class YcsbRuns {
   private static void useRunning(
       Configuration configuration, Properties common, int regions, int rounds, List<String[]> cases)
       throws Exception {
-    RunningHBase running = new RunningHBase(configuration);
-    String only = configuration.get("fabriscope.only", "");
-    if (only.equals("remove")) {
-      running.remove();
-      return;
-    }
-    int servers;
-    try {
-      servers = running.look();
-    } catch (Exception error) {
-      System.out.println("fabriscope: made nothing");
-      throw error;
-    }
-    if (only.equals("look")) {
-      return;
-    }
-    running.removeWhenAskedToEnd();
-    try {
-      new YcsbRuns(configuration, common, running).measureAll(regions * servers, rounds, cases);
-    } finally {
-      running.remove();
-    }
+    Set<TableName> names = new TreeSet<>();
+    cases.forEach(one -> names.add(tableOf(stemOf(configuration), Integer.parseInt(one[2]))));
+    RunningHBase running = new RunningHBase(configuration, names);
+    running.use(
+        RunningService.only(configuration::get),
+        () -> new YcsbRuns(configuration, common, running).measureAll(regions * running.serverCount(), rounds, cases));
+  }
+
+  private static String stemOf(Configuration configuration) {
+    return configuration.get(RunningHBase.TABLE) + "-";
   }
 
   private void measureAll(int regions, int rounds, List<String[]> cases) throws Exception {
@@ -137,7 +121,7 @@ public final class YcsbRuns {
       loads.merge(Integer.parseInt(one[2]), one, (known, other) -> other[1].equals("load") ? other : known);
     }
     for (Map.Entry<Integer, String[]> one : loads.entrySet()) {
-      make(tableOf(one.getKey()), regions);
+      make(tableOf(stem, one.getKey()), regions);
       run(one.getValue()[1].equals("load") ? one.getValue()[0] : "", 1, true, one.getValue());
     }
     for (int round = 0; round < rounds; round++) {
@@ -149,7 +133,7 @@ public final class YcsbRuns {
     }
   }
 
-  private TableName tableOf(int recordBytes) {
+  private static TableName tableOf(String stem, int recordBytes) {
     return TableName.valueOf(stem + recordBytes);
   }
 
@@ -195,7 +179,7 @@ public final class YcsbRuns {
       if (running == null) {
         admin.createTable(table, splits);
       } else {
-        running.make(() -> admin.createTable(table, splits));
+        running.make(connection, table, splits);
       }
       for (ServerName server : admin.getRegionServers()) {
         int count = (int) admin.getRegions(server).stream().filter(one -> one.getTable().equals(name)).count();
@@ -221,7 +205,7 @@ public final class YcsbRuns {
       told.remove("target");
     }
     LAST_ERROR.set(null);
-    runYcsb(told, tableOf(recordBytes), isLoad);
+    runYcsb(told, tableOf(stem, recordBytes), isLoad);
     File[] logs = folder.listFiles((ignored, name) -> name.endsWith(".hdr"));
     if (caseId.isEmpty()) {
       for (File log : logs) {
@@ -295,7 +279,6 @@ public final class YcsbRuns {
   }
 
   private static String reason(Throwable error) {
-    String known = RunningHBase.reason(error);
-    return known == null ? error.toString().split("\n")[0] : known;
+    return RunningService.reason(error, RunningHBase::knownReason);
   }
 }
