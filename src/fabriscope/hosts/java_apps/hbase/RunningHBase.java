@@ -1,10 +1,15 @@
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.MasterNotRunningException;
@@ -38,6 +43,11 @@ final class RunningHBase extends RunningService {
   private static final int BRIEF = 10_000;
   private static final int PATIENT = 60_000;
   private static final long POLL_MS = 200;
+  private static final Pattern CLOSED = Pattern.compile("address=(?:[^/\\s]*/)?([^/\\s]+):(\\d+)[^\\n]*[Cc]onnection closed");
+  /** HBase's magic number, the version of its protocol, and that we say our name without a proof of it. */
+  private static final byte[] SIMPLE_PREAMBLE = {'H', 'B', 'a', 's', 0, 80};
+  private static final int MOST_SAID = 4096;
+  private static final String UNKNOWN = "Authentication is required"; // as HBase's server says it
 
   private final Configuration configuration;
   private final String stem;
@@ -71,6 +81,14 @@ final class RunningHBase extends RunningService {
 
   @Override
   void look() throws IOException {
+    try {
+      ask();
+    } catch (IOException error) {
+      throw refusesWhoIsUnknown(error) ? new IOException(UNKNOWN, error) : error;
+    }
+  }
+
+  private void ask() throws IOException {
     try (Connection connection = connect(BRIEF); Admin admin = connection.getAdmin()) {
       Collection<ServerName> servers = admin.getRegionServers();
       if (servers.isEmpty()) {
@@ -84,6 +102,28 @@ final class RunningHBase extends RunningService {
       }
       serverCount = servers.size();
     }
+  }
+
+  /**
+   * Return whether a master that ended our connection wants to know who we are: HBase's own client drops what it says of
+   * that, so it is asked once more, by the first bytes of a connection without Kerberos.
+   */
+  private static boolean refusesWhoIsUnknown(Throwable error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      Matcher master = CLOSED.matcher(String.valueOf(cause.getMessage()));
+      if (master.find()) {
+        try (Socket socket = new Socket()) {
+          socket.setSoTimeout(BRIEF);
+          socket.connect(new InetSocketAddress(master.group(1), Integer.parseInt(master.group(2))), BRIEF);
+          socket.getOutputStream().write(SIMPLE_PREAMBLE);
+          byte[] said = socket.getInputStream().readNBytes(MOST_SAID);
+          return new String(said, StandardCharsets.ISO_8859_1).contains(UNKNOWN);
+        } catch (IOException silence) {
+          return false;
+        }
+      }
+    }
+    return false;
   }
 
   /** Make a table unless we were asked to end: who ends us waits for one that is being made. */
@@ -190,7 +230,7 @@ final class RunningHBase extends RunningService {
   static String knownReason(Throwable error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       String said = String.valueOf(cause.getMessage()).split("\n")[0];
-      if (said.contains("SIMPLE authentication is not enabled") || said.contains("Kerberos")) {
+      if (said.contains("SIMPLE authentication is not enabled") || said.equals(UNKNOWN) || said.contains("Kerberos")) {
         return "this HBase wants Kerberos, which fabriscope does not speak: " + said;
       }
       if (cause instanceof KeeperException.NoNodeException || said.contains("KeeperErrorCode = NoNode")) {
