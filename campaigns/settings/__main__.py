@@ -22,6 +22,7 @@ import sys
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def killed(chance: random.Random, folder: Path) -> dict[str, Any]:
     wait(lambda: process.poll() is not None or any(journal.folder().glob("*.json")))
     time.sleep(chance.uniform(0, 1.5))
     set_then = len([one for one, old in zip(values(), before, strict=True) if one != old])
-    strike(way, process, mark, chance)
+    strike(way, process, lambda: place.processes(mark), chance)
     process.wait(LONG_S)
     wait(lambda: not place.processes(mark))
     set_after = len([one for one, old in zip(values(), before, strict=True) if one != old])
@@ -113,14 +114,16 @@ def values() -> list[str]:
     return [Path(path).read_text().strip() for path in FILES]
 
 
-def strike(way: str, process: subprocess.Popen[bytes], mark: str, chance: random.Random) -> None:
-    """Kill what a way says, each process at its own moment."""
+def strike(
+    way: str, process: subprocess.Popen[bytes], running: Callable[[], Iterable[int]], chance: random.Random
+) -> None:
+    """Kill what a way says of what is running, each process at its own moment."""
     if way == "interrupt":
         end(process.pid, signal.SIGINT)
         return
     if way == "everything":
         end(process.pid, signal.SIGSTOP)  # no more children from here on
-    others = [pid for pid in place.processes(mark) if pid != process.pid]
+    others = [pid for pid in running() if pid != process.pid]
     chance.shuffle(others)
     if way != "fabriscope":
         for pid in others:

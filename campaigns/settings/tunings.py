@@ -99,7 +99,7 @@ def killed(built: Lab, chance: random.Random, folder: Path) -> dict[str, Any]:
     time.sleep(after_s)
     set_then = different(values(built), before)
     if process.poll() is None:
-        strike(way, process, mark, chance)
+        strike(way, process, lambda: place.processes(mark), chance)
     process.wait(LONG_S)
     wait(lambda: not place.processes(mark))
     set_after = different(values(built), before)

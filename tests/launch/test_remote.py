@@ -164,7 +164,7 @@ def hurried(text: str) -> str:
     return text.replace(f"alarm({PATIENCE_S})", "alarm(1)").replace(f"PATIENCE_S = {PATIENCE_S}", "PATIENCE_S = +1")
 
 
-PROGRAM = hurried((program(("sweep", "guard"), "guard()") + order({"argv": ["true"]})).decode())
+PROGRAM = hurried((program(("sweep", "temporary", "guard"), "guard()") + order({"argv": ["true"]})).decode())
 
 
 @pytest.mark.parametrize("size", [0, len(PROGRAM) // 2, len(PROGRAM) - 1])

@@ -7,6 +7,7 @@ Nothing is ever ended by name: only groups that we created, and processes that c
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil
@@ -18,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from fabriscope.launch import job_group
-from fabriscope.launch.on_host import sweep
+from fabriscope.launch.on_host import sweep, temporary
 from fabriscope.model import folders
 from fabriscope.model.errors import LaunchError
 
@@ -91,6 +92,12 @@ def temporary_root() -> Path:
     )
 
 
+@functools.cache
+def clear_once(root: Path) -> None:
+    """Remove the folders of launches that were killed together with their watchers; what is used stays."""
+    temporary.clear_abandoned(str(root))
+
+
 def start_watcher(script: str, *words: str) -> subprocess.Popen[bytes]:
     """Start a shell script that outlives us: it reads lines from us, and their end is ours."""
     watcher = subprocess.Popen(
@@ -134,11 +141,13 @@ class Guard:
         words = (sys.executable, _END_MARKED, sweep.__file__, self.mark, str(self.group.path) if self.group else "")
         self._watcher = start_watcher(_WATCH, "fabriscope-guard", str(self.folder), *words)
         try:
-            self.folder.mkdir(mode=0o700)  # now that the watcher knows of it: should we be killed here, it goes too
+            # Now that the watcher knows of it: should we be killed here, it goes too.
+            self._held = temporary.make_held(str(self.folder))
         except BaseException:
             self._tell("over")
             end_watcher(self._watcher)
             raise
+        clear_once(self.folder.parent)
 
     def __enter__(self) -> Self:
         return self
@@ -155,6 +164,7 @@ class Guard:
         if self.group is not None:
             self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._held)
 
     def started(self, group: int, *, is_far: bool = False) -> None:
         """Put a process group under guard; `is_far` where it stands for one on another host, under a guard there."""

@@ -21,7 +21,7 @@ from fabriscope.model.foreign import BEGIN, decode_json
 from fabriscope.model.host import Host
 
 _HERE, _ASK, _KILL = b".", b"T", b"K"
-_FILES = ("sweep", "guard")
+_FILES = ("sweep", "temporary", "guard")
 
 
 class RemoteProcess(Process):

@@ -23,6 +23,7 @@ from typing import Self
 
 from fabriscope.hosts.access.sent import PYTHON_WORDS
 from fabriscope.launch._guard import end_watcher, start_watcher, temporary_root
+from fabriscope.launch.on_host import temporary
 from fabriscope.model.errors import HostError, shown
 
 COMMAND_VARIABLE = "FABRISCOPE_SSH"
@@ -106,7 +107,8 @@ class ControlFolder:
         script = 'while read -r _; do :; done; rm -rf -- "$1"'
         self._keeper = start_watcher(script, "fabriscope-ssh", str(self.path))
         try:
-            self.path.mkdir(mode=0o700)  # now that the keeper knows of it: should we be killed here, it goes too
+            # Now that the keeper knows of it: should we be killed here, it goes too.
+            self._held = temporary.make_held(str(self.path))
         except BaseException:
             end_watcher(self._keeper)
             raise
@@ -117,6 +119,7 @@ class ControlFolder:
     def __exit__(self, *_: object) -> None:
         end_watcher(self._keeper)
         shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._held)
 
     def of(self, ssh: Ssh) -> Ssh:
         """Return the same ssh with its connections shared through this folder."""

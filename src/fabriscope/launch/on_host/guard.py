@@ -1,5 +1,5 @@
-# ruff: noqa: PTH102, PTH111, PTH118, F821
-# (The host's Python may be as old as 3.6; BEGIN and names of orders.py and sweep.py, sent before this, are used.)
+# ruff: noqa: PTH111, PTH118, PTH120, F821
+# (The host's Python may be as old as 3.6; BEGIN and names of orders, sweep and temporary, sent before this, are used.)
 # mypy: ignore-errors
 # Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
 #
@@ -58,9 +58,10 @@ def folder_name(mark):
 
 def make_folder(folder):
     try:
-        os.mkdir(folder, 0o700)
+        make_held(folder)  # until we end
     except OSError as error:
         no_folder(error)
+    clear_abandoned(os.path.dirname(folder))
 
 
 def no_folder(error):
