@@ -78,8 +78,8 @@ def main() -> None:
         bad += bool(case["problems"])
         with (output / "cases.jsonl").open("a") as stream:
             stream.write(json.dumps({"number": number, **case}) + "\n")
-        told = f"{number:4} {case['way']:12} after {case['after_s']:4.1f} s, {case['journalled']} journalled then,"
-        print(f"{told} {case['journal_left']} after, {case['launches']} launches  {case['problems']}", flush=True)
+        line = f"{number:4} {case['way']:12} after {case['after_s']:4.1f} s, {case['journalled']} journalled then,"
+        print(f"{line} {case['journal_left']} after, {case['launches']} launches  {case['problems']}", flush=True)
     raise SystemExit(1 if bad else 0)
 
 
@@ -103,7 +103,7 @@ def killed(chance: random.Random, folder: Path, temporary: Path) -> dict[str, An
     if process.poll() is None:
         hit(way, process, chance)
     process.wait(LONG_S)
-    problems = [f"process {pid}: {words(pid)}, after the kill" for pid in ended()]
+    problems = [f"process {pid}: {told(pid)}, after the kill" for pid in ended()]
     journal_left = len(entries())
     restored = subprocess.run([*words, "restore"], capture_output=True, text=True, timeout=LONG_S, check=False)
     if restored.returncode != 0:
@@ -169,7 +169,7 @@ def left(before: set[str], temporary: Path, when: str) -> list[str]:
     deadline = time.monotonic() + LONG_S / 2
     while True:
         reap()
-        found = [f"process {pid}: {words(pid)}" for pid in descendants()] + sorted(standing() - before)
+        found = [f"process {pid}: {told(pid)}" for pid in descendants()] + sorted(standing() - before)
         found += [f"folder {path.name}" for path in temporary.iterdir()]
         if not found or time.monotonic() > deadline:
             return [f"{one}, {when}" for one in found]
@@ -183,7 +183,7 @@ def reap() -> None:
             pass
 
 
-def words(pid: int) -> str:
+def told(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:160]
     return "ended"
