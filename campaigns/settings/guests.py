@@ -34,22 +34,22 @@ from fabriscope.hosts.access import journal
 
 PLAN = """
 name: guests
-hosts: g[1-2]
-guests: {g1: {}, g2: {cpu_share: 90%}}
+hosts: kg[1-2]
+guests: {kg1: {}, kg2: {cpu_share: 90%}}
 fabrics:
   roce:
     lab: gige
     rdma: soft-roce
     settings: {mtu: 1400, tx_queue: 77, tcp_sack: 0, switch_buffer: 64KiB}
-layers: [tcp, verbs]
+layers: [verbs]
 benchmarks: {ping_pong: {sizes: [64]}}
-launches: 1
-budget: 400ms
+launches: 2
+budget: 200ms
 case_timeout: 5s
 floor: false
 counters: false
 """
-LONGEST_S = (15.0, 12.0)
+LONGEST_S = (12.0, 8.0)
 """About how long a run takes to make its guests, and from its first setting on: moments are drawn from within both."""
 SHARE_ONCE_SET = 0.75
 """Of all moments, those that are counted from the first line of the journal on."""
@@ -150,7 +150,7 @@ def descendants() -> set[int]:
 
 def standing() -> set[str]:
     """Return what could be left behind, the control groups of our labs too."""
-    groups = {str(path) for path in _GROUPS.glob("**/fabriscope-lab-*") if path.is_dir()}
+    groups = {str(path) for path in _GROUPS.glob("**/fabriscope-lab-*-kg2") if path.is_dir()}
     return place.standing() | {f"control group {path}" for path in groups}
 
 

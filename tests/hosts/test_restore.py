@@ -104,12 +104,14 @@ def test_in_another_network_namespace_nothing_is_touched(setting: Path) -> None:
     assert setting.read_text() == "9000\n"
 
 
-def test_a_labs_host_is_gone_though_the_next_network_has_its_number(setting: Path) -> None:
+@pytest.mark.parametrize("kind", ["namespace", "guest"])
+@pytest.mark.parametrize("has_new_owner", [False, True])
+def test_a_labs_host_is_gone_though_the_next_one_has_its_number(kind: str, has_new_owner: bool, setting: Path) -> None:
     with subprocess.Popen(["true"]) as ended:
         ended.wait()
     entry = left_over(setting)
-    host = {**json.loads(entry.path.read_text())["host"], "kind": "namespace"}
-    host["access"] = ["nsenter", "-t", str(ended.pid), "-n", "--"]
+    host = {**json.loads(entry.path.read_text())["host"], "kind": kind}
+    host["access"] = ["nsenter", "-t", str(os.getpid() if has_new_owner else ended.pid), "-n", "--"]
     entry.path.write_text(json.dumps({**json.loads(entry.path.read_text()), "host": host}))
     assert entry.place.network == str(Path("/proc/self/ns/net").readlink())
     (result,) = restored()

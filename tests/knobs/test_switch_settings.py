@@ -18,6 +18,7 @@ from fabriscope.lab import switch_process
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model import native
 from fabriscope.model.errors import HostError
+from fabriscope.model.host import HERE
 from fabriscope.model.lab import LabSpec
 from fabriscope.model.switch_queues import SwitchQueues
 from fabriscope.model.switch_settings import SWITCH_SETTINGS, SwitchPlace
@@ -171,3 +172,19 @@ def test_what_a_crash_left_is_restored(built: lab.Lab) -> None:
 
 def test_a_bridge_has_no_switch(built: lab.Lab) -> None:
     assert switch_process.place(built.state.folder, built.keeper_words, "bridge", "bridge") is None
+
+
+def test_a_switch_that_was_killed_takes_its_settings_with_it(tmp_path: Path) -> None:
+    """Nothing is left to put back, and nothing to see to: the one that is started again has what the lab says."""
+    socket = str(tmp_path / "_switch.sock")
+    real = switch.change(SWITCH_SETTINGS["switch_buffer"], "wire", socket, "65536")
+    told = tmp_path / "told"
+    told.write_text('{"buffer":"524288"}')
+    ask = f'test ! -e "$1" || exec cat "$1"; exec {native.program(switch.PROGRAM)} --ask {socket} "get fabric=wire"'
+    words = ("sh", "-c", ask, "sh", str(told))
+    sets = ("sh", "-c", f'echo \'{{"buffer":"65536"}}\' > {told}')
+    change = replace(real, read_argv=words, set_argv=sets, restore_argv=words)
+    with changes.changed(HERE, change):
+        assert len(journal.entries()) == 1
+        told.unlink()  # from now on the real program is asked, which finds no switch
+    assert journal.entries() == []

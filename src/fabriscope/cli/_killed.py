@@ -35,12 +35,6 @@ def _labs(is_look: bool) -> list[str]:
 
 
 def _folders(verb: str) -> list[str]:
-    from fabriscope.launch._guard import temporary_root
-    from fabriscope.launch.on_host import temporary
-    from fabriscope.model.errors import LaunchError
+    from fabriscope.launch import removing
 
-    try:
-        root = temporary_root()
-    except LaunchError:
-        return []
-    return temporary.clear_abandoned(str(root), is_dry=verb != "removed")
+    return removing.abandoned_folders(is_dry=verb != "removed")

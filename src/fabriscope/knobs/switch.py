@@ -23,6 +23,8 @@ _MOST_DELAY_NS = 24 * 3600 * 10**9
 """What the switch takes (switch/src/words.cc)."""
 _LEAST_ALPHA, _MOST_ALPHA = Decimal("0.001"), 1000
 _NONE = "none"
+_ENDED = r"no switch listens at .*: (Connection refused|No such file or directory)"
+"""The switch's own words (switch/src/ask.cc): it has ended, and one that is started again has what the lab says."""
 _read_size = size(0, _MOST_BYTES)
 
 
@@ -119,4 +121,5 @@ def change(setting: SwitchSetting, fabric: str, socket: str, value: str) -> Chan
     pattern = rf'"{setting.word}":"([^"]*)"'
     sets = f"set fabric={fabric},{setting.word}="
     what = f"{setting.name} of {fabric}"
-    return Change(what, new, "", told_by, (*ask, sets + new), (*ask, sets + "{old}"), read_pattern=pattern)
+    restore = (*ask, sets + "{old}")
+    return Change(what, new, "", told_by, (*ask, sets + new), restore, read_pattern=pattern, ended_pattern=_ENDED)

@@ -1,4 +1,4 @@
-"""Removes what launches have left in services that are not ours, by what the journal says of it."""
+"""Removes what launches have left: in services that are not ours by what the journal says, and of folders here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from fabriscope.hosts.access.journal_files import brief
 from fabriscope.hosts.access.leftovers import Leftover
 from fabriscope.launch import processes
+from fabriscope.launch._guard import temporary_root
+from fabriscope.launch.on_host import temporary
 from fabriscope.model.command import Command
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, LaunchError
 
 REMOVE_LIMIT_S = 300.0
 """The time that removing may take, where nobody waits to measure."""
@@ -40,6 +42,15 @@ def removed(entries: Iterable[Leftover], *, is_dry: bool = False) -> Iterator[Re
             else:
                 removal = _removed(entry)
         yield removal
+
+
+def abandoned_folders(*, is_dry: bool = False) -> list[str]:
+    """Remove the temporary folders here of launches that were killed, and return their paths."""
+    try:
+        root = temporary_root()
+    except LaunchError:
+        return []
+    return temporary.clear_abandoned(str(root), is_dry=is_dry)
 
 
 def _removed(entry: Leftover) -> Removal:

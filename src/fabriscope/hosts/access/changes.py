@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -158,7 +159,7 @@ class Result:
     @property
     def is_void(self) -> bool:
         """Return whether something else had undone it before."""
-        return self.outcome in ("already", "rebooted", "gone")
+        return self.outcome in ("already", "rebooted", "gone", "ended")
 
     @property
     def is_problem(self) -> bool:
@@ -170,11 +171,15 @@ class Result:
         """Return what the host's end says of it."""
         outcome, old, new = answer.at("outcome").text(), brief(entry.old), brief(entry.change.new)
         told = answer.get("now") or answer.get("why")
-        more = brief(told.text()) if told else ""
+        why = told.text() if told else ""
+        more = brief(why)
+        if outcome == "failed" and entry.change.ended_pattern and re.search(entry.change.ended_pattern, why):
+            outcome = "ended"
         text = {
             "restored": f"{'would be' if is_dry else 'is'} {old} again, was {new}",
             "already": f"is {old} already",
             "gone": "undone, its host in a lab is no more",
+            "ended": "undone, the process that had it has ended",
             "rebooted": "undone by a reboot of the host since",
             "changed": f"left alone, somebody else has set it to {more} since it was changed from {old} to {new}",
             "elsewhere": "left alone, this is another network namespace than the one it was changed in",
@@ -211,13 +216,15 @@ def restored(entries: Iterable[Entry], *, is_asked: bool = False, is_dry: bool =
 def _is_gone(entry: Entry) -> bool:
     """Return whether an entry is of a lab's host whose network, with all that is set of it, the kernel has removed.
 
-    A process of ours that we cannot look at counts as one of that network, but for process 1, which no lab made;
-    those of other users do not, since a lab is one user's.
+    A guest's kernel ends with its lab. A process of ours that we cannot look at counts as one of that network, but for
+    process 1, which no lab made; those of other users do not, since a lab is one user's.
     """
-    if entry.host.kind != "namespace":
+    if entry.host.kind not in ("namespace", "guest"):
         return False
     if _has_ended(entry.host.access):  # the kernel gives the network's number to the next one
         return True
+    if entry.host.kind == "guest":  # its network has a number of its own kernel's
+        return False
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str((process / "ns" / "net").readlink()) == entry.place.network:
@@ -231,16 +238,16 @@ def _is_gone(entry: Entry) -> bool:
 
 
 def _has_ended(access: Sequence[str]) -> bool:
-    """Return whether the process is no more by which a lab is entered."""
+    """Return whether the process is no more by which a lab is entered: process 1 of processes of its own."""
     if "-t" not in access[:-1]:
         return False
+    names = Path("/proc", access[access.index("-t") + 1], "ns")
     try:
-        Path("/proc", access[access.index("-t") + 1], "ns/net").readlink()
+        return (names / "pid").readlink() == Path("/proc/self/ns/pid").readlink()  # its number is somebody else's now
     except PermissionError:
         return False
     except OSError:
         return True
-    return False
 
 
 def _owner(process: Path) -> int | None:

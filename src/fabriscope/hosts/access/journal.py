@@ -47,6 +47,8 @@ class Change:
     survives_reboot: bool = False
     read_pattern: str = ""
     """A regular expression whose group is the value in what `read_argv` prints; empty: all of it is."""
+    ended_pattern: str = ""
+    """Found in why it cannot be read: the process that had the setting has ended, and the setting with it."""
 
     @classmethod
     def of_file(cls, what: str, path: str, new: str) -> Self:
@@ -210,4 +212,5 @@ def _change(part: Foreign) -> Change:
         restore_argv=part.at("restore_argv").texts(),
         survives_reboot=part.at("survives_reboot").flag(),
         read_pattern=pattern.text() if (pattern := part.get("read_pattern")) is not None else "",
+        ended_pattern=ended.text() if (ended := part.get("ended_pattern")) is not None else "",
     )
