@@ -72,6 +72,7 @@ RUNNING = (
         "copy_rates",
         "launch_counters",
         "rdma_ports",
+        "switches",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *(

@@ -52,7 +52,7 @@ tune:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("[4KiB, 64KiB]", "[0]", "ompi_btl_tcp_eager_limit: '0' is no whole number from 1 to 2147483647"),
+        ("[4KiB, 64KiB]", "[0]", "ompi_btl_tcp_eager_limit: 0 B, which is not from 1 to 2147483647 B"),
         ("ompi_btl_tcp_links", "ompi_btl_tcp_link", "did you mean 'ompi_btl_tcp_links'?"),
         ("layers: [mpi]", "layers: [tcp]", "is a setting of an MPI library, and none is measured over far"),
         (

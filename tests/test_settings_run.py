@@ -51,7 +51,7 @@ pytestmark = pytest.mark.usefixtures("state")
     ("old", "new", "why"),
     [
         ("mtu: 600", "mtuu: 600", "there is no setting 'mtuu'"),
-        ("mtu: 600", "mtu: 60", "mtu: '60' is no whole number from 68 to 65535"),
+        ("mtu: 600", "mtu: 60", "mtu: 60 is not from 68 to 65535"),
         ("mtu: 600", "mtu: 9000", "an MTU of 9000 on a switch of the lab that carries 1500"),
         ("tcp_sack: 0", "tso: maybe", "tso: 'maybe' is neither on nor off"),
         ("tcp_sack: 0", "tso: [1]", "settings.tso: a setting has one value: a number, a word, or true or false"),
@@ -110,7 +110,7 @@ def test_plan_check_lists_what_is_set_for_a_library(tmp_path: Path) -> None:
     ("new", "why"),
     [
         ("mtuu: 600", "there is no setting 'mtuu'"),
-        ("tcp_sack: 7", "tcp_sack: '7' is no whole number from 0 to 1"),
+        ("tcp_sack: 7", "tcp_sack: 7 is not from 0 to 1"),
         ("mtu: 1400", "mtu is set for the launches of polling and for those over small"),
         ("mtu: 9000", "an MTU of 9000 on a switch of the lab that carries 1500"),
     ],

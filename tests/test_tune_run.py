@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("state")
     ("old", "new", "why"),
     [
         ("mtu: [300", "mtuu: [300", "there is no setting 'mtuu'"),
-        ("[300, 1500]", "[60]", "mtu: '60' is no whole number from 68 to 65535"),
+        ("[300, 1500]", "[60]", "mtu: 60 is not from 68 to 65535"),
         ("[300, 1500]", "[]", "mtu: nothing stands in it"),
         ("[300, 1500]", str(list(range(300, 310))), "mtu: 10 values of one setting are more than the 9"),
         ("[300, 1500]", "[1.5]", "a setting has one value: a number, a word, or true or false"),

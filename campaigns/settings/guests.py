@@ -17,6 +17,7 @@ import ctypes
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -56,6 +57,7 @@ SHARE_ONCE_SET = 0.75
 ONE = "one of them"
 _PR_SET_CHILD_SUBREAPER = 36
 _GROUPS = Path("/sys/fs/cgroup")
+_GROUP = re.compile(r"fabriscope-lab-.*-kg2")
 
 
 def main() -> None:
@@ -111,12 +113,7 @@ def killed(chance: random.Random, folder: Path, temporary: Path) -> dict[str, An
     problems += [f"the journal has {name} still" for name in entries()] + left(before, temporary, "after restore")
     launches = 0
     if (folder / "run" / "manifest.json").exists():
-        argv = [*words, "run", "--resume", str(folder / "run"), "-q"]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=2 * LONG_S, check=False)
-        if done.returncode != 0:
-            problems.append(f"resume ended with {done.returncode}: {done.stdout}{done.stderr}")
-        problems += left(before, temporary, "after resume") + unfinished(folder / "run")
-        problems += [f"the journal has {name} after resume" for name in entries()]
+        problems += resumed(folder / "run", words) + left(before, temporary, "after resume")
         launches = len(store.open_run(folder / "run").done())
     if not problems:
         shutil.rmtree(folder)
@@ -124,6 +121,14 @@ def killed(chance: random.Random, folder: Path, temporary: Path) -> dict[str, An
         "way": way, "after_s": after_s, "journalled": journalled, "journal_left": journal_left, "launches": launches,
         "problems": problems,
     }  # fmt: skip
+
+
+def resumed(run: Path, words: list[str]) -> list[str]:
+    """Let a run go on to its end; return what is wrong then."""
+    argv = [*words, "run", "--resume", str(run), "-q"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=2 * LONG_S, check=False)
+    problems = [] if done.returncode == 0 else [f"resume ended with {done.returncode}: {done.stdout}{done.stderr}"]
+    return problems + unfinished(run) + [f"the journal has {name} after resume" for name in entries()]
 
 
 def hit(way: str, process: subprocess.Popen[bytes], chance: random.Random) -> None:
@@ -150,8 +155,8 @@ def descendants() -> set[int]:
 
 def standing() -> set[str]:
     """Return what could be left behind, the control groups of our labs too."""
-    groups = {str(path) for path in _GROUPS.glob("**/fabriscope-lab-*-kg2") if path.is_dir()}
-    return place.standing() | {f"control group {path}" for path in groups}
+    names = [name for _, folders, _ in os.walk(_GROUPS) for name in folders]  # groups of others come and go
+    return place.standing() | {f"control group {name}" for name in names if _GROUP.fullmatch(name)}
 
 
 def ended() -> set[int]:

@@ -21,7 +21,9 @@ MOST_LOSS = 0.01
 """With more, TCP waits for time-outs most of the time."""
 LONG_S = 4 * 3600
 CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+ALLOWED_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 MODULES = Path("/lib/modules")
+_CONTROL = "congestion_control"
 
 
 def doubts(plan: Plan, schedule: Schedule, total_s: float) -> Iterator[str]:
@@ -41,6 +43,7 @@ def doubts(plan: Plan, schedule: Schedule, total_s: float) -> Iterator[str]:
     yield from _idle_instruments(schedule)
     yield from _empty_messages(plan)
     yield from _congestion_controls(plan)
+    yield from _set_congestion_controls(plan)
     yield from _few_launches(plan, schedule)
     yield from _no_suite(plan)
 
@@ -100,6 +103,27 @@ def _congestion_controls(plan: Plan) -> Iterator[str]:
         near = difflib.get_close_matches(name, known, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         yield f"congestion_control: this machine's kernel has no {name!r}; {meant}it has {listed(known)}"
+
+
+def _set_congestion_controls(plan: Plan) -> Iterator[str]:
+    """Yield what settings or a tuning name that hosts of the lab may not choose, or this machine has not."""
+    from fabriscope.running.real_site import is_here
+
+    if plan.guests or not (plan.uses_lab or all(map(is_here, plan.hosts))):
+        return
+    section = plan.section
+    settings = [one.settings for one in section.fabrics.values()] + [one.settings for one in section.mpi]
+    asked = [one.get(_CONTROL) for one in settings]
+    asked += section.tune.knobs.get(_CONTROL, ()) if section.tune is not None else ()
+    try:
+        known = (ALLOWED_CONGESTION_CONTROLS if plan.uses_lab else CONGESTION_CONTROLS).read_text().split()
+    except OSError:
+        return
+    for name in sorted({str(one) for one in asked if one is not None} - set(known)):
+        if plan.uses_lab:
+            yield f"{_CONTROL}: hosts of the lab may choose {listed(known)}, and not {name!r}: its launches would fail"
+        elif not any((MODULES / platform.release()).rglob(f"tcp_{name}.ko*")):
+            yield f"{_CONTROL}: this machine's kernel has no {name!r}: its launches would fail; it has {listed(known)}"
 
 
 def _few_launches(plan: Plan, schedule: Schedule) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from fabriscope.cli import _plan_switch_oddities
 from fabriscope.model.counting import counted, listed
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def oddities(plan: Plan) -> Iterator[str]:
 
     for name, switch in switches(plan).items():
         yield from _of_switch(name, switch)
+    yield from _plan_switch_oddities.oddities(plan)
     yield from _of_interfaces(plan)
     speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():

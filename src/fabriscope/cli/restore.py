@@ -33,7 +33,7 @@ def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: b
     Every change is in a journal before it is made, and normally undone on the host as soon as fabriscope ends, however
     it does. What somebody else has set meanwhile is left alone, and what a reboot undid is only crossed out. A folder
     in an HDFS or tables in an HBase that runs already stand there too, by a name drawn at random, before they are made.
-    Labs whose owner was killed go as well, and temporary folders of launches that nobody uses any more.
+    Labs of killed owners go as well, and temporary folders of launches that nobody uses any more.
     The exit code is 10 if something could not be put back or removed: it stays in the journal, and the line says why.
     """
     from fabriscope.hosts.access import changes, journal, leftovers
@@ -59,8 +59,12 @@ def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: b
         _killed.remove(is_list=is_list, is_dry=is_dry)
     for sentence in damaged:
         click.echo(f"fabriscope: {sentence}", err=True)
-    if not (found or left or damaged):
-        click.echo("nothing is changed")
+    _end("" if found or left or damaged else "nothing is changed", problem_count)
+
+
+def _end(said: str, problem_count: int) -> None:
+    if said:
+        click.echo(said)
     if problem_count:
         raise SystemExit(EXIT_PARTLY)
 

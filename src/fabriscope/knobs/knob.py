@@ -41,8 +41,10 @@ def number(least: int, most: int = 2**31 - 1) -> Reads:
 
     def read(value: Setting) -> str:
         text = str(value)
-        if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,12}", text) or not least <= int(text) <= most:
+        if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,18}", text):
             raise ValueError(f"{text!r} is no whole number from {least} to {most}")
+        if not least <= int(text) <= most:
+            raise ValueError(f"{text} is not from {least} to {most}")
         return str(int(text))
 
     return read
@@ -50,10 +52,13 @@ def number(least: int, most: int = 2**31 - 1) -> Reads:
 
 def size(least: int, most: int = 2**31 - 1) -> Reads:
     """Return the reading of a number of bytes: `64KiB` or 65536."""
-    read_number = number(least, most)
 
     def read(value: Setting) -> str:
-        return read_number(parse_size_bytes(value if isinstance(value, int) else str(value)))
+        size_bytes = parse_size_bytes(value if isinstance(value, int) else str(value))
+        if not least <= size_bytes <= most:
+            written = "" if str(value) == str(size_bytes) else f"{value} is "
+            raise ValueError(f"{written}{size_bytes} B, which is not from {least} to {most} B")
+        return str(size_bytes)
 
     return read
 

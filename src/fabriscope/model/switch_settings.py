@@ -25,6 +25,11 @@ class SwitchSetting:
     parts: int = 1
     """Of a whole: in how many of them the switch counts."""
 
+    @property
+    def unit(self) -> str:
+        """Return what stands behind a number of it as the switch says it: of rates, times and sizes."""
+        return {"a rate": " b/s", "a time": " ns"}.get(self.values, " B" if self.values.startswith("a size") else "")
+
 
 @dataclass(frozen=True)
 class SwitchPlace:

@@ -227,7 +227,8 @@ def described_one(fabric: Fabric, name: str, values: str, purpose: str) -> str:
         variables = " and ".join(setting.variables)
         return f"sets {name} to {values} by {variables} in {purpose}, as far as they are of {setting.of}{told}"
     if name in SWITCH_SETTINGS:
-        return f"sets {name} to {values} on the lab's switch for {purpose}, and puts it back"
+        unit = SWITCH_SETTINGS[name].unit if values.rpartition(" ")[2].isdecimal() else ""
+        return f"sets {name} to {values}{unit} on the lab's switch for {purpose}, and puts it back"
     knob = knobs()[name]
     hosts = ", ".join(fabric.interfaces)
     hosts = f"the machines of {hosts}, for all that runs there," if knob.scope == "machine" else hosts

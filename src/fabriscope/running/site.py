@@ -18,12 +18,10 @@ from fabriscope.model.errors import LabError, PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.host_lists import unfolded
-from fabriscope.model.lab import RDMA_DRIVERS, LabSpec, SwitchSpec
+from fabriscope.model.lab import RDMA_DRIVERS, LabSpec
 from fabriscope.model.mpi import MpiStack
-from fabriscope.model.switch_queues import SwitchQueues
 from fabriscope.model.switch_settings import SwitchPlace
 from fabriscope.plan import Plan
-from fabriscope.plan.lab_schema import LabFabricSection
 from fabriscope.plan.schema import FabricSection
 from fabriscope.registry import discover
 from fabriscope.running import (
@@ -34,8 +32,10 @@ from fabriscope.running import (
     real_site,
     services,
     settings,
+    switches,
 )
 from fabriscope.running.real_site import Notice, Parts, RealSite
+from fabriscope.running.switches import switch_spec
 
 if TYPE_CHECKING:
     from fabriscope.lab import Lab
@@ -180,12 +180,13 @@ def lab_spec(plan: Plan) -> LabSpec:
     """Return the lab that the plan asks for; raises PlanError if no lab can be so."""
     from fabriscope.lab import limits
 
-    switches = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
+    wired = {name: switch_spec(section.lab) for name, section in plan.section.fabrics.items() if section.lab}
     drivers = {name: RDMA_DRIVERS[section.rdma] for name, section in plan.section.fabrics.items() if section.rdma}
-    spec = LabSpec(plan.hosts, switches, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
+    spec = LabSpec(plan.hosts, wired, guests=plan.guests, rdma=drivers, cpu_shares=plan.cpu_shares)
     for one in limits.problems(spec):
         place = ("fabrics", one.fabric, "lab", one.key) if one.fabric else ("hosts",)
         raise PlanError(one.what, where=plan.where(*place), fix=one.fix)
+    switches.check_settings(plan)
     return spec
 
 
@@ -197,52 +198,6 @@ def _verbs(section: FabricSection) -> dict[str, Any]:
         "service_level": section.service_level,
         "traffic_class": section.traffic_class,
     }
-
-
-def switch_spec(section: LabFabricSection) -> SwitchSpec:
-    """Return the preset with the plan's changes."""
-    from fabriscope.lab.presets import PRESETS
-
-    changes: dict[str, Any] = {
-        "rate_bits_per_s": section.rate,
-        "delay_ns": section.delay,
-        "buffer_bytes": section.buffer,
-        "rx_coalesce_ns": section.rx_coalesce_time,
-        "rx_coalesce_frames": section.rx_coalesce_frames,
-        "mtu_bytes": section.mtu,
-        "on_full": section.on_full,
-        "loss_share": section.loss,
-        "drop_every": section.drop_every,
-        "reorder_share": section.reorder,
-        "reorder_delay_ns": section.reorder_delay,
-        "flap_period_ns": section.flap_period,
-        "flap_down_ns": section.flap_down,
-        "fault_seed": section.fault_seed,
-    }
-    return dataclasses.replace(
-        PRESETS[section.preset],
-        queues=_queues(section),
-        **{key: value for key, value in changes.items() if value is not None},
-    )
-
-
-def _queues(section: LabFabricSection) -> SwitchQueues:
-    """Return what the switch does by priority."""
-    asked: dict[str, Any] = {
-        "pfc": section.pfc,
-        "xoff_bytes": section.xoff,
-        "xon_bytes": section.xon,
-        "headroom_bytes": section.headroom,
-        "shared_buffer_bytes": section.shared_buffer,
-        "alpha": section.alpha,
-        "ecn_min_bytes": section.ecn_min,
-        "ecn_max_bytes": section.ecn_max,
-        "ecn_probability": section.ecn_probability,
-        "scheduler": section.scheduler,
-        "dscp": section.dscp,
-        "second_switch": section.second_switch,
-    }
-    return SwitchQueues(**{key: value for key, value in asked.items() if value is not None})
 
 
 def find_stacks(plan: Plan) -> dict[str, MpiStack]:
