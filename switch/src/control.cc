@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "switchboard.h"
+#include "words.h"
 
 namespace fabriscope::lab {
 namespace {
@@ -54,19 +55,20 @@ void Switchboard::answer(int control_descriptor) {
 
 std::string Switchboard::reply_to(const std::string& request) {
   if (request == "counters") return counters_json();
-  if (request == "queues") return queues_json();
   try {
+    if (request.rfind("series ", 0) == 0)
+      return series_json(read_number(request.substr(7), "series"));
     if (request.rfind("set ", 0) == 0) return apply(read_change(request.substr(4)));
     if (request.rfind("get ", 0) == 0) return settings_of(read_change(request.substr(4)));
   } catch (const std::invalid_argument& error) {
     return error_json(error.what());
   }
-  if (request != "reset") return error_json("known requests: counters, queues, reset, get, set");
+  if (request != "reset") return error_json("known requests: counters, series, reset, get, set");
   for (const auto& fabric : fabrics_) fabric->reset_counters(monotonic_ns());
   for (Attachment& attachment : attachments_) {
     attachment.missed_before = attachment.port->missed_frames();
   }
-  depths_.clear();
+  series_.reset(monotonic_ns());
   return R"({"reset":true})";
 }
 
@@ -159,14 +161,19 @@ void Switchboard::write_port(std::ostream& json, const Attachment& attachment) c
   json << '}';
 }
 
-std::string Switchboard::queues_json() const {
+// Of all ports since a moment. Times are the system clock's, to which launches are dated too.
+std::string Switchboard::series_json(std::int64_t since_unix_ns) {
+  sample_ports(monotonic_ns());
+  const std::int64_t offset_ns = clock_ns(CLOCK_REALTIME) - monotonic_ns();
   std::ostringstream json;
-  json << "{\"period_ns\":" << kDepthPeriodNs << ",\"samples\":[";
+  json << "{\"period_ns\":" << Series::kPeriodNs
+       << ",\"since_unix_ns\":" << series_.since_ns() + offset_ns << ",\"ports\":[";
   const char* separator = "";
-  for (const DepthSample& sample : depths_) {
-    const PortSettings& port = attachments_[sample.attachment].settings;
-    json << separator << '[' << sample.at_ns << ",\"" << port.fabric << "\",\"" << port.host
-         << "\"," << sample.queue_bytes << ']';
+  for (std::size_t index = 0; index < attachments_.size(); ++index) {
+    const PortSettings& port = attachments_[index].settings;
+    json << separator << "{\"fabric\":\"" << port.fabric << "\",\"host\":\"" << port.host << "\",";
+    series_.write(json, index, since_unix_ns - offset_ns, offset_ns);
+    json << '}';
     separator = ",";
   }
   json << "]}";

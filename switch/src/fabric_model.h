@@ -92,6 +92,8 @@ class FabricModel {
   // How often the host of `port` was stopped, and for how long in all.
   virtual std::int64_t pause_count(std::size_t port) const = 0;
   virtual std::int64_t paused_ns(std::size_t port, std::int64_t now_ns) const = 0;
+  // How many frames towards the host of `port` were marked (ECN).
+  virtual std::int64_t marked_frames(std::size_t /*port*/) const { return 0; }
   virtual bool is_down(std::size_t port, std::int64_t now_ns) const = 0;
   virtual void reset_counters(std::int64_t now_ns) = 0;
 

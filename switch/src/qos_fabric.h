@@ -55,7 +55,7 @@ class QosFabric final : public FabricModel {
   std::int64_t priority_bytes(std::size_t port, std::size_t priority) const {
     return ends_[switch_end(port)].outlet.bytes(priority);
   }
-  std::int64_t marked_frames(std::size_t port) const;
+  std::int64_t marked_frames(std::size_t port) const override;
   std::int64_t dropped_everywhere() const;
   std::int64_t priority_pause_count(std::size_t port, std::size_t priority) const {
     return ends_[card_end(port)].outlet.pause(priority).count();

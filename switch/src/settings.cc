@@ -19,8 +19,9 @@ const char* const kUsage =
                   [,switch=N]                                           (the N-th of switches in a row)
 
 Emulates Ethernet switches. A rate or buffer of 0 is unlimited. Prints "ready" once every port is open, and
-its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "queues",
-"reset", "get fabric=F" or "set fabric=F[,host=H][,on_full=drop|pause][,CABLE=N...][,FAULT=N...][,QUEUES=...]"
+its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "reset",
+"series UNIX_NS" (what happened since), "get fabric=F" or
+"set fabric=F[,host=H][,on_full=drop|pause][,CABLE=N...][,FAULT=N...][,QUEUES=...]"
 with a line of JSON. CABLE is rate, delay or buffer.
 FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1).
 QUEUES make it a switch with priorities: pfc=P/P... (those that are paused), xoff, xon, headroom, shared,

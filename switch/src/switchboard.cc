@@ -33,7 +33,6 @@ constexpr std::int64_t kBusyUplinkNs = 40'000;
 constexpr std::int64_t kFreeUplinkNs = 15'000;
 // Frames that keep us busy must not keep the control socket waiting.
 constexpr std::int64_t kServePeriodNs = 1'000'000;
-constexpr std::size_t kDepthSamples = 1U << 16;
 
 void watch(int epoll, int operation, int descriptor, std::uint64_t tag, bool is_watched) {
   epoll_event event{};
@@ -54,7 +53,8 @@ std::unique_ptr<FabricModel> make_fabric(const FabricSettings& settings, std::si
 Switchboard::Switchboard(const Settings& settings)
     : awake_ns_(settings.awake_ns),
       awake_(settings.awake_ns > 0),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      series_(settings.ports.size(), monotonic_ns()) {
   std::map<std::string, std::size_t> port_counts;
   for (const PortSettings& port : settings.ports) ++port_counts[port.fabric];
   std::map<std::string, FabricModel*> by_name;
@@ -138,16 +138,20 @@ std::int64_t Switchboard::next_event_ns() const {
   return next_ns;
 }
 
-void Switchboard::sample_depths(std::int64_t now_ns) {
-  if (now_ns < next_sample_ns_) return;
-  next_sample_ns_ = now_ns + kDepthPeriodNs;
+void Switchboard::sample_ports(std::int64_t now_ns) {
+  next_sample_ns_ = now_ns + Series::kPeriodNs;
+  has_news_ = false;
   for (std::size_t index = 0; index < attachments_.size(); ++index) {
-    Attachment& attachment = attachments_[index];
-    const std::int64_t queue_bytes =
-        attachment.fabric->take_queue_maximum(attachment.index, now_ns);
-    if (queue_bytes == 0) continue;
-    if (depths_.size() == kDepthSamples) depths_.pop_front();
-    depths_.push_back({now_ns, index, queue_bytes});
+    FabricModel& fabric = *attachments_[index].fabric;
+    const std::size_t port = attachments_[index].index;
+    const PortCounters& counters = fabric.counters(port);
+    const PortTotals totals{fabric.take_queue_maximum(port, now_ns),
+                            counters.down.wire_bytes,
+                            counters.dropped_frames,
+                            fabric.marked_frames(port),
+                            fabric.pause_count(port),
+                            fabric.paused_ns(port, now_ns)};
+    has_news_ = series_.add(now_ns, index, totals) || has_news_;  // what goes on is looked at again
   }
 }
 
@@ -188,7 +192,8 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     const std::int64_t known_ns = receive(any);
     for (const auto& fabric : fabrics_) fabric->advance(known_ns);
     for (Attachment& attachment : attachments_) any = deliver(attachment, known_ns) || any;
-    sample_depths(known_ns);
+    has_news_ = has_news_ || any;
+    if (has_news_ && known_ns >= next_sample_ns_) sample_ports(known_ns);
     if (known_ns >= serve_ns) {
       if (!serve_descriptors(control_descriptor)) return;
       serve_ns = known_ns + kServePeriodNs;
@@ -196,7 +201,8 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     const std::int64_t next_ns = next_event_ns();
     if (any || next_ns != kNever) awake_.extend(known_ns + awake_ns_, known_ns);
     if (any) continue;
-    const std::int64_t wake_ns = std::min(next_ns, choose_watched(known_ns));
+    const std::int64_t sample_ns = has_news_ ? next_sample_ns_ : kNever;
+    const std::int64_t wake_ns = std::min({next_ns, choose_watched(known_ns), sample_ns});
     sleeper.sleep_until(wake_ns == kNever ? kNever : wake_ns - kHandOverNs);
     if (next_ns == kNever) serve_ns = 0;
   }

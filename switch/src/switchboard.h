@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 
 #include <cstdint>
-#include <deque>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 #include "awake.h"
 #include "fabric_model.h"
 #include "port.h"
+#include "series.h"
 #include "settings.h"
 #include "unique_fd.h"
 
@@ -29,8 +29,6 @@ class Switchboard {
   std::string counters_json();
 
  private:
-  static constexpr std::int64_t kDepthPeriodNs = 1'000'000;
-
   struct Attachment {
     PortSettings settings;
     std::unique_ptr<Port> port;
@@ -38,11 +36,6 @@ class Switchboard {
     std::size_t index;           // of the port in its fabric
     std::int64_t missed_before;  // frames missed by the last reset
     bool is_watched;             // a frame of its host wakes us up
-  };
-  struct DepthSample {
-    std::int64_t at_ns;
-    std::size_t attachment;
-    std::int64_t queue_bytes;
   };
 
   // Takes what the hosts have sent; returns a moment by which everything sent is known, and sets
@@ -52,7 +45,7 @@ class Switchboard {
   bool serve_descriptors(int control_descriptor);
   void acknowledge(const epoll_event& event);
   std::int64_t choose_watched(std::int64_t now_ns);
-  void sample_depths(std::int64_t now_ns);
+  void sample_ports(std::int64_t now_ns);
   std::int64_t next_event_ns() const;
   void answer(int control_descriptor);
   void write_port(std::ostream& json, const Attachment& attachment) const;
@@ -60,7 +53,7 @@ class Switchboard {
   std::string reply_to(const std::string& request);
   std::string apply(const Change& change);
   std::string settings_of(const Change& named) const;
-  std::string queues_json() const;
+  std::string series_json(std::int64_t since_unix_ns);
 
   std::int64_t awake_ns_;
   Awake awake_;
@@ -69,8 +62,9 @@ class Switchboard {
   std::vector<std::unique_ptr<FabricModel>> fabrics_;
   std::vector<Attachment> attachments_;
   UniqueFd epoll_;
-  std::deque<DepthSample> depths_;
+  Series series_;
   std::int64_t next_sample_ns_ = 0;
+  bool has_news_ = false;  // something may have happened since the ports were sampled
 };
 
 }  // namespace fabriscope::lab
