@@ -11,6 +11,7 @@ from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.model.counters import RANK
 from fabriscope.model.run_data import RunData
+from fabriscope.model.switch_series import Counted
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run as runs
 
@@ -71,4 +72,4 @@ def test_a_plan_may_do_without(tmp_path: Path) -> None:
 def test_a_run_without_them_stays_readable(tmp_path: Path, name: str) -> None:
     run = made(tmp_path, PLAN.replace("placements: [inter, intra]", "counters: false"))
     assert run.counters is not None
-    assert run.counters(name) == {}
+    assert run.counters(name) == Counted({})

@@ -134,6 +134,10 @@ class Run:
         """Return the bytes of each stream of many to one in each interval of 10 ms or more."""
         return self._results.streams
 
+    def switch(self) -> pl.DataFrame:
+        """Return one row for each port of the lab's switch and 10 ms of many to one: queue, drops, marks, pauses."""
+        return self._results.switch
+
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
         return self._results.comparisons

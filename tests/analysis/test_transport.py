@@ -21,6 +21,7 @@ from fabriscope.model.counters import PROVED, REFUTED, UNDECIDED
 from fabriscope.model.fabric import RdmaPort
 from fabriscope.model.record import Details, LaunchRecord
 from fabriscope.model.run_data import RunData
+from fabriscope.model.switch_series import Counted
 from fabriscope.reports import terminal
 from fabriscope.reports.csv_tables import table_texts
 from fabriscope.reports.html_page import page_text as html_text
@@ -77,7 +78,7 @@ def watched(run: RunData, happened: Callable[[LaunchRecord], Scene]) -> RunData:
         )
         for record in run.journal
     )
-    return replace(run, journal=journal, lines=journal, counters=lambda name: known.get(name, {}))
+    return replace(run, journal=journal, lines=journal, counters=lambda name: Counted(known.get(name, {})))
 
 
 @pytest.fixture(scope="module")

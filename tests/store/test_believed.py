@@ -14,6 +14,7 @@ from fabriscope import store
 from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.record import FileDigests
+from fabriscope.model.switch_series import Counted
 from fabriscope.running import resumption
 from fabriscope.store import age, checks, seal
 from fabriscope.store.files import to_json
@@ -32,7 +33,7 @@ def run(tmp_path: Path) -> Path:
     folder = store.create(tmp_path / "run", contents(), "name: test\n")
     folder.note_idle({"n0": watch(1, 2)})
     for number in (1, 2, 3):
-        folder.append(record(number), blocks(), watches={"n0": watch(number, number + 1)})
+        folder.append(record(number), blocks(), counted=Counted({"n0": watch(number, number + 1)}))
     folder.end()
     return folder.path
 

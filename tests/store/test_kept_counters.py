@@ -14,6 +14,7 @@ from fabriscope import store
 from fabriscope.model.counters import RANK, Connection, Process, Reading, Watch
 from fabriscope.model.errors import StoreError
 from fabriscope.model.proof import Observed
+from fabriscope.model.switch_series import Counted, PortSeries, SwitchSeries
 from fabriscope.store import counters, proofs
 from fabriscope.store.checks import check_folder
 
@@ -31,7 +32,7 @@ WATCHES = {"a": WATCH, "b": replace(WATCH, host="b", readings=())}
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     path.write_bytes(counters.pack(counters.encode(WATCHES)))
-    assert counters.load(path) == WATCHES
+    assert counters.load(path) == Counted(WATCHES)
     assert counters.pack(counters.encode(WATCHES)) == path.read_bytes()
 
 
@@ -47,7 +48,7 @@ def test_fields_of_later_versions_are_left_out() -> None:
     told = json.loads(line)
     told["readings"][1]["connections"][0].append("red")
     told["mood"] = "good"
-    assert counters.decode(b"\n".join(json.dumps(one).encode() for one in (later, told))) == {"a": WATCH}
+    assert counters.decode(b"\n".join(json.dumps(one).encode() for one in (later, told))) == Counted({"a": WATCH})
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_counters_from_before_pipes_were_looked_at_are_read() -> None:
     head, line, *_ = counters.encode({"a": WATCH}).split(b"\n")
     told = json.loads(line)
     del told["readings"][1]["processes"][0]["channels"]
-    (read,) = counters.decode(b"\n".join((head, json.dumps(told).encode()))).values()
+    (read,) = counters.decode(b"\n".join((head, json.dumps(told).encode()))).watches.values()
     assert read.readings[1].processes[0].channels == ()
 
 
@@ -83,7 +84,7 @@ def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
     folder = store.create(tmp_path / "run", {}, "name: x\n")
     assert not folder.has_idle()
     folder.note_idle({"b": WATCHES["b"]})
-    folder.append({"launch_id": 1, "block": 1}, watches=WATCHES)
+    folder.append({"launch_id": 1, "block": 1}, counted=Counted(WATCHES))
     folder.append({"launch_id": 2, "block": 1})
     assert folder.has_idle()
     run = folder.read()
@@ -104,8 +105,28 @@ def test_a_proof_keeps_only_what_changed_and_is_read_back(tmp_path: Path) -> Non
     seen = Observed(("app",), "", ("a", "b"), 1, 2, 0, False, {"b": WATCHES["b"]}, WATCHES)
     proofs.write(tmp_path, seen)
     assert proofs.read(tmp_path) == seen
-    assert counters.load(tmp_path / "counters.json.gz") == WATCHES
+    assert counters.load(tmp_path / "counters.json.gz") == Counted(WATCHES)
     about = tmp_path / "observed.json"
     about.write_text(about.read_text().replace('"version": 2', '"version": 1'))
     with pytest.raises(StoreError, match="an older fabriscope wrote it"):
         proofs.read(tmp_path)
+
+
+def test_a_switch_over_time_is_kept_beside_the_hosts_and_an_older_fabriscope_refuses_it_by_its_version(
+    tmp_path: Path,
+) -> None:
+    port = PortSeries("eth", "a", (5, 7), (1, 0), (2, 0), (0, 3), (0, 0), (1, 1), (9, 9))
+    switch = SwitchSeries(10, 4, (port,))
+    folder = store.create(tmp_path / "run", {}, "name: x\n")
+    folder.append({"launch_id": 1, "block": 1}, counted=Counted(WATCHES, switch))
+    folder.append({"launch_id": 2, "block": 1}, counted=Counted({}, switch))
+    folder.append({"launch_id": 3, "block": 1}, counted=Counted(WATCHES))
+    run = folder.read()
+    assert [run.watches(record) for record in run.journal] == [WATCHES, {}, WATCHES]
+    assert [run.switch_series(record) for record in run.journal] == [switch, switch, None]
+    texts = [gzip.decompress((folder.path / str(record.counters)).read_bytes()) for record in run.journal]
+    assert [json.loads(text.split(b"\n")[0])["version"] for text in texts] == [2, 2, 1]
+    assert check_folder(folder.path).findings == ()
+    torn = texts[0].replace(b'"pauses":[1,1]', b'"pauses":[1]')
+    with pytest.raises(ValueError, match="pauses of a has 1 of 2 values"):
+        counters.decode(torn)

@@ -123,10 +123,8 @@ def take(
     starts_ns = [one.middle_ns for one in bounds]
     errors_ns = sorted((one.error_ns for one in bounds), reverse=True)
     begin_ns, receivers = min(starts_ns), case.entry.receivers
-    common: dict[str, Any] = {
-        "burst": len(readings.details),
-        "start_ns": begin_ns - min(one.started_unix_ns for one in clients),
-    }
+    origin_ns = min(one.started_unix_ns for one in clients)
+    common: dict[str, Any] = {"burst": len(readings.details), "start_ns": begin_ns - origin_ns}
     offsets_ns = [*(0 for _ in range(receivers)), *(start - begin_ns for start in starts_ns)]
     blocks = [
         SampleBlock(case.case_id, (offset,), RANK_START, rank=rank, **common) for rank, offset in enumerate(offsets_ns)
@@ -138,6 +136,7 @@ def take(
         "duration_ns": counted.duration_ns,
         "interval_ns": counted.interval_ns,
         "start_error_ns": sum(errors_ns[:2]),
+        "start_unix_ns": origin_ns,
         **({"margin_ns": counted.margin_ns} if counted.margin_ns else {}),
     }
     readings.take_blocks(case, blocks, account)

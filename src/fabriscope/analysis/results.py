@@ -30,6 +30,7 @@ from fabriscope.analysis.incast.curves import incast_curves, incast_frame
 from fabriscope.analysis.incast.destinations import destinations_frame
 from fabriscope.analysis.incast.incast_words import refused_sentence
 from fabriscope.analysis.incast.points import IncastCurve
+from fabriscope.analysis.incast.switch_windows import switch_frame
 from fabriscope.analysis.papers.paper import Paper, paper_of
 from fabriscope.analysis.papers.selections import State
 from fabriscope.analysis.proof.transport import (
@@ -216,6 +217,11 @@ class Results:
     def streams(self) -> pl.DataFrame:
         """Return the bytes of each stream of many to one and many to many in each interval, SERIES_SCHEMA."""
         return series_frame(window for windows in windows_by_launch(self.run).values() for window in windows)
+
+    @cached_property
+    def switch(self) -> pl.DataFrame:
+        """Return what the lab's switch counted in each period of 10 ms, of launches of streams, SWITCH_SCHEMA."""
+        return switch_frame(self.run)
 
     @cached_property
     def launch_tails(self) -> list[LaunchTail]:

@@ -95,7 +95,7 @@ class Lab:
         return self.ask_switch("counters")
 
     def ask_switch(self, request: str) -> dict[str, Any]:
-        """Return the switch's answer to `counters`, `queues`, `reset` or `set ...`; empty without a switch.
+        """Return the switch's answer to `counters`, `series UNIX_NS`, `reset` or `set ...`; empty without a switch.
 
         Raises LabError.
         """

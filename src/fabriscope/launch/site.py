@@ -86,5 +86,8 @@ class Site(Protocol):
     def counters(self) -> Mapping[str, object]:
         """Return what switches of ours count, by port; raises LabError."""
 
+    def switch_series(self, since_unix_ns: int, /) -> Mapping[str, object]:
+        """Return what switches of ours counted over time since then, SwitchSeries; raises LabError."""
+
     def consoles(self) -> Mapping[str, str]:
         """Return what the kernels of guests have written so far; raises LabError."""

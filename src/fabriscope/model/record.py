@@ -75,6 +75,8 @@ class GroupAccount:
     """By how much two streams' starts may be wrong together, where a program could not be told when to start."""
     margin_ns: Count | None = None
     """How long such a program sent each stream before and after what is counted of it."""
+    start_unix_ns: UnixNs | None = None
+    """What the times of its samples count from, where that is not the launch's."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class Details:
     """What reading the clock costs."""
     record_cost_ns: float | None = None
     """What recording an operation costs: that of the clock where nothing else is said."""
+    start_unix_ns: UnixNs | None = None
+    """What the times of samples count from, by the clock of rank 0's host; None where nobody said."""
     is_whole: bool = False
     """Whether our engine came to its footer."""
     exit_statuses: tuple[int | None, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from fabriscope.model.manifest import Manifest
 from fabriscope.model.record import LaunchRecord, Line
+from fabriscope.model.switch_series import Counted, SwitchSeries
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +48,7 @@ class RunData:
     lines: tuple[Line, ...] = ()
     """Every line of the journal in order, those too whose place another attempt took, and those that add launches; if
     not given, `journal`."""
-    counters: Callable[[str], Mapping[str, Watch]] | None = field(default=None, compare=False)
+    counters: Callable[[str], Counted] | None = field(default=None, compare=False)
     """Reads one of the run's files of counters, nothing where it is missing; None where nobody watched."""
 
     notes: tuple[str, ...] = ()
@@ -68,11 +69,18 @@ class RunData:
 
     def watches(self, record: LaunchRecord) -> Mapping[str, Watch]:
         """Return host to what its counters said during the launch of a record; empty where nobody watched."""
-        return self.counters(record.counters) if record.counters and self.counters is not None else {}
+        return self._counted(record.counters).watches
+
+    def switch_series(self, record: LaunchRecord) -> SwitchSeries | None:
+        """Return what the lab's switch counted over time; None where no launch of streams went over one."""
+        return self._counted(record.counters).switch
 
     def idle_watches(self) -> Mapping[str, Watch]:
         """Return host to what its counters said before the first launch; empty where nobody watched."""
-        return self.counters(IDLE_COUNTERS) if self.counters is not None else {}
+        return self._counted(IDLE_COUNTERS).watches
+
+    def _counted(self, name: str | None) -> Counted:
+        return self.counters(name) if name and self.counters is not None else Counted({})
 
     @property
     def superseded(self) -> list[LaunchRecord]:

@@ -142,7 +142,7 @@ class BlockRunner:
         """Keep what a launch measured; what the store has no column for fails the launch."""
         record, blocks, outcomes = runner.told()
         try:
-            return self._folder.append(record, blocks, outcomes, again=True, watches=runner.watches)
+            return self._folder.append(record, blocks, outcomes, again=True, counted=runner.counted)
         except FabriscopeError:
             raise
         except BaseException as error:  # what was measured has no room in the store's columns, for instance

@@ -9,10 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from fabriscope.hosts import counters
 from fabriscope.launch import processes
 from fabriscope.launch.site import Site
+from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import HostError, LabError
 from fabriscope.model.host import HERE
+from fabriscope.model.measurement import Launch
+from fabriscope.model.switch_series import SwitchSeries
+from fabriscope.store import shapes
 
 IDLE_S = 1.0
 """How long the hosts are watched before the first launch, while nothing of ours runs on them."""
@@ -45,3 +50,21 @@ def idle(site: Site, cancel: threading.Event) -> Mapping[str, Watch]:
         return watches(site, outcomes[: len(collectors)])
     except Exception:  # whatever it is, the first launch meets it too, and says so
         return {}
+
+
+def is_told_over_time(launch: Launch) -> bool:
+    """Return whether it matters when a switch was full, and not only whether."""
+    patterns = {kind_of(case.benchmark).pattern for case in launch.cases}
+    return launch.entry.fabric is not None and not patterns.isdisjoint((*OF_STREAMS, BESIDE))
+
+
+def series_of(answer: Mapping[str, object], fabric: str | None) -> SwitchSeries | None:
+    """Return what a switch told of a fabric; None where it has none of that name.
+
+    Raises ValueError for what no switch of ours says.
+    """
+    if not answer:
+        return None
+    series = shapes.decode(answer, SwitchSeries)
+    ports = tuple(port for port in series.ports if port.fabric == fabric)
+    return SwitchSeries(series.period_ns, series.since_unix_ns, ports) if ports else None

@@ -18,11 +18,11 @@ from fabriscope.launch import mpi_jobs, processes
 from fabriscope.launch.site import Site
 from fabriscope.model.case import Entry
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.counters import Watch
 from fabriscope.model.errors import FabriscopeError, HostError, LabError, ParseError, PlanError, ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.processors import NONE, Dealt
+from fabriscope.model.switch_series import Counted, SwitchSeries
 from fabriscope.model.turns import TurnPlace
 from fabriscope.running import launch_counters
 from fabriscope.running.binding import Binding
@@ -30,8 +30,8 @@ from fabriscope.running.casualties import Casualties
 from fabriscope.running.settings import Standing
 
 SETTLE_NS = 60 * 10**9
-"""Grace beyond twice the expected time and one case's time-out before a launch is ended: to start on a busy machine takes
-what the engine's watchdog leaves to opening, and it speaks first."""
+"""Grace beyond twice the expected time and one case's time-out before a launch is ended. To start on a busy machine
+takes what the engine's watchdog leaves to opening, and it speaks first."""
 MAX_ATTEMPTS = 4
 """How often a launch is started again without the case that hung."""
 MAX_HANGS = 2
@@ -69,8 +69,8 @@ class LaunchRunner:
         self._cancel = cancel
         self._blocks: list[SampleBlock] = []
         self.outcomes: list[Outcome] = []
-        self.watches: dict[str, Watch] = {}
-        """What the counters of its hosts said in the last attempt; empty where the plan wants none."""
+        self.counted = Counted({})
+        """What its hosts, where the plan wants that, and the lab's switch counted in the last attempt."""
         self._started_unix_ns = self._elapsed_ns = 0
         self._details: dict[str, Any] = {"alone_because": alone_because} if alone_because else {}
         self._details |= {"turn_group": turn.group} if turn else {}
@@ -114,7 +114,18 @@ class LaunchRunner:
 
     def told(self) -> tuple[dict[str, Any], list[SampleBlock], list[Outcome]]:
         """Return the journal's record, the samples, and the raw outcomes of what was measured."""
+        if launch_counters.is_told_over_time(self._launch):
+            self.counted = Counted(self.counted.watches, self._over_time())
         return self._record(), self._blocks, self.outcomes
+
+    def _over_time(self) -> SwitchSeries | None:
+        """Return what the lab's switch counted while the launch ran."""
+        answer = self._of_site(lambda: self._site.switch_series(self._started_unix_ns))
+        try:
+            return launch_counters.series_of(answer, self._launch.entry.fabric)
+        except ValueError as error:
+            self._mishaps.append(self._unforeseen(error))
+            return None
 
     def _measure(self, placed: Launch, expected_ns: int) -> list[str]:
         """Run the launch on the hosts that it was given, until every case has its result; return those that hung."""
@@ -174,7 +185,7 @@ class LaunchRunner:
         )
         watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
         self.outcomes += outcomes
-        self.watches = launch_counters.watches(self._site, watched)
+        self.counted = Counted(launch_counters.watches(self._site, watched))
         return outcomes
 
     def _unforeseen(self, error: BaseException) -> str:

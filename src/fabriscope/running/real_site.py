@@ -89,6 +89,10 @@ class RealSite(Parts):
         """Return nothing: no switch is ours."""
         return {}
 
+    def switch_series(self, _: int, /) -> Mapping[str, object]:
+        """Return nothing: no switch is ours."""
+        return {}
+
     def consoles(self) -> Mapping[str, str]:
         """Return nothing: no kernel is ours."""
         return {}

@@ -75,6 +75,10 @@ class LabSite(Parts):
         """Return the switches' counters for each port."""
         return self.lab.counters()
 
+    def switch_series(self, since_unix_ns: int, /) -> Mapping[str, object]:
+        """Return what the switch counted over time since then, SwitchSeries; nothing where no fabric is shaped."""
+        return self.lab.ask_switch(f"series {since_unix_ns}")
+
     def consoles(self) -> Mapping[str, str]:
         """Return what each guest's kernel has written so far."""
         return self.lab.consoles()

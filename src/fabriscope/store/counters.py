@@ -1,4 +1,7 @@
-"""What the counters of a launch's hosts said, as a file: JSON, gzipped; a reading holds what changed since the last."""
+"""What the counters of a launch's hosts said, as a file: JSON, gzipped; a reading holds what changed since the last.
+
+What the lab's switch counted over time is its last line, and makes it a file of version 2.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from pathlib import Path
 
 from fabriscope.model.counters import CHANNEL, Connection, Reading, Watch
 from fabriscope.model.errors import StoreError
+from fabriscope.model.switch_series import Counted, SwitchSeries
 from fabriscope.store import inside, shapes
 from fabriscope.store.files import to_json
 
 FORMAT = "fabriscope-counters"
-VERSION = 1
+VERSION = 2
+_SWITCH = "switch"
 _FIELDS = tuple(field.name for field in dataclasses.fields(Connection))
 Changed = Mapping[str, object]
 """Names of counters, or of what has some, to what they say; null for what is no longer there."""
@@ -52,23 +57,25 @@ class Host:
     readings: tuple[Changes, ...]
 
 
-def encode(watches: Mapping[str, Watch]) -> bytes:
-    """Return the text of a file; a host a line."""
-    head = {"format": FORMAT, "version": VERSION, "connection_fields": _FIELDS}
-    return b"\n".join([to_json(head), *(to_json(_watch(watch)) for watch in watches.values()), b""])
+def encode(watches: Mapping[str, Watch], switch: SwitchSeries | None = None) -> bytes:
+    """Return the text of a file: a host a line, and the switch."""
+    head = {"format": FORMAT, "version": 1 if switch is None else VERSION, "connection_fields": _FIELDS}
+    of_switch = [] if switch is None else [to_json({_SWITCH: switch})]
+    return b"\n".join([to_json(head), *(to_json(_watch(watch)) for watch in watches.values()), *of_switch, b""])
 
 
-def decode(text: bytes) -> dict[str, Watch]:
-    """Return host to its watch; raises ValueError, KeyError or TypeError for what `encode` did not write."""
+def decode(text: bytes) -> Counted:
+    """Return what a file says; raises ValueError, KeyError or TypeError for what `encode` did not write."""
     first, *lines = [inside.parse_object(line) for line in text.split(b"\n") if line]
     head = shapes.decode(first, Head)
     if head.format != FORMAT or head.version > VERSION:
         raise ValueError(f"it is {head.format} {head.version}, and we know {FORMAT} {VERSION}")
+    of_switch = [shapes.decode(lines.pop()[_SWITCH], SwitchSeries)] if lines and _SWITCH in lines[-1] else []
     watches = [_watch_of(line, head.connection_fields) for line in lines]
     found = {watch.host: watch for watch in watches}
     if len(found) < len(watches):
         raise ValueError("a host stands in it twice")
-    return found
+    return Counted(found, *of_switch)
 
 
 def pack(text: bytes) -> bytes:
@@ -76,8 +83,8 @@ def pack(text: bytes) -> bytes:
     return gzip.compress(text, mtime=0)
 
 
-def load(path: Path) -> dict[str, Watch]:
-    """Return host to its watch as a file has them; raises StoreError."""
+def load(path: Path) -> Counted:
+    """Return what a file says; raises StoreError."""
     try:
         return decode(inside.unpack(inside.read_bytes(path.parent, path.name)))
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:

@@ -89,7 +89,7 @@ def read(folder: Path) -> Observed:
         age = "a newer" if version > VERSION else "an older"
         raise StoreError(f"{age} fabriscope wrote it", where=str(folder), fix="use that one")
     fabrics, was_asked, said = (about.get(name) for name in ("fabrics", "was_asked", "said"))
-    watches = {name: counters.load(folder / file) for name, file in _HELD_APART.items()}
+    watches = {name: counters.load(folder / file).watches for name, file in _HELD_APART.items()}
     return Observed(
         argv=about.at("argv").texts(),
         expected=about.at("expected").text(),

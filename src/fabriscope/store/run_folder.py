@@ -22,6 +22,7 @@ from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import FileDigests, LaunchRecord, Line, Numbered, launch_name
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
+from fabriscope.model.switch_series import Counted
 from fabriscope.model.tuning import Trials
 from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal, shapes
 from fabriscope.store.files import (
@@ -217,7 +218,7 @@ class RunFolder:
         raw: Sequence[Outcome] = (),
         *,
         again: bool = False,
-        watches: Mapping[str, Watch] | None = None,
+        counted: Counted | None = None,
     ) -> LaunchRecord:
         """Store one launch: what every process said, its samples, its hosts' counters, then its line of the journal.
 
@@ -241,7 +242,7 @@ class RunFolder:
             try:
                 files = write_raw(self.path, name, raw)
                 line |= self._write_samples(name, samples.frame_of(launch_id, block, blocks), files)
-                line |= self._write_counters(name, watches or {}, files)
+                line |= self._write_counters(name, counted or Counted({}), files)
                 stored = self._append_line(line, files, sealed_files)
             except OSError as error:
                 raise cannot_write(self.path, error) from error
@@ -287,15 +288,13 @@ class RunFolder:
         files[path] = FileDigests(seal.sha256(content), marks.mark_rows(frame))
         return {"samples": path}
 
-    def _write_counters(
-        self, name: str, watches: Mapping[str, Watch], files: dict[str, FileDigests]
-    ) -> dict[str, str | None]:
+    def _write_counters(self, name: str, counted: Counted, files: dict[str, FileDigests]) -> dict[str, str | None]:
         """Write what the hosts counted, and before that while they were idle; return the names for the journal."""
         names: dict[str, str | None] = {"counters": None}
-        of_launch = ("counters", f"{COUNTERS_NAME}/{name}.json.gz", watches)
-        for field, path, those in (of_launch, ("idle_counters", IDLE_COUNTERS, self._idle)):
-            if those:
-                text = counters.encode(those)
+        of_launch = ("counters", f"{COUNTERS_NAME}/{name}.json.gz", counted)
+        for field, path, those in (of_launch, ("idle_counters", IDLE_COUNTERS, Counted(self._idle))):
+            if those.watches or those.switch is not None:
+                text = counters.encode(those.watches, those.switch)
                 packed = counters.pack(text)
                 (self.path / COUNTERS_NAME).mkdir(exist_ok=True)
                 write_whole(self.path / path, packed)
@@ -348,13 +347,13 @@ class RunFolder:
         notes += [*sound.notes, *([idle_note] if idle_note else [])]
         frame = samples.scan([self.path / record.samples for record in sound.counting if record.samples])
         whole = additions.merged(self._planned, sound.lines)
-        watches = functools.partial(self._watches, has_idle=not idle_note)
-        return RunData(str(self.path), whole, sound.counting, frame, sound.lines, watches, tuple(notes))
+        counted = functools.partial(self._counted, has_idle=not idle_note)
+        return RunData(str(self.path), whole, sound.counting, frame, sound.lines, counted, tuple(notes))
 
-    def _watches(self, name: str, *, has_idle: bool) -> dict[str, Watch]:
+    def _counted(self, name: str, *, has_idle: bool) -> Counted:
         path = inside.path_of(self.path, name)
         is_left_out = name == IDLE_COUNTERS and not has_idle
-        return counters.load(path) if path.exists() and not is_left_out else {}
+        return counters.load(path) if path.exists() and not is_left_out else Counted({})
 
     def _append_line(
         self, line: Mapping[str, object], files: Mapping[str, FileDigests], sealed_files: Mapping[str, object]

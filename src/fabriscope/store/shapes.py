@@ -15,7 +15,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fabriscope.model.foreign import shown
-from fabriscope.model.limits import Amount, Count, Items, Within
+from fabriscope.model.limits import Amount, Count, Items, UnixNs, Within
 from fabriscope.model.processors import Dealt, said_of
 from fabriscope.model.profile import Profile
 from fabriscope.model.record import Details, GroupAccount, Pool, ReadFrom
@@ -242,6 +242,7 @@ def _details(value: object) -> Details:
         clock_name=str(clock["name"]) if "name" in clock else None,
         clock_cost_ns=cost,
         record_cost_ns=_number(header["record_cost_ns"]) if "record_cost_ns" in header else cost,
+        start_unix_ns=_part(header, "start_unix_ns", _MOMENT),
         is_whole=footer.get("status") == "ok",
         exit_statuses=tuple(statuses) if isinstance(statuses, list) else (),
         groups=_part(value, "groups", _GROUPS) or {} if groups else {},
@@ -262,6 +263,7 @@ def _details(value: object) -> Details:
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
 _BOUND, _PROFILES, _WHY = Dealt | None, Mapping[str, Profile], Mapping[str, str]
 _TURNS, _REASON, _READ_FROM, _POOL = TurnsTaken | None, str | None, ReadFrom | None, Pool | None
+_MOMENT = UnixNs | None
 
 
 def _part(value: Mapping[str, object], name: str, shape: object) -> Any:

@@ -14,6 +14,7 @@ from fabriscope.analysis.incast.destinations import destinations_of
 from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
 from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
+from fabriscope.analysis.incast.switch_windows import counts_by_case, evidence_of
 from fabriscope.analysis.values.estimates import Centre, Estimate
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.model.benchmark_kind import OF_STREAMS
@@ -65,13 +66,18 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> l
     windows: dict[str, list[StreamWindow]] = defaultdict(list)
     for (_, case_id), of_launch in windows_by_launch(run).items():
         windows[case_id] += of_launch
-    evidence = run.once(evidence_by_entry)
+    of_entries, of_windows = run.once(evidence_by_entry), run.once(counts_by_case)
     curves = []
     for (curve, size), rows in cases.items():
         points = tuple(
             replace(
-                _point(row, of_cases[row.case_id], windows[row.case_id], evidence.get(row.entry_id, Evidence())),
-                destinations=destinations_of(run, run.manifest.cases[row.case_id].entry, windows[row.case_id], method),
+                _point(
+                    row,
+                    of_cases[row.case_id],
+                    windows[row.case_id],
+                    evidence_of(of_windows.get(row.case_id), of_entries.get(row.entry_id, Evidence())),
+                ),
+                destinations=destinations_of(run, run.manifest.cases[row.case_id], windows[row.case_id], method),
             )
             for row in sorted(rows, key=lambda row: row.rank_count)
         )

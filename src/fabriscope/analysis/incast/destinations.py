@@ -11,10 +11,11 @@ import polars as pl
 
 from fabriscope.analysis.incast.evidence import drops_by_receiver
 from fabriscope.analysis.incast.points import Destination, IncastCurve
+from fabriscope.analysis.incast.switch_windows import counts_by_case
 from fabriscope.analysis.numbers.medians import median_with_interval
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow
-from fabriscope.model.case import Entry
+from fabriscope.model.case import Case
 from fabriscope.model.run_data import RunData
 
 DESTINATION_SCHEMA = {
@@ -35,16 +36,15 @@ DESTINATION_SCHEMA = {
 }
 
 
-def destinations_of(
-    run: RunData, entry: Entry, windows: Sequence[StreamWindow], method: str
-) -> tuple[Destination, ...]:
+def destinations_of(run: RunData, case: Case, windows: Sequence[StreamWindow], method: str) -> tuple[Destination, ...]:
     """Return what came to each host that receives, in the order of their ranks; nothing where there is but one.
 
     `windows` are those of all launches of a case. Those whose streams overlapped too little count for nothing.
     """
+    entry = case.entry
     if entry.receivers == 1:
         return ()
-    drops = run.once(drops_by_receiver)
+    drops, of_windows = run.once(drops_by_receiver), run.once(counts_by_case).get(case.case_id)
     stream_count = (len(entry.hosts) - entry.receivers) // entry.receivers
     found = []
     for rank, host in enumerate(entry.hosts[: entry.receivers]):
@@ -55,7 +55,7 @@ def destinations_of(
                 if window.is_comparable:
                     of_launches[metric_id][window.launch_id].append(window.metric(metric_id, rank))
         aggregates, slowest, fairness = ([median(of) for of in one.values()] for one in of_launches.values())
-        dropped = drops.get((entry.entry_id, host))
+        dropped = of_windows.dropped_by_host[host] if of_windows else drops.get((entry.entry_id, host))
         found.append(
             Destination(
                 host, stream_count, _centre(aggregates, method), median(slowest) if slowest else None,

@@ -57,6 +57,16 @@ class StreamWindow:
     """By how much two starts may be wrong together, of programs that cannot be told when to start."""
     margin_ns: int = 0
     """How long each stream was also sent before and after what is counted of it."""
+    origin_unix_ns: int | None = None
+    """What the launch's clock counts from; None where nobody said."""
+
+    @property
+    def span_unix_ns(self) -> tuple[int, int] | None:
+        """Return from the first sender's start to the last one's end; None where the clock's origin is not known."""
+        if self.origin_unix_ns is None:
+            return None
+        begin_ns = self.origin_unix_ns + self.first_start_ns
+        return begin_ns, begin_ns + self.duration_ns + self.skew_ns
 
     @property
     def overlap(self) -> float:
@@ -144,6 +154,9 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
             parts.series[rank] = tuple(int(value) for value in values)
         else:
             parts.starts_ns[rank] = int(values[0])
+    origins = {
+        record.launch_id: record.details.start_unix_ns for record in run.journal if not record.details.hung_case_ids
+    }
     windows: dict[tuple[int, str], list[StreamWindow]] = defaultdict(list)
     for (launch_id, block, case_id, burst), parts in sorted(found.items()):
         account = accounts.get((launch_id, case_id))
@@ -151,7 +164,10 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
         error_ns, margin_ns = int(account.start_error_ns or 0), int(account.margin_ns or 0)
-        windows[launch_id, case_id].append(replace(window, start_error_ns=error_ns, margin_ns=margin_ns))
+        origin_ns = account.start_unix_ns or origins.get(launch_id)
+        windows[launch_id, case_id].append(
+            replace(window, start_error_ns=error_ns, margin_ns=margin_ns, origin_unix_ns=origin_ns)
+        )
     return dict(windows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, Destination, IncastCurve, IncastPoint
+from fabriscope.analysis.incast.switch_windows import WindowPorts, ports_in
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.analysis.words import UNKNOWN, bytes_text, interval_text, time_text, value_text
@@ -28,7 +29,8 @@ from fabriscope.reports.section import (
 _NOTE = (
     "The aggregate is what had arrived of all streams while every sender sent, over that time; streams that overlapped "
     "by less than 90 % have none. Fairness is Jain’s index. It has fallen where it stays below nine tenths of what "
-    "fewer senders had. What was dropped, paused and sent again is of all message sizes and launches of a number of "
+    "fewer senders had. What the lab’s switch dropped, paused and marked is that of the windows themselves, to 10 ms. "
+    "What was sent again, and what a real host’s card counts, is of all message sizes and launches of a number of "
     "streams together: TCP tells bytes, an RDMA port how often it began to send again."
 )
 _MOST_MAPS = 4
@@ -146,18 +148,35 @@ def _refused(point: IncastPoint) -> str:
 
 
 def _maps(results: Results, curves: Sequence[IncastCurve]) -> list[Block]:
-    """Return a picture of the most streams of the first curves."""
+    """Return a picture of the most streams of the first curves: one of each fabric and program, then the others."""
     windows: dict[str, StreamWindow] = {}
     for (_, case_id), of_launch in windows_by_launch(results.run).items():
         windows.setdefault(case_id, of_launch[0])
     parts: list[list[Block]] = []
-    for curve in curves[:_MOST_MAPS]:
+    later = {id(curve): sum(one.curve == curve.curve for one in curves[:place]) for place, curve in enumerate(curves)}
+    for curve in sorted(curves, key=lambda curve: later[id(curve)])[:_MOST_MAPS]:
         point = curve.points[-1]
         window = windows.get(point.case_id)
         if window is not None and point.stream_count > 1:
+            ports = ports_in(results.run, window)
             what = f"{curve.name}, {point.stream_count} streams, {time_text(window.interval_ns)} a cell or more"
-            parts.append([Picture(f"{what}: a row for each stream, darker for more bytes", stream_map(window))])
+            what += f": a row for each stream, darker for more bytes{_under(ports, window) if ports else ''}"
+            parts.append([Picture(what, stream_map(window, ports))])
     return [Grid(parts)] if parts else []
+
+
+def _under(ports: WindowPorts, window: StreamWindow) -> str:
+    """Return what the rows of the switch are, and the most of each."""
+    count = len(next(iter(window.series.values())))
+    fullest = max(ports.queue_bytes(count, window.interval_ns), default=0)
+    paused_ns = sum(ports.paused_ns(count, window.interval_ns))
+    share = paused_ns / (count * window.interval_ns * len(ports.senders))
+    where = "queue to the receiver" if len(ports.receivers) == 1 else "queues to the receivers"
+    return (
+        f"; under them the {where} (at most {bytes_text(fullest)}), where frames were dropped "
+        f"({ports.total(ports.receivers, 'dropped_frames')}), and for how long senders were paused ({share:.0%} of "
+        "their time)"
+    )
 
 
 SECTION = Sections("incast", 55, _build)

@@ -1,0 +1,158 @@
+"""What the lab's switch counted in the windows of streams, and not before, between and after them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from fabriscope.analysis.incast.evidence import Evidence
+from fabriscope.analysis.values.streams import StreamWindow, windows_by_launch
+from fabriscope.model.benchmark_kind import BESIDE
+from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.case import Entry
+from fabriscope.model.run_data import RunData
+from fabriscope.model.switch_series import Counter, PortSeries, SwitchSeries
+
+SWITCH_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    "launch_id": pl.Int32,
+    "fabric": pl.String,
+    "host": pl.String,
+    "at_unix_ns": pl.Int64,
+    "queue_bytes": pl.Int64,
+    "wire_bytes": pl.Int64,
+    "dropped_frames": pl.Int64,
+    "marked_frames": pl.Int64,
+    "pauses": pl.Int64,
+    "paused_ns": pl.Int64,
+}
+
+
+@dataclass(frozen=True)
+class SwitchCounts:
+    """What was counted in all windows of a case."""
+
+    dropped_by_host: Mapping[str, int]
+    """By each host that receives: frames lost on their way there."""
+    marked_frames: int
+    pauses: int
+    """Of the hosts that send."""
+
+
+@dataclass(frozen=True)
+class WindowPorts:
+    """The switch's ports while one window of streams was sent."""
+
+    window: StreamWindow
+    entry: Entry
+    ports: Mapping[str, PortSeries]
+    """By host."""
+    period_ns: int
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """Return the hosts that receive, each once."""
+        return tuple(dict.fromkeys(self.entry.hosts[: self.entry.receivers]))
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Return the hosts that send, each once."""
+        return tuple(dict.fromkeys(self.entry.hosts[self.entry.receivers :]))
+
+    def total(self, hosts: Iterable[str], counter: Counter) -> int:
+        """Return the sum of what was counted in the periods that end in the window, or one period after it."""
+        begin_ns, end_ns = self.window.span_unix_ns or (0, 0)
+        return sum(sum(self.ports[host].within(counter, begin_ns, end_ns + self.period_ns)) for host in hosts)
+
+    def queue_bytes(self, count: int, interval_ns: int) -> list[int]:
+        """Return the most that waited for a host that receives, in each of the window's first intervals."""
+        return self._by_interval(self.receivers, "queue_bytes", count, interval_ns, max)
+
+    def dropped_frames(self, count: int, interval_ns: int) -> list[int]:
+        """Return how many frames were lost on their way to them."""
+        return self._by_interval(self.receivers, "dropped_frames", count, interval_ns, sum)
+
+    def paused_ns(self, count: int, interval_ns: int) -> list[int]:
+        """Return for how long the hosts that send were stopped, together."""
+        return self._by_interval(self.senders, "paused_ns", count, interval_ns, sum)
+
+    def _by_interval(
+        self, hosts: Iterable[str], counter: Counter, count: int, interval_ns: int, fold: Callable[[list[int]], int]
+    ) -> list[int]:
+        """Return a value an interval; a period counts to that in which it ends."""
+        begin_ns, found = (self.window.span_unix_ns or (0, 0))[0], [[0] for _ in range(count)]
+        for host in hosts:
+            port = self.ports[host]
+            for at_ns, value in zip(port.at_unix_ns, port.column(counter), strict=True):
+                place = (at_ns - 1 - begin_ns) // interval_ns
+                if 0 <= place < count:
+                    found[place].append(value)
+        return [fold(values) for values in found]
+
+
+def ports_in(run: RunData, window: StreamWindow) -> WindowPorts | None:
+    """Return what the switch's ports counted while a window was sent; None where it did not tell of all of it."""
+    series = run.once(_series).get(window.launch_id)
+    span, entry = window.span_unix_ns, run.manifest.cases[window.case_id].entry
+    if series is None or span is None or span[0] < series.since_unix_ns:
+        return None
+    ports = series.of(entry.fabric or "")
+    return WindowPorts(window, entry, ports, series.period_ns) if set(entry.hosts) <= set(ports) else None
+
+
+def _series(run: RunData) -> dict[int, SwitchSeries]:
+    found = {record.launch_id: run.switch_series(record) for record in run.journal}
+    return {launch_id: series for launch_id, series in found.items() if series is not None}
+
+
+def counts_by_case(run: RunData) -> dict[str, SwitchCounts]:
+    """Return what the switch counted in the windows of each case; not of cases of which a window was not covered.
+
+    A period counts to the window in which it ends, or one period after it: so what happened less than a period before a
+    window began may be taken for its own, and nothing that happened in it is lost.
+    """
+    parts: dict[str, list[SwitchCounts | None]] = defaultdict(list)
+    for (_, case_id), windows in windows_by_launch(run).items():
+        if kind_of(run.manifest.cases[case_id].benchmark).pattern != BESIDE:
+            parts[case_id] += [_counts(ports_in(run, window)) for window in windows]
+    return {case_id: _sum([one for one in some if one]) for case_id, some in parts.items() if all(some)}
+
+
+def evidence_of(counts: SwitchCounts | None, of_entry: Evidence) -> Evidence:
+    """Return what is known of a case: by the switch of its windows, by the hosts of all that its entry launched."""
+    if counts is None:
+        return of_entry
+    told = {**vars(of_entry), "dropped_frames": sum(counts.dropped_by_host.values()), "pauses": counts.pauses}
+    return Evidence(**{**told, "marked_frames": counts.marked_frames})
+
+
+def _counts(seen: WindowPorts | None) -> SwitchCounts | None:
+    if seen is None:
+        return None
+    dropped = {host: seen.total([host], "dropped_frames") for host in seen.receivers}
+    return SwitchCounts(dropped, seen.total(seen.receivers, "marked_frames"), seen.total(seen.senders, "pauses"))
+
+
+def _sum(parts: Sequence[SwitchCounts]) -> SwitchCounts:
+    hosts = dict.fromkeys(host for part in parts for host in part.dropped_by_host)
+    dropped = {host: sum(part.dropped_by_host.get(host, 0) for part in parts) for host in hosts}
+    return SwitchCounts(dropped, sum(part.marked_frames for part in parts), sum(part.pauses for part in parts))
+
+
+def switch_frame(run: RunData) -> pl.DataFrame:
+    """Return one row for each port and period in which something happened there, SWITCH_SCHEMA.
+
+    Of launches of streams over a fabric of the lab; `at_unix_ns` is the period's end.
+    """
+    rows = [
+        (launch_id, port.fabric, port.host, *values)
+        for launch_id, series in run.once(_series).items()
+        for port in series.ports
+        for values in zip(
+            port.at_unix_ns, port.queue_bytes, port.wire_bytes, port.dropped_frames, port.marked_frames, port.pauses,
+            port.paused_ns, strict=True,
+        )
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SWITCH_SCHEMA, orient="row")

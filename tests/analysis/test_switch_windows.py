@@ -1,0 +1,60 @@
+"""What the lab's switch counted in windows of streams, against sums by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.analysis.test_incast import MS, window
+
+from fabriscope.analysis.incast.evidence import Evidence
+from fabriscope.analysis.incast.switch_windows import SwitchCounts, WindowPorts, evidence_of
+from fabriscope.model.case import Entry
+from fabriscope.model.switch_series import PortSeries
+
+ORIGIN_NS = 1_700_000_000_000_000_000
+BEGIN_NS = ORIGIN_NS + 1000
+"""Of the window, which takes 40 ms."""
+
+
+def port(host: str, *periods: tuple[int, int, int, int]) -> PortSeries:
+    """Return a port of which each period has an end (ms after the window's begin), queue, drops and pauses (and ms)."""
+    ends, queues, drops, pauses = zip(*periods, strict=True) if periods else ((), (), (), ())
+    at_ns = tuple(BEGIN_NS + end * MS for end in ends)
+    nothing = (0,) * len(ends)
+    return PortSeries("eth", host, at_ns, queues, nothing, drops, nothing, pauses, tuple(one * MS for one in pauses))
+
+
+@pytest.fixture
+def seen() -> WindowPorts:
+    ports = (
+        port("to", (-5, 900, 100, 0), (5, 800, 1, 0), (15, 1000, 2, 0), (16, 700, 4, 0), (45, 0, 8, 0), (55, 0, 64, 0)),
+        port("a", (0, 0, 0, 50), (25, 0, 0, 3), (35, 0, 0, 4)),
+        port("b", (26, 0, 0, 5)),
+    )
+    two = replace(window({1: (1, 1, 1, 1), 2: (1, 1, 1, 1)}), origin_unix_ns=ORIGIN_NS)
+    entry = Entry("tcp", "eth", "inter", ("to", "a", "a", "b"))
+    return WindowPorts(two, entry, {one.host: one for one in ports}, 10 * MS)
+
+
+def test_what_came_before_and_long_after_the_window_is_not_its_own(seen: WindowPorts) -> None:
+    assert seen.total(seen.receivers, "dropped_frames") == 1 + 2 + 4 + 8
+    assert seen.senders == ("a", "b")
+    assert seen.total(seen.senders, "pauses") == 3 + 4 + 5
+
+
+def test_intervals_have_the_fullest_queue_and_sums_of_the_rest(seen: WindowPorts) -> None:
+    assert seen.queue_bytes(4, 10 * MS) == [800, 1000, 0, 0]
+    assert seen.dropped_frames(4, 10 * MS) == [1, 6, 0, 0]
+    assert seen.paused_ns(4, 10 * MS) == [0, 0, 8 * MS, 4 * MS]
+
+
+def test_a_case_has_its_own_counts_and_the_rest_of_its_launches() -> None:
+    of_entry = Evidence(50, 60, 70, 800, 9, 10, 11)
+    assert evidence_of(None, of_entry) is of_entry
+    assert evidence_of(SwitchCounts({"a": 2, "b": 3}, 4, 6), of_entry) == Evidence(5, 6, 4, 800, 9, 10, 11)
+
+
+def test_a_port_without_a_value_for_each_period_is_refused() -> None:
+    with pytest.raises(ValueError, match="pauses of to has 0 of 1 values"):
+        PortSeries("eth", "to", (1,), (1,), (1,), (1,), (1,), (), (1,))
