@@ -120,9 +120,9 @@ class LaunchRunner:
 
     def _over_time(self) -> SwitchSeries | None:
         """Return what the lab's switch counted while the launch ran."""
-        answer = self._of_site(lambda: self._site.switch_series(self._started_unix_ns))
+        told = self._of_site(lambda: self._site.switch_series(self._started_unix_ns))
         try:
-            return launch_counters.series_of(answer, self._launch.entry.fabric)
+            return launch_counters.series_of(told, self._launch.entry.fabric)
         except ValueError as error:
             self._mishaps.append(self._unforeseen(error))
             return None

@@ -261,9 +261,8 @@ def _details(value: object) -> Details:
 
 
 _HUNG, _GROUPS, _SENT, _COUNT = tuple[str, ...], Mapping[str, GroupAccount], Mapping[str, Count], Count | None
-_BOUND, _PROFILES, _WHY = Dealt | None, Mapping[str, Profile], Mapping[str, str]
+_BOUND, _PROFILES, _WHY, _MOMENT = Dealt | None, Mapping[str, Profile], Mapping[str, str], UnixNs | None
 _TURNS, _REASON, _READ_FROM, _POOL = TurnsTaken | None, str | None, ReadFrom | None, Pool | None
-_MOMENT = UnixNs | None
 
 
 def _part(value: Mapping[str, object], name: str, shape: object) -> Any:
