@@ -20,7 +20,7 @@ from typing import Literal
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown, whole
-from fabriscope.readers import _marks, _rows
+from fabriscope.readers import _marks, _prefixed, _rows
 from fabriscope.readers._rows import Among
 from fabriscope.readers._streams import streams
 from fabriscope.readers.terms import UNSTATED, Terms, printed_unit, unstated
@@ -293,8 +293,7 @@ class Reader:
             draft.text, draft.numbers, draft.line = part.text, part.numbers, 0
             try:
                 self.fill(draft)
-                told = [problem.line for problem in draft.problems]
-                for problem in _rows.check(part.text, part.numbers, draft.tables[before:], told, self.among):
+                for problem in _prefixed.strays(part, draft, before, self.among, Draft, self.fill):
                     draft.problem(*problem)
             except ParseError as error:
                 draft.problem(error.what, "refused")

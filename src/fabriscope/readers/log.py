@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from fabriscope.model import plain_files
 from fabriscope.model.errors import ParseError
-from fabriscope.readers.base import Document, Reader
+from fabriscope.readers import _quoted
+from fabriscope.readers.base import Document, Problem, Reader
 from fabriscope.readers.work import Work
 
 MOST_BYTES = 16 << 20
@@ -73,6 +74,10 @@ def documents(text: str, readers: Mapping[str, Reader], name: str, program: str 
     if not text.strip():
         raise ParseError("it is empty", where=name)
     names = [program] if program else [one for one in sorted(readers) if readers[one].recognises(text)]
+    quoted = {} if program else {one: at for one, at in _quoted.programs(text, readers).items() if one not in names}
+    if quoted and not names:
+        what = f"what {' and '.join(quoted)} printed stands in strings of JSON here"
+        raise ParseError(what, where=f"{name}, line {min(quoted.values())}", fix=_quoted.FIX)
     if not names:
         known = ", ".join(f"{one} ({readers[one].reads})" for one in sorted(readers))
         raise ParseError("no known program wrote this", where=name, fix=f"known: {known}")
@@ -81,4 +86,10 @@ def documents(text: str, readers: Mapping[str, Reader], name: str, program: str 
     telling = [document for document in read if document.rows() or document.problems]
     if not telling:
         raise ParseError(f"no result of {' or '.join(names)} stands in this", where=name)
-    return telling
+    return [*telling, *(_unread(one, line) for one, line in quoted.items())]
+
+
+def _unread(program: str, line: int) -> Document:
+    """Return that nothing was read of what a program printed."""
+    what = f"what {program} printed stands in a string of JSON, and is not read: {_quoted.FIX}"
+    return Document(program, None, (), (), (Problem(line, what, "cut"),))
