@@ -192,7 +192,7 @@ def test_sizes_in_between_are_left_and_those_that_lack_have_failed() -> None:
     (_, good), (status, why) = reasons(asked, LATENCY)
     assert (good, status) == (None, "failed")
     assert why is not None
-    assert why.startswith("no row of this size: osu_latency ended with exit status 0")
+    assert why.startswith("osu_latency ended well and printed no row of this size: it said ")
 
 
 def test_rows_before_a_time_limit_count_and_those_before_a_crash_do_not() -> None:

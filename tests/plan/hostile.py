@@ -149,7 +149,7 @@ LABS: list[Row] = [
     _whole("a host of a lab called localhost", HEAD.replace("node[1-2]", "a,localhost") + TAIL, 2, "something else"),
     _whole("a fabric of a lab with a blank", (HEAD + TAIL).replace("{g:", "{a b:"), 3, "fabric's name in a lab"),
     _whole("a fabric with a Cyrillic letter", (HEAD + TAIL).replace("{g:", "{g\u0456ge:"), 3, "in one alphabet"),
-    _whole("a fabric with a blank of no width", (HEAD + TAIL).replace("{g:", "{gi\u200bge:"), 3, "look like others"),
+    _whole("a fabric with a blank of no width", (HEAD + TAIL).replace("{g:", "{gi\u200bge:"), 3, "U+200B"),
     _whole(
         "a line rate of an emulated fabric", (HEAD + TAIL).replace("lab: gige", "lab: gige, line_rate: 1Gb/s"), 3,
         "line_rate is of a real interface",
@@ -205,7 +205,7 @@ HOSTS: list[Row] = [
     _hosts("a line", '"a\\nb"', "no host's name"),
     _hosts("a name of 300 characters", "h" * 300, "no host's name"),
     _hosts("no host", '""', "the host list is empty"),
-    _hosts("nothing", "", "no host list"),
+    _hosts("nothing", "", "nothing stands behind it"),
     _hosts("a truth", "true", "no host list"),
     _hosts("a list in a list", "[a, [b]]", "no host list"),
     _hosts("a mapping", "{a: b}", "no host list"),
@@ -278,7 +278,7 @@ SWEEPS: list[Row] = [
     _sweep("sizes below nothing", "ping_pong: {sizes: [-1]}", "negative"),
     _sweep("a size of a fraction", "ping_pong: {sizes: 1.5}", "not"),
     _sweep("a size that is a list", "ping_pong: {sizes: [[64]]}", "is not a size"),
-    _sweep("sizes that are nothing", "ping_pong: {sizes: }", "is not a sweep"),
+    _sweep("sizes that are nothing", "ping_pong: {sizes: }", "nothing stands behind it"),
     _sweep("a perturbation beyond the size", "ping_pong: {sizes: {from: 1, to: 1GiB, perturbation: 1GiB}}", "1MiB"),
     _sweep("sizes with a list as their end", "ping_pong: {sizes: {from: [1], to: 2}}", "is not a size"),
     _sweep(

@@ -144,15 +144,13 @@ def test_queues_of_verbs_are_swept_over_verbs_only(tmp_path: Path) -> None:
 
 
 def test_a_provider_of_libfabric_is_measured_where_it_works(tmp_path: Path) -> None:
-    text = GOOD.replace("layers: [tcp, mpi, shm]", "layers: [tcp, libfabric-tcp, libfabric-shm, libfabric-efa]")
+    text = GOOD.replace("layers: [tcp, mpi, shm]", "layers: [tcp, libfabric-tcp, libfabric-shm]")
     text = text.replace("mpi: [mpich]\n", "intra_fabrics: [a]\n")
     plan = _load(text, tmp_path)
     entries = [entry.entry_id for entry in expand(plan, planned_fabrics(plan)).entries]
     assert sorted(name for name in entries if "libfabric" in name) == [
-        "a.libfabric-efa.inter",
         "a.libfabric-tcp.inter",
         "a.libfabric-tcp.intra",
-        "b.libfabric-efa.inter",
         "b.libfabric-tcp.inter",
         "libfabric-shm.intra",
     ]

@@ -214,6 +214,14 @@ def ending(outcome: Outcome | None, program: str, started: Sequence[Outcome] = (
     return f"{program} {how}, saying {' | '.join(lines[-_STDERR_LINES_KEPT:]) if lines else 'nothing'}"
 
 
+def no_row(outcome: Outcome | None, program: str, started: Sequence[Outcome] = ()) -> str:
+    """Return why a size has no row: of a program that ended well, that it printed none; of others how they ended."""
+    how = ending(outcome, program, started)
+    if outcome is None or outcome.timed_out or outcome.exit_status != 0:
+        return how if outcome is None else f"{how}, before a row of this size"
+    return f"{program} ended well and printed no row of this size: it said {how.partition(', saying ')[2]}"
+
+
 def cases_of(launch: Launch, benchmark: str) -> dict[int, Case]:
     """Return the launch's cases of a benchmark by their message size."""
     return {case.message_size_bytes: case for case in launch.cases if case.benchmark == benchmark}

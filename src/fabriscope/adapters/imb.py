@@ -27,8 +27,8 @@ from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     check_time,
-    ending,
     library_path,
+    no_row,
     parameters_problem,
     text_of,
 )
@@ -97,7 +97,7 @@ class ImbAdapter:
                 _read(outcome, program, [case for others, cases in jobs if others == words for case in cases], readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in group if case.case_id not in reached]
-            readings.fail(missing, f"no row of this size: {ending(outcome, program, outcomes)}")
+            readings.fail(missing, no_row(outcome, program, outcomes))
         return readings.parsed("IMB said nothing of this case")
 
 

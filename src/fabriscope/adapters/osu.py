@@ -26,9 +26,9 @@ from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
     asked_of,
-    ending,
     has_crashed,
     library_path,
+    no_row,
     parameters_problem,
     text_of,
 )
@@ -101,8 +101,7 @@ class OsuAdapter:
                 _read(outcome, job, [case for case in job.cases if case.case_id not in wrong], readings)
             reached = {case_id for case_id, _ in readings.values}
             missing = [case for case in job.cases if case.case_id not in reached]
-            how = ending(outcome, job.test.program, outcomes)
-            readings.fail(missing, f"no row of this size: {how}" if outcome is not None else how)
+            readings.fail(missing, no_row(outcome, job.test.program, outcomes))
         return readings.parsed("OSU said nothing of this case")
 
 

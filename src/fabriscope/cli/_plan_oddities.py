@@ -24,7 +24,8 @@ def oddities(plan: Plan) -> Iterator[str]:
     for name, switch in switches(plan).items():
         yield from _of_switch(name, switch)
     yield from _plan_switch_oddities.oddities(plan)
-    yield from _of_interfaces(plan)
+    yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
+    yield from (*_of_comparisons(plan), *_of_sweeps(plan))
     speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():
         if fabric.service_level and not speaks_verbs:
@@ -52,3 +53,64 @@ def _of_interfaces(plan: Plan) -> Iterator[str]:
     for names in alike.values():
         if len(names) > 1:
             yield f"nothing differs between {listed(names)}: the same network is compared with itself"
+
+
+def _of_hosts(plan: Plan) -> Iterator[str]:
+    """Yield words for the hosts of a batch job that stand among hosts' names, and so name a host."""
+    from fabriscope.plan.load import ALLOCATION
+
+    for name in ALLOCATION if len(plan.hosts) > 1 else ():
+        if name in plan.hosts and not plan.wants_allocation:
+            yield f"hosts: {name} is a host's name here; the hosts of a batch job are meant where it stands alone"
+
+
+def _of_processors(plan: Plan) -> Iterator[str]:
+    """Yield processors that two ranks of a machine are to share."""
+    from fabriscope.model.processors import numbers
+
+    wishes: list[tuple[str, object]] = [("bind", plan.section.bind)]
+    wishes += [(f"{name}: bind", one.bind) for name, one in plan.section.fabrics.items()]
+    wishes += [(f"{one.name}: bind", one.bind) for one in plan.section.mpi]
+    for where, wish in wishes:
+        lists = [set(numbers(str(one))) for one in wish] if isinstance(wish, tuple) else []
+        pairs = [(at, other) for at in range(len(lists)) for other in range(at) if lists[at] & lists[other]]
+        if pairs:
+            second, first = pairs[0]
+            both = min(lists[first] & lists[second])
+            yield f"{where}: ranks {first + 1} and {second + 1} of a machine share the processor {both}"
+
+
+def _of_nothing(plan: Plan) -> Iterator[str]:
+    """Yield keys of a switch behind which nothing stands: they are as the preset has them."""
+    for name, fabric in plan.section.fabrics.items():
+        lab = fabric.lab
+        if lab is not None and (empty := sorted(key for key in lab.model_fields_set if getattr(lab, key) is None)):
+            yield f"{name}: nothing stands behind {listed(empty)}: as in the preset {lab.preset}"
+
+
+def _of_comparisons(plan: Plan) -> Iterator[str]:
+    """Yield kinds of comparison that are to be decided, and of which the plan has one thing alone."""
+    section = plan.section
+    counts = {
+        "fabric": len(section.fabrics),
+        "layer": len(section.layers),
+        "mpi": len(section.mpi),
+        "placement": len(section.placements),
+        "instrument": len(section.instruments),
+    }
+    for kind in section.compare if section.tune is None and not section.intervene else ():
+        if counts.get(kind, 2) < 2:
+            yield f"compare: the plan has one {kind}, so that there is nothing to compare it with"
+
+
+def _of_sweeps(plan: Plan) -> Iterator[str]:
+    """Yield sweeps whose perturbation is beyond their own sizes."""
+    from fabriscope.model.units import parse_size_bytes
+
+    said = plan.document.data.get("benchmarks", {}) if plan.document is not None else {}
+    for name in plan.section.benchmarks:
+        sizes = (said.get(name) or {}).get("sizes")
+        if isinstance(sizes, dict) and "perturbation" in sizes:
+            last, around = (parse_size_bytes(sizes[key]) for key in ("to", "perturbation"))
+            if around >= last > 1:
+                yield f"{name}: a perturbation of {around} B is not less than the last size, {last} B; 3 is usual"

@@ -57,6 +57,8 @@ class Layer:
     """Whether its fabric must speak verbs."""
     reaches_itself: bool = False
     """Whether ranks of one host can go to the host's own address on a fabric."""
+    card: str = ""
+    """The network card that alone it can use; empty for any."""
     takes_address: bool = True
     """Whether the engine tells it the host's address on the fabric."""
     takes_rdma_port: bool = True
@@ -96,13 +98,13 @@ LIBFABRIC = "libfabric"
 def _libfabric(
     provider: str, *, placements: tuple[str, ...] = (INTER,), carrier: Carrier = Carrier.CARD,
     headers: Headers = Headers.UNKNOWN, needs_rdma: bool = False, reaches_itself: bool = False,
-    takes_address: bool = True,
+    takes_address: bool = True, card: str = "",
 ) -> Layer:  # fmt: skip
     """Return the layer of one of libfabric's providers (`fi_info -l`): each is another way for the bytes."""
     return Layer(
         f"{LIBFABRIC}-{provider}", f"{LIBFABRIC} ({provider})", LIBFABRIC, provider, placements=placements,
         carrier=carrier, headers=headers, needs_rdma=needs_rdma, reaches_itself=reaches_itself,
-        takes_address=takes_address, takes_rdma_port=False,
+        takes_address=takes_address, takes_rdma_port=False, card=card,
     )  # fmt: skip
 
 
@@ -133,9 +135,9 @@ LAYERS = {
         ),
         _libfabric("shm", placements=(INTRA,), carrier=Carrier.MEMORY, takes_address=False),
         _libfabric("verbs", headers=Headers.RDMA, needs_rdma=True),
-        _libfabric("efa"),
-        _libfabric("cxi"),  # Slingshot's
-        _libfabric("opx"),  # Omni-Path's
+        _libfabric("efa", card="Amazon's Elastic Fabric Adapter"),
+        _libfabric("cxi", card="HPE's Slingshot"),
+        _libfabric("opx", card="Omni-Path"),
         Layer(
             "hdfs", "HDFS", "hdfs", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
             takes_rdma_port=False, instrument="testdfsio", start_ns=30_000_000_000,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriscope.model.benchmark_kind import BenchmarkKind
-from fabriscope.model.benchmarks import choices_of, kind_of
+from fabriscope.model.benchmarks import choices_of, key_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.errors import shown
 from fabriscope.model.layers import layer_of
@@ -115,8 +115,9 @@ def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator
 def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:
     for parameter in section.parameters():
         if parameter not in kind.parameters:
-            known = f"{kind.name} takes {', '.join(kind.parameters)}" if kind.parameters else f"{kind.name} takes none"
-            yield ("benchmarks", kind.name, parameter), f"{kind.name} takes no {parameter}", f"remove it: {known}"
+            key, known = key_of(parameter), ", ".join(map(key_of, kind.parameters)) or "none"
+            what, fix = f"{kind.name} takes no {key}", f"remove it: {kind.name} takes {known}"
+            yield ("benchmarks", kind.name, key), what, fix
         for value in section.parameters()[parameter]:
             if parameter == "buffers" and value not in choices_of(parameter, kind.name):
                 what = f"{kind.name} cannot send what it has received: its messages go one way, or both ways at once"

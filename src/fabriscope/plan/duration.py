@@ -43,6 +43,9 @@ CASE_NS = 4_000_000
 """What a case takes of the first round at least: its payload's check, a probe and a burst."""
 BESIDE_NS = 300_000_000
 """About what a case of a victim takes of a round: a probe and a burst, each with an incast under way and ended."""
+DELAYS_TO_START, MPI_DELAYS_TO_START, DELAYS_OF_CASE = 4, 24, 10
+"""How often a link's delay passes until two ranks are connected, and in the first round of a case: with a delay of 1 s
+one case took 14.3 s over TCP, four took 44.4 s; over Open MPI one took 37.4 s, three took 62.7 s."""
 STREAM_END_MS = 100
 """About what is still on its way when the streams of many to one end."""
 _OPERATIONS_PER_ROUND = 2
@@ -62,7 +65,15 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
         of_runs = (_application_ns(case, fabrics) for case in launch.cases)
         return start_ns(entry.layer, len(entry.hosts)) * len(launch.cases) + sum(of_runs)
     slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
+    delays = MPI_DELAYS_TO_START if entry.layer == "mpi" else DELAYS_TO_START
+    slow_start_ns += delays * _delay_ns(launch, fabrics)
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
+
+
+def _delay_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
+    """Return the delay of a link of the lab from host to host; 0 where it is not known."""
+    fabric = fabrics[launch.entry.fabric] if launch.entry.fabric else None
+    return int(fabric.settings.get("delay_ns", "0")) if fabric is not None else 0
 
 
 def _service_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
@@ -125,7 +136,7 @@ def start_ns(layer: str, rank_count: int) -> int:
 
 def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long one round over all cases takes: its bursts, or what the wire needs where that is known."""
-    bursts_ns = CASE_NS * len(launch.cases)
+    bursts_ns = (CASE_NS + DELAYS_OF_CASE * _delay_ns(launch, fabrics)) * len(launch.cases)
     bursts_ns += sum(map(_sending_ns, launch.cases))
     rate = fabrics[launch.entry.fabric].line_rate_bits_per_s if launch.entry.fabric else None
     if not rate:

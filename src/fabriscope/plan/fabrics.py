@@ -14,6 +14,7 @@ from fabriscope.plan.schema import FabricSection, PlanSection
 LEAST_FRAME_BITS = 84 * 8
 """On a wire: padding, preamble, check sequence and gap included (docs/lab.md)."""
 
+_KINDS = {"lab": "gige", "interface": "eth0"}
 _SUCH = {"delay": "200us", "rx_coalesce_time": "80us", "rate": "1Gb/s"}
 
 
@@ -31,6 +32,11 @@ def contradictions(plan: PlanSection, hosts: tuple[str, ...], faults: frozenset[
 
 
 def _of_kind(name: str, fabric: FabricSection, in_lab: list[str]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    empty = [key for key in ("lab", "interface") if key in fabric.model_fields_set and getattr(fabric, key) is None]
+    for key in empty:
+        yield (key,), f"fabric {name!r}: nothing stands behind {key}", f"write for example `{key}: {_KINDS[key]}`"
+    if empty:
+        return
     if fabric.lab is not None and fabric.interface is not None:
         fix = "keep lab for an emulated switch, interface for a real one"
         yield (), f"fabric {name!r} has both lab and interface", fix

@@ -28,6 +28,7 @@ from fabriscope.plan import (
     streams,
     suites,
     tuning,
+    unused,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.mistakes import nearest
@@ -245,11 +246,10 @@ def _contradictions(
     for index, name in enumerate(names):
         if name in names[:index]:
             yield ("mpi", index), f"the MPI library {name!r} is named twice", "remove one, or give them different names"
-    yield from _unknown_fabrics(plan)
-    yield from ranks.contradictions(plan, hosts)
+    yield from (*_unknown_fabrics(plan), *ranks.contradictions(plan, hosts))
     yield from streams.contradictions(plan, hosts)
     yield from benchmark_contradictions(plan)
-    yield from services.contradictions(plan, hosts)
+    yield from (*services.contradictions(plan, hosts), *unused.contradictions(plan))
     yield from (*applications.contradictions(plan), *suites.contradictions(plan))
 
 

@@ -81,6 +81,8 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if isinstance(context.get("error"), values.NotPossible):
         choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
         return f"{key}: {shown(context['error'].value)} is not possible", f"choose {', '.join(choices)}"
+    if kind == "value_error" and item["input"] is None:
+        return f"{key}: nothing stands behind it", "write a value, or remove the key"
     if kind == "value_error":
         return f"{key}: {context['error']}", None
     if kind == "literal_error":
@@ -100,7 +102,9 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
             fix = f"write [{item['input']}]"
         return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
     if kind in _BOUNDS:
-        return f"{key}: {_BOUNDS[kind]} {next(iter(context.values()))} is expected, not {_written(item['input'])}", None
+        bound = next(iter(context.values()))
+        least = f"{bound:g}" if isinstance(bound, float) else bound
+        return f"{key}: {_BOUNDS[kind]} {least} is expected, not {_written(item['input'])}", None
     message = str(item["msg"])
     return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
 

@@ -37,8 +37,10 @@ def _matching(pattern: str, what: str) -> Callable[[str], str]:
 def _unmistakable(name: str) -> str:
     """Return a name that looks like no other: no invisible or compatibility characters, no mixed alphabets."""
     text = name.replace("µ", "u")
+    if (hidden := next((one for one in text if not one.isprintable()), None)) is not None:
+        raise ValueError(f"{name!a} has the character U+{ord(hidden):04X}, which nobody sees -- remove it")
     alphabets = {unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha()}
-    if not text.isprintable() or unicodedata.normalize("NFKC", text) != text or len(alphabets & _ALIKE) > 1:
+    if unicodedata.normalize("NFKC", text) != text or len(alphabets & _ALIKE) > 1:
         raise ValueError(f"{name!a} has letters that look like others -- write them all in one alphabet")
     return name
 

@@ -27,6 +27,7 @@ MAX_KEY_CHARACTERS = 200
 _REMEDIES = (
     ("\\t", "indent with spaces, not with tabs"),
     ("mapping values", "put text with a colon in quotes, and check the indentation"),
+    ("found undefined alias", "an alias (*name) stands for what &name marked before it: put text with * in quotes"),
     ("found another document", "keep one plan in the file, and remove the line `---` before the other"),
     ("cannot start any token", "put text that begins with this character in quotes"),
     ("expected ',' or", "close the bracket, or put text that has brackets in quotes, such as 'node[1-4]'"),

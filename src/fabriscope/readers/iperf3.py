@@ -90,8 +90,8 @@ def intervals(text: str) -> list[Interval]:
 def _fill(draft: Draft) -> None:
     if draft.text.lstrip()[:1] != "{" and _marks.has(draft.text, _TEXT, _TEXT_MARKS):
         _iperf3_text.fill(draft)
-        if report := re.search(r'^ {0,40}"sum_received"', draft.text, re.MULTILINE):
-            line = draft.place(draft.text.count("\n", 0, report.start()) + 1)
+        if behind := re.search(r'^ {0,40}"sum_received"', draft.text, re.MULTILINE):
+            line = draft.place(draft.text.count("\n", 0, behind.start()) + 1)
             draft.problem("a report of JSON stands behind iperf3's text, and is not read: split them", "cut", line)
         return
     value = json_report(draft, "iperf3")

@@ -37,6 +37,17 @@ _PROGRAMS: Mapping[str, tuple[tuple[str, ...], str]] = {
 _RULE = re.compile(r"^-{20,}\s*$", re.MULTILINE)
 
 
+def installed(plan: Plan, index: int) -> MpiStack:
+    """Return the plan's MPI library with that number; raises ToolMissing, with its line, where it is not here."""
+    from fabriscope.hosts import mpi
+
+    wanted = plan.section.mpi[index]
+    try:
+        return mpi.find(wanted.library or wanted.name, wanted.path)
+    except ToolMissing as error:
+        raise ToolMissing(error.what, where=error.where or plan.where("mpi", index), fix=error.fix) from error
+
+
 @dataclass(frozen=True)
 class Told:
     """What a library makes of one setting."""

@@ -209,11 +209,9 @@ def find_stacks(plan: Plan) -> dict[str, MpiStack]:
 
     Raises ToolMissing for one that is not there, and PlanError for a setting that counts in no launch of theirs.
     """
-    from fabriscope.hosts import mpi
-
     found = {}
-    for wanted in plan.section.mpi:
-        stack = mpi.find(wanted.library or wanted.name, wanted.path)
+    for index, wanted in enumerate(plan.section.mpi):
+        stack = library_settings.installed(plan, index)
         env, knobs = {**stack.env, **wanted.env}, settings.values_of(wanted)
         found[wanted.name] = dataclasses.replace(
             stack, name=wanted.name, env=env, bind=wanted.bind, over=wanted.over, knobs=knobs
