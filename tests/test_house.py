@@ -56,6 +56,7 @@ RUNNING = (
         "library_settings",
         "settings",
         "evaluation",
+        "same_launches",
         "binding",
         "effort",
         "sharing",

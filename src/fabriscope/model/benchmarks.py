@@ -263,11 +263,6 @@ MEASURES = ("duration_ms", "incast_size_bytes", "victim_traffic_class")
 """Parameters that any number will do for; a plan has words of its own for them, with their units."""
 
 
-def key_of(parameter: str) -> str:
-    """Return how a plan calls a parameter: without the unit that the engine is told it in."""
-    return parameter.removesuffix("_ms").removesuffix("_bytes") if parameter in MEASURES else parameter
-
-
 def choices_of(parameter: str, benchmark: str) -> tuple[str, ...]:
     """Return the values of a parameter that a benchmark can have: one-sided reductions are no collective's."""
     choices, _ = PARAMETERS[parameter]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriscope.model.benchmark_kind import BenchmarkKind
-from fabriscope.model.benchmarks import choices_of, key_of, kind_of
+from fabriscope.model.benchmarks import MEASURES, choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.errors import shown
 from fabriscope.model.layers import layer_of
@@ -112,10 +112,15 @@ def _queues(plan: PlanSection, section: BenchmarkSection, name: str) -> Iterator
         )
 
 
+def _key(parameter: str) -> str:
+    """Return how a plan calls a parameter: without the unit that the engine is told it in."""
+    return parameter.removesuffix("_ms").removesuffix("_bytes") if parameter in MEASURES else parameter
+
+
 def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:
     for parameter in section.parameters():
         if parameter not in kind.parameters:
-            key, known = key_of(parameter), ", ".join(map(key_of, kind.parameters)) or "none"
+            key, known = _key(parameter), ", ".join(map(_key, kind.parameters)) or "none"
             what, fix = f"{kind.name} takes no {key}", f"remove it: {kind.name} takes {known}"
             yield ("benchmarks", kind.name, key), what, fix
         for value in section.parameters()[parameter]:

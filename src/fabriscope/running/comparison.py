@@ -28,6 +28,7 @@ from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_seri
 from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
+from fabriscope.running import same_launches
 from fabriscope.running.evaluation import evaluating
 
 UNPAIRED = (
@@ -153,10 +154,12 @@ def of(
     """Return the comparison of one run's entries, or of two runs: the last path's against the first's.
 
     It is of what launches typically took, or of a `percentile` of their operations (`p99`). A condition counts once,
-    however often it is given. Raises StoreError, or SelectionError for a selection that is not in the run.
+    however often it is given. Raises StoreError, SelectionError for a selection that is not in the run, or
+    SameLaunches.
     """
     wanted = conditions.distinct(wanted)
     runs = [store.open_run(path).read() for path in paths]
+    same_launches.refuse(paths, runs)
     with contextlib.ExitStack() as borders:
         for path in paths:
             borders.enter_context(evaluating(path))
