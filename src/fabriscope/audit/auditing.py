@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection
 
 from fabriscope.audit.check import Check, merged
 from fabriscope.audit.scene import Scene
 from fabriscope.model.audit import SEVERITIES, Finding, Unseen, Verdict
-from fabriscope.model.errors import FabriscopeError
+from fabriscope.model.errors import FabriscopeError, shown
 from fabriscope.registry import discover
 
 
@@ -21,7 +22,10 @@ def audit(scene: Scene, only: Collection[str] = (), skip: Collection[str] = ()) 
     known = checks()
     for name in (*only, *skip):
         if name not in known:
-            raise FabriscopeError(f"there is no check {name!r}", fix=f"checks: {', '.join(known)}")
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            fix = f"{meant}`fabriscope audit --list` names all {len(known)}"
+            raise FabriscopeError(f"there is no check {shown(name)}", fix=fix)
     chosen = {name: check for name, check in known.items() if (not only or name in only) and name not in skip}
     if not chosen:
         raise FabriscopeError("no check is left", fix="name a check with --only that --skip does not leave out")

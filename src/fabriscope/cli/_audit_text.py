@@ -18,15 +18,22 @@ from fabriscope.model.host_lists import folded
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 MOST_CHARACTERS = 160
+NOTHING = "nothing was looked at"
 
 
-def shown(form: str, verdict: Verdict, checks: Mapping[str, Check], remarks: Sequence[str]) -> str:
-    """Return a verdict in one of the forms that the command offers."""
+def shown(
+    form: str, verdict: Verdict, checks: Mapping[str, Check], remarks: Sequence[str], unread: Sequence[str] = ()
+) -> str:
+    """Return a verdict in one of the forms that the command offers; `unread`: hosts and outputs, and why.
+
+    In text they stand on standard error. A reader of a file alone must not take what nobody saw for passed.
+    """
+    if form == "text":
+        return _as_text(verdict, checks, remarks)
+    told = [*unread, *([NOTHING] if verdict.is_empty else [])]
     if form == "json":
-        return _as_json(verdict, checks, remarks)
-    if form == "junit":
-        return _as_junit(verdict, checks)
-    return _as_sarif(verdict, checks) if form == "sarif" else _as_text(verdict, checks, remarks)
+        return _as_json(verdict, checks, remarks, told)
+    return _as_sarif(verdict, checks, told) if form == "sarif" else _as_junit(verdict, checks, told)
 
 
 def listed(checks: Mapping[str, Check]) -> str:
@@ -98,13 +105,14 @@ def _summary(verdict: Verdict) -> str:
     counts = [(sum(one.severity == severity for one in verdict.counting), severity) for severity in SEVERITIES]
     said = [f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
     unknown = len({one.check for one in verdict.unseen})
+    well = NOTHING if verdict.is_empty else "nothing is wrong"
     return (
-        f"{', '.join(said) or 'nothing is wrong'}; {len(verdict.passed)} checks passed,"
+        f"{', '.join(said) or well}; {len(verdict.passed)} checks passed,"
         f" {unknown} could not be made everywhere, {len(verdict.idle)} had nothing to look at"
     )
 
 
-def _as_json(verdict: Verdict, checks: Mapping[str, Check], remarks: Sequence[str]) -> str:
+def _as_json(verdict: Verdict, checks: Mapping[str, Check], remarks: Sequence[str], unread: Sequence[str]) -> str:
     findings = [
         {**asdict(one), "why": checks[one.check].why, "source": checks[one.check].source} for one in verdict.findings
     ]
@@ -114,11 +122,12 @@ def _as_json(verdict: Verdict, checks: Mapping[str, Check], remarks: Sequence[st
         "passed": verdict.passed,
         "idle": verdict.idle,
         "remarks": list(remarks),
+        "unread": list(unread),
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"
 
 
-def _as_junit(verdict: Verdict, checks: Mapping[str, Check]) -> str:
+def _as_junit(verdict: Verdict, checks: Mapping[str, Check], unread: Sequence[str]) -> str:
     """Return a case for each check that was made: a finding is a failure, what could not be seen is skipped."""
     suite = ElementTree.Element("testsuite", name="fabriscope audit")
     findings = {name: list(found) for name, found in groupby(sorted(verdict.counting, key=_check), key=_check)}
@@ -133,6 +142,10 @@ def _as_junit(verdict: Verdict, checks: Mapping[str, Check]) -> str:
         if name not in findings and name in hidden:
             ElementTree.SubElement(case, "skipped", message=printable("; ".join(one.reason for one in hidden[name])))
         failed, skipped = failed + (name in findings), skipped + (name in hidden and name not in findings)
+    if unread:
+        case = ElementTree.SubElement(suite, "testcase", classname="audit", name="every host and device could be read")
+        ElementTree.SubElement(case, "skipped", message=printable("; ".join(unread)))
+        skipped += 1
     for key, count in (("tests", len(suite)), ("failures", failed), ("skipped", skipped), ("errors", 0)):
         suite.set(key, str(count))
     ElementTree.indent(suite)
@@ -143,8 +156,11 @@ def _check(one: Finding | Unseen) -> str:
     return one.check
 
 
-def _as_sarif(verdict: Verdict, checks: Mapping[str, Check]) -> str:
-    """Return SARIF 2.1.0, whose levels are our severities: a rule for each check, a result for each finding."""
+def _as_sarif(verdict: Verdict, checks: Mapping[str, Check], unread: Sequence[str]) -> str:
+    """Return SARIF 2.1.0, whose levels are our severities: a rule for each check, a result for each finding.
+
+    What could not be seen stands among the notifications of the invocation.
+    """
     rules = [
         {
             "id": name,
@@ -157,9 +173,17 @@ def _as_sarif(verdict: Verdict, checks: Mapping[str, Check]) -> str:
     run = {
         "tool": {"driver": {"name": "fabriscope", "version": __version__, "rules": rules}},
         "results": [_result(one) for one in verdict.findings],
+        "invocations": [
+            {"executionSuccessful": not unread, "toolExecutionNotifications": _notifications(verdict, unread)}
+        ],
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
     return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _notifications(verdict: Verdict, unread: Sequence[str]) -> list[dict[str, object]]:
+    hidden = [f"{one.check} could not be checked on {folded(one.hosts)}: {one.reason}" for one in verdict.unseen]
+    return [{"level": "warning", "message": {"text": text}} for text in (*unread, *hidden)]
 
 
 def _result(one: Finding) -> dict[str, object]:

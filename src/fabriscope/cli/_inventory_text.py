@@ -11,12 +11,15 @@ from pathlib import Path
 
 from fabriscope.audit.inventory import UNKNOWN, Change, Inventory, Line, value_text
 from fabriscope.model import plain_files
+from fabriscope.model.counting import counted
 from fabriscope.model.errors import StoreError, printable
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.host_lists import folded
 
 MOST_CHARACTERS = 100
+_SYSTEM = "device.system"
+"""The fact that devices have, and hosts have not."""
 MOST_BYTES = 256 << 20
 
 
@@ -65,7 +68,10 @@ def as_text(known: Inventory, changed: Sequence[Change] | None, *, is_whole: boo
     """Return facts by group: the usual value, and below it the hosts that have another one."""
     if not known.hosts:
         return "there is no host and no device to tell of\n"
-    lines = [f"{len(known.hosts)} hosts: {folded(known.hosts)}"]
+    devices = [name for name, told in known.hosts.items() if _SYSTEM in told.values]
+    hosts = [name for name in known.hosts if name not in devices]
+    kinds = ((hosts, "host"), (devices, "device"))
+    lines = [f"{counted(len(names), what)}: {folded(names)}" for names, what in kinds if names]
     if len(known.kinds) > 1:
         lines += [f"  kind {at}: {folded(group)}" for at, group in enumerate(known.kinds, start=1)]
     rows = [line for line in known.lines if is_whole or any(not _is_unknown(cell) for cell in line.cells)]

@@ -63,11 +63,15 @@ def is_blind(found: Survey, devices: Mapping[str, Device]) -> bool:
     return bool(is_unread) or not (found.hosts or devices)
 
 
+def unread(found: Survey, devices: Mapping[str, Device]) -> list[str]:
+    """Return which hosts could not be asked, and what of the devices' outputs was not understood."""
+    said = [f"host {name}: {why}" for name, why in found.problems.items()]
+    return said + [f"device {device.name}: {why}" for device in devices.values() for why in device.problems]
+
+
 def complain(found: Survey, devices: Mapping[str, Device]) -> None:
-    """Say which hosts could not be asked, and what of the devices' outputs was not understood."""
+    """Say what could not be read."""
     from fabriscope.model.errors import printable
 
-    said = [f"host {name}: {why}" for name, why in found.problems.items()]
-    said += [f"device {device.name}: {why}" for device in devices.values() for why in device.problems]
-    for sentence in said:
+    for sentence in unread(found, devices):
         click.echo(printable(f"fabriscope: {sentence}"), err=True)

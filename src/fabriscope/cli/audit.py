@@ -64,11 +64,12 @@ def audit(
     devices = _survey.devices_of(folder)
     found = _survey.asked(plan, hosts, lab, ssh_words)
     verdict, remarks = _judged(found, devices, wanted, only, skip)
-    click.echo(_audit_text.shown(form, verdict, auditing.checks(), remarks), nl=False)
+    unread = _survey.unread(found, devices)
+    click.echo(_audit_text.shown(form, verdict, auditing.checks(), remarks, unread), nl=False)
     _survey.complain(found, devices)
     if verdict.counting:
         raise click.exceptions.Exit(EXIT_FINDINGS)
-    if verdict.unseen or _survey.is_blind(found, devices):
+    if verdict.unseen or verdict.is_empty or _survey.is_blind(found, devices):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 

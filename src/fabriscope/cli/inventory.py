@@ -50,6 +50,8 @@ def inventory(
     before = _inventory_text.earlier(against) if against is not None else None
     devices = _survey.devices_of(folder)
     found = _survey.asked(plan, hosts, lab, ssh_words)
+    if both := sorted(found.hosts.keys() & devices.keys()):
+        raise click.UsageError(f"{both[0]} is a host and a device of the folder: rename its outputs there")
     every = {**found.hosts, **{name: one.known for name, one in devices.items()}}
     known = inventories.Inventory(every)
     changed: list[Change] | None = None if before is None else inventories.changes(before, every)

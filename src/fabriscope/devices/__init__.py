@@ -98,14 +98,18 @@ Saved = tuple[list[tuple[str, str]], list[str]]
 
 def _saved(folder: Path) -> dict[str, Saved]:
     """Return what a folder has of each device; raises HostError where there is no such folder or nothing in it."""
+    if folder.is_file():
+        fix = f"give the folder that holds it: --devices {folder.parent}"
+        raise HostError("it is a file, and no folder of saved outputs", where=str(folder), fix=fix)
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise HostError(f"it cannot be read: {plain_files.why(error)}", where=str(folder)) from error
-    found = {}
+    every: dict[str, list[Path]] = {}  # `leaf1.txt`, `leaf1.json` and `leaf1/` are of one device
     for entry in entries:
         paths = sorted(path for path in entry.rglob("*") if not path.is_dir()) if entry.is_dir() else [entry]
-        found[entry.name if entry.is_dir() else entry.stem] = _texts(paths)
+        every.setdefault(entry.name if entry.is_dir() else entry.stem, []).extend(paths)
+    found = {name: _texts(paths) for name, paths in every.items()}
     if not found:
         fix = "save outputs as FOLDER/leaf1/show_interfaces.json; docs/inventory.md names the commands"
         raise HostError("there is nothing in it", where=str(folder), fix=fix)

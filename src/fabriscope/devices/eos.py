@@ -150,7 +150,11 @@ def _bytes(number: str, unit: str) -> int:
 def _is_configuration(text: str) -> bool:
     is_ours = ("! device: " in text and "EOS-" in text) or "RANCID-CONTENT-TYPE: arista" in text
     return is_ours or bool(
-        re.search(r"^(qos profile|platform (trident|sand)|transceiver qsfp default-mode)\b", text, re.MULTILINE)
+        re.search(
+            r"^(qos profile|platform (trident|sand)|transceiver qsfp default-mode)\b|^ +priority-flow-control on$",
+            text,
+            re.MULTILINE,
+        )
     )
 
 

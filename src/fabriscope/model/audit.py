@@ -69,3 +69,8 @@ class Verdict:
     def counting(self) -> tuple[Finding, ...]:
         """Return the findings that nobody has accepted."""
         return tuple(one for one in self.findings if not one.accepted_because)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no check had anything to look at: that is no pass."""
+        return not (self.findings or self.unseen or self.passed)
