@@ -64,8 +64,7 @@ def audit(
     devices = _survey.devices_of(folder)
     found = _survey.asked(plan, hosts, lab, ssh_words)
     verdict, remarks = _judged(found, devices, wanted, only, skip)
-    unread = _survey.unread(found, devices)
-    click.echo(_audit_text.shown(form, verdict, auditing.checks(), remarks, unread), nl=False)
+    click.echo(_audit_text.shown(form, verdict, auditing.checks(), remarks, _survey.unread(found, devices)), nl=False)
     _survey.complain(found, devices)
     if verdict.counting:
         raise click.exceptions.Exit(EXIT_FINDINGS)
