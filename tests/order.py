@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import pytest
 
 LONGEST = (
+    "tests/test_running_hbase.py",
+    "tests/test_running_hdfs.py",
     "tests/test_papers.py::test_sandia_runs",
     "tests/ssh/test_mpi_jobs.py::test_a_job_of_every_mpi",
     "tests/ssh/test_ssh.py::test_a_cut_cable_ends_what_runs_behind_it",
@@ -23,8 +25,6 @@ LONGEST = (
     "tests/fuzz/test_fuzz.py::test_no_text_breaks_a_promise[folder]",
     "tests/test_verify.py::test_damaged_folders_end_in_a_sentence_that_names_the_file",
     "tests/test_sharpen_run.py::test_a_run_killed_inside_a_round_goes_on_with_it",
-    "tests/test_running_hdfs.py",
-    "tests/test_running_hbase.py",
     "tests/test_hbase_left.py",
     "tests/test_run.py::test_launches_of_a_host_that_died_are_made_again_when_it_is_back",
     "tests/test_papers.py::test_softroce_runs",
@@ -44,14 +44,22 @@ LONGEST = (
 
 
 def spread(names: Sequence[str], process_count: int) -> list[int]:
-    """Return the order of tests, as indices: some of LONGEST are first in the part of each process."""
-    found = {index: [at for at, one in enumerate(LONGEST) if name.startswith(one)] for index, name in enumerate(names)}
-    places = {index: of_one[0] for index, of_one in found.items() if of_one}
-    longest = sorted(places, key=lambda index: places[index])
-    others = [index for index in range(len(names)) if index not in places]
+    """Return the order of tests, as indices: some of LONGEST are first in the part of each process.
+
+    The tests of a file of LONGEST stay together: they share what takes long to start, a Hadoop or an HBase.
+    """
+    units: dict[tuple[int, int], list[int]] = {}
+    others = []
+    for index, name in enumerate(names):
+        place = next((at for at, one in enumerate(LONGEST) if name.startswith(one)), None)
+        if place is None:
+            others.append(index)
+        else:
+            units.setdefault((place, 0 if LONGEST[place].endswith(".py") else index), []).append(index)
+    longest = [units[key] for key in sorted(units)]
     order: list[int] = []
     for process in range(process_count):
-        mine = longest[process::process_count]
+        mine = [index for unit in longest[process::process_count] for index in unit]
         size = (len(names) - len(order)) // (process_count - process)
         count = max(0, size - len(mine))
         order += [*mine, *others[:count]]

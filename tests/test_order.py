@@ -25,6 +25,14 @@ def test_every_test_stands_once_and_each_process_begins_with_a_long_one(process_
         assert set(begun[:2]) <= set(LONGEST)
 
 
+def test_the_tests_of_a_file_that_is_called_long_follow_each_other_in_one_process() -> None:
+    file = next(one for one in LONGEST if one.endswith(".py"))
+    names = [*(f"tests/test_a.py::test_{number}" for number in range(40)), *(f"{file}::test_{one}" for one in "abcde")]
+    order = spread([*names, *(one for one in LONGEST if "::" in one)], 4)
+    places = [order.index(40 + number) for number in range(5)]
+    assert places == list(range(places[0], places[0] + 5))
+
+
 def test_of_a_test_that_is_listed_twice_the_first_place_counts() -> None:
     case = next(one for one in LONGEST if one.endswith("[rank-hangs]"))
     names = [f"{case.partition('[')[0]}[disk-full]", LONGEST[-1], case, "tests/test_a.py::test_1", LONGEST[0]]
