@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fabriscope.analysis.incast.evidence import Evidence
@@ -121,6 +123,12 @@ def test_the_knees_interval_is_that_of_the_launches() -> None:
         ([point(1, 50.0), point(2, 51.0)], UNDECIDED, "the machine is the limit"),
         ([point(1, 50.0), point(2, 51.0, evidence=Evidence(9, 0, 0, 0))], DROPPED, "9 frames dropped"),
         ([point(1, None), point(2, None)], UNDECIDED, "nothing was measured"),
+        ([point(1, 98.0), point(2, None)], UNDECIDED, "with 2 streams there is no aggregate: it was above the wire"),
+        (
+            [point(1, 98.0), replace(point(2, None), refused_window_count=3), point(4, 97.0)],
+            UNDECIDED,
+            "with 2 streams there is no aggregate: 3 windows overlapped by less than 90 %",
+        ),
         ([], UNDECIDED, "nothing was measured"),
     ],
 )

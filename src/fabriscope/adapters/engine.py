@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 
+from fabriscope.adapters._engine_endings import ended_badly, killed
 from fabriscope.adapters._engine_rdma import library_words, port_words
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
@@ -39,7 +40,6 @@ FOOTER_PATTERN = r'^\{"type":\s*"footer"'
 LISTENING_PATTERN = r'"type":\s*"listening".*"tcp_port":\s*(?P<tcp_port>[0-9]{1,5}(?![0-9])|)'
 """What is no port is an empty word: the other ranks say at once that they can connect to nothing, and none waits."""
 
-_STDERR_LINES_KEPT = 5
 # fabriscope-engine: rank 1, case 6b1c72695814: no progress for 3506 ms (case_timeout_ns is 3500000000)
 _WATCHDOG_SAID = re.compile(r"case (\S+): no progress for")
 
@@ -88,6 +88,8 @@ class EngineAdapter:
         stream = read_stream(outcomes[0].stdout, {case.case_id for case in launch.cases})
         stream.order.check_times(outcomes[0])
         stream.order.check_ranks(len(launch.entry.hosts))
+        if stream.last_failed_case_id is not None:
+            stream.case_failures[stream.last_failed_case_id] += killed(outcomes)
         problem = _problem(stream, outcomes)
         misplaced = _other_engine(stream, launch) or _misplaced(stream, launch.entry.hosts)
         if misplaced:
@@ -251,26 +253,7 @@ def _problem(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
     if status == "failed" and stream.last_failed_case_id is not None:
         case_id = stream.last_failed_case_id
         return f"the launch ended in case {case_id}: {stream.case_failures[case_id]}"
-    return "; ".join(_ending(rank, outcome) for rank, outcome in enumerate(outcomes) if _ended_badly(rank, outcome))
-
-
-def _ended_badly(rank: int, outcome: Outcome) -> bool:
-    return rank == 0 or outcome.exit_status != 0
-
-
-def _ending(rank: int, outcome: Outcome) -> str:
-    if outcome.timed_out:
-        how = "did not end in time"
-    elif outcome.exit_status is None:
-        how = "was ended by us"
-    elif outcome.exit_status < 0:
-        how = f"was ended by signal {-outcome.exit_status}"
-    else:
-        how = f"ended with exit status {outcome.exit_status} before its footer"
-    lines = [line.strip() for line in outcome.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    said = f", saying: {' | '.join(lines[-_STDERR_LINES_KEPT:])}" if lines else ", saying nothing"
-    who = "the engine" if outcome.command.rank_hosts or rank == 0 else f"the engine of rank {rank}"
-    return f"{who} on {outcome.command.host} {how}{said}"
+    return ended_badly(outcomes)
 
 
 def _result(case: Case, stream: Stream, is_measured: bool, problem: str | None) -> CaseResult:

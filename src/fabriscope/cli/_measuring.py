@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.model.counting import counted
+
 if TYPE_CHECKING:
     from fabriscope.running.run import RunSummary
 
@@ -39,6 +41,14 @@ def refuse_failed(summary: RunSummary) -> None:
     """End the process with 10 where measurements of a run failed, or there are none at all."""
     if summary.failed_cases or summary.is_empty:
         raise SystemExit(EXIT_SOME_FAILED)
+
+
+def failed_sentence(summary: RunSummary) -> str:
+    """Return how many measurements failed, and what can be done."""
+    return (
+        f"{counted(summary.failed_cases, 'measurement')} failed; the report lists them with their reasons, and "
+        f"`fabriscope run --resume {summary.path}` tries them again"
+    )
 
 
 def folder_for(name: str) -> Path:

@@ -71,6 +71,8 @@ def incast(**options: Any) -> None:
     terminal.show_section(data, "incast")
     if options["victim"]:
         terminal.show_section(data, "victim")
+    if summary.failed_cases:
+        click.echo(_measuring.failed_sentence(summary))
     click.echo(f"kept in {summary.path}; `fabriscope report {summary.path}` writes the report")
     raise SystemExit(_status(results_of(data).incast_curves))
 

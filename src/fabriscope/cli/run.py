@@ -110,10 +110,7 @@ def _say_end(summary: RunSummary, progress: Progress, *, has_words: bool) -> Non
     for sentence in answer:
         click.echo(f"- {sentence}")
     if summary.failed_cases:
-        click.echo(
-            f"{counted(summary.failed_cases, 'measurement')} failed; the report lists them with their reasons, and "
-            f"`fabriscope run --resume {summary.path}` tries them again"
-        )
+        click.echo(_measuring.failed_sentence(summary))
     elif summary.is_empty:
         click.echo("nothing was measured: change the plan; the report lists what was left out, with its reason")
     click.echo(f"{counted(summary.launch_count, 'launch')}; `fabriscope report {summary.path}` writes the report")

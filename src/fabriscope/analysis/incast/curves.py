@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from statistics import median
 
 import polars as pl
 
 from fabriscope.analysis.curve import Curve
+from fabriscope.analysis.frames import PlannedCase, planned_cases
 from fabriscope.analysis.incast.destinations import destinations_of
 from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
 from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
@@ -56,34 +57,25 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> l
     `method` is how intervals are taken (Rules.method).
     """
     of_cases: dict[str, dict[str, Estimate]] = defaultdict(dict)
-    cases: dict[tuple[Curve, int], list[Estimate]] = defaultdict(list)
     for row in estimates:
-        if kind_of(row.benchmark).pattern not in OF_STREAMS:
-            continue
-        of_cases[row.case_id][row.metric_id] = row
-        if row.metric_id == AGGREGATE:
-            cases[_without_ranks(row.curve), row.message_size_bytes].append(row)
+        if kind_of(row.benchmark).pattern in OF_STREAMS:
+            of_cases[row.case_id][row.metric_id] = row
     windows: dict[str, list[StreamWindow]] = defaultdict(list)
     for (_, case_id), of_launch in windows_by_launch(run).items():
         windows[case_id] += of_launch
-    of_entries, of_windows = run.once(evidence_by_entry), run.once(counts_by_case)
+    cases: dict[tuple[Curve, int], list[PlannedCase]] = defaultdict(list)
+    for case in planned_cases(run):
+        measured = of_cases[case.case_id].get(AGGREGATE)
+        if measured is not None or any(not window.is_comparable for window in windows[case.case_id]):
+            curve = case.curve if measured is None else measured.curve
+            cases[_without_ranks(curve), case.message_size_bytes].append(case)
     curves = []
-    for (curve, size), rows in cases.items():
-        points = tuple(
-            replace(
-                _point(
-                    row,
-                    of_cases[row.case_id],
-                    windows[row.case_id],
-                    evidence_of(of_windows.get(row.case_id), of_entries.get(row.entry_id, Evidence())),
-                ),
-                destinations=destinations_of(run, run.manifest.cases[row.case_id], windows[row.case_id], method),
-            )
-            for row in sorted(rows, key=lambda row: row.rank_count)
-        )
+    for (curve, size), some in cases.items():
+        ordered = sorted(some, key=lambda case: case.rank_count)
+        points = tuple(_point(run, case, of_cases[case.case_id], windows[case.case_id], method) for case in ordered)
         knee = knee_of(points)
         state, because = state_of(points, knee)
-        receivers = layout_from(rows[0].ranks).receiver_count
+        receivers = layout_from(ordered[0].ranks).receiver_count
         curves.append(IncastCurve(curve, size, points, knee, state, because, receivers))
     return curves
 
@@ -93,21 +85,26 @@ def _without_ranks(curve: Curve) -> Curve:
 
 
 def _point(
-    row: Estimate, metrics: Mapping[str, Estimate], windows: Sequence[StreamWindow], evidence: Evidence
+    run: RunData, case: PlannedCase, metrics: Mapping[str, Estimate], windows: Sequence[StreamWindow], method: str
 ) -> IncastPoint:
-    sound = not row.impossible
+    """Return what came of one number of streams; without an aggregate where no window is one, or it cannot be."""
+    row = metrics.get(AGGREGATE)
+    sound = {name: one for name, one in metrics.items() if row is not None and not row.impossible}
+    aggregate = sound.get(AGGREGATE)
+    of_entry = run.once(evidence_by_entry).get(case.entry_id, Evidence())
     return IncastPoint(
-        case_id=row.case_id,
-        stream_count=row.rank_count - layout_from(row.ranks).receiver_count,
-        aggregate=Centre(row.value, row.low, row.high) if sound else Centre(None, None, None),
-        limit_bytes_per_s=row.limit,
-        slowest_bytes_per_s=metrics[SLOWEST].value if SLOWEST in metrics and sound else None,
-        fairness=metrics[FAIRNESS].value if FAIRNESS in metrics and sound else None,
+        case_id=case.case_id,
+        stream_count=case.rank_count - layout_from(case.ranks).receiver_count,
+        aggregate=Centre(aggregate.value, aggregate.low, aggregate.high) if aggregate else Centre(None, None, None),
+        limit_bytes_per_s=row.limit if row else None,
+        slowest_bytes_per_s=sound[SLOWEST].value if SLOWEST in sound else None,
+        fairness=sound[FAIRNESS].value if FAIRNESS in sound else None,
         skew_ns=median(window.skew_ns for window in windows) if windows else None,
         least_overlap=min((window.overlap for window in windows), default=None),
-        launch_count=row.launch_count,
+        launch_count=row.launch_count if row else 0,
         refused_window_count=sum(not window.is_comparable for window in windows),
-        evidence=evidence,
+        evidence=evidence_of(run.once(counts_by_case).get(case.case_id), of_entry),
+        destinations=destinations_of(run, run.manifest.cases[case.case_id], windows, method),
     )
 
 

@@ -16,6 +16,7 @@ from fabriscope.analysis.incast.points import (
 )
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST
 from fabriscope.analysis.words import bytes_text, value_text
+from fabriscope.model.counting import counted, listed
 
 KEEPS = 0.9
 """An aggregate below this share of what fewer senders had has fallen."""
@@ -68,25 +69,35 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
                 f"the streams of {refused} windows overlapped by less than 90 %: their sum is no aggregate",
             )
         return UNDECIDED, "nothing was measured"
-    counted = _counted(told)
+    if missing := [point for point in points if point.aggregate.value is None]:
+        return UNDECIDED, _lacking(missing)
+    counts = _counted(told)
     if knee is not None and _nothing_was_full([point for point in told if point.stream_count >= knee.value]):
         return UNDECIDED, f"{_fall(told, knee)}, yet the switch dropped and paused nothing: {MACHINE}"
     if knee is not None and knee.high is not None:
-        return COLLAPSES, f"{_fall(told, knee)}; {counted}"
+        return COLLAPSES, f"{_fall(told, knee)}; {counts}"
     unfair = _unfairness(told)
     if knee is not None:
         fall = f"{_fall(told, knee)}, and the launches do not tell whether it did"
-        return (UNFAIR, f"{unfair}; {fall}; {counted}") if unfair else (UNDECIDED, f"{fall}; {counted}")
+        return (UNFAIR, f"{unfair}; {fall}; {counts}") if unfair else (UNDECIDED, f"{fall}; {counts}")
     if machine := _machine_is_the_limit(told):
         return UNDECIDED, machine
     share = _share_words(told[-1])
     if unfair:
-        return UNFAIR, f"{unfair}; {counted}"
+        return UNFAIR, f"{unfair}; {counts}"
     if any(point.evidence.has_losses for point in told):
-        return DROPPED, f"{share}; {counted}"
+        return DROPPED, f"{share}; {counts}"
     if any(point.evidence.pauses for point in told):
-        return PAUSED, f"{share}; {counted}"
-    return HOLDS, f"{share}; {counted}"
+        return PAUSED, f"{share}; {counts}"
+    return HOLDS, f"{share}; {counts}"
+
+
+def _lacking(points: Sequence[IncastPoint]) -> str:
+    """Return which numbers of streams have no aggregate, and why: whatever the others tell, these may be the knee."""
+    counts = listed([str(point.stream_count) for point in points])
+    refused = sum(point.refused_window_count for point in points)
+    why = f"{counted(refused, 'window')} overlapped by less than 90 %" if refused else "it was above the wire"
+    return f"with {counts} {'stream' if counts == '1' else 'streams'} there is no aggregate: {why}"
 
 
 def _unfairness(points: Sequence[IncastPoint]) -> str:
