@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from fabriscope.audit import auditing
 from fabriscope.cli import _audit_text
 from fabriscope.cli.audit import COMMAND
-from fabriscope.model.audit import Verdict
+from fabriscope.model.audit import Unseen, Verdict
 from fabriscope.model.errors import FabriscopeError, HostError
 
 CHECKS = auditing.checks()
@@ -36,10 +36,10 @@ def audit(*words: str) -> Result:
 
 
 def test_hosts_that_could_not_be_asked_are_skipped_cases_in_junit() -> None:
-    suite = ElementTree.fromstring(_audit_text.shown("junit", Verdict(passed=("memlock",)), CHECKS, [], UNREAD))
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "0", "1")
-    (skipped,) = suite.iter("skipped")
-    assert "host node9: it cannot be reached; device leaf1" in skipped.get("message", "")
+    text = _audit_text.shown("junit", Verdict(passed=("memlock",)), CHECKS, [], UNREAD)
+    counts = dict(re.findall(r'(tests|failures|skipped)="(\d+)"', text))
+    assert counts == {"tests": "2", "failures": "0", "skipped": "1"}
+    assert '<skipped message="host node9: it cannot be reached; device leaf1' in text
 
 
 def test_sarif_tells_them_as_notifications_with_what_its_schema_wants() -> None:
@@ -73,3 +73,13 @@ def test_a_file_in_place_of_the_folder_of_devices_is_told(tmp_path: Path) -> Non
     (tmp_path / "leaf1.txt").write_text(EOS)
     with pytest.raises((HostError, FabriscopeError), match="it is a file, and no folder of saved outputs"):
         audit("--hosts", "localhost", "--devices", str(tmp_path / "leaf1.txt"))
+
+
+def test_ports_that_lack_the_same_are_one_line() -> None:
+    """A switch whose running configuration tells nothing of PFC filled the screen, a line for each of its ports."""
+    why = "no saved output of leaf1 tells pfc_priorities of Ethernet1/"
+    hidden = [Unseen("ecn-wred-drops", ("leaf1",), f"{why}{port}") for port in range(17, 49)]
+    text = _audit_text.shown("text", Verdict(unseen=tuple(hidden)), CHECKS, [])
+    ports = "32 ports: Ethernet1/17, Ethernet1/18, Ethernet1/19 and 29 others"
+    assert f"  no saved output of leaf1 tells pfc_priorities of {ports} (leaf1): ecn-wred-drops\n" in text
+    assert "no finding; 0 checks passed, 1 could not be made everywhere" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -13,12 +14,18 @@ import click
 from fabriscope import __version__
 from fabriscope.audit.check import Check
 from fabriscope.model.audit import SEVERITIES, Finding, Unseen, Verdict
+from fabriscope.model.counting import counted
+from fabriscope.model.counting import listed as listed_words
 from fabriscope.model.errors import printable
 from fabriscope.model.host_lists import folded
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 MOST_CHARACTERS = 160
+MOST_PORTS = 3
+"""That are named where many lack the same."""
 NOTHING = "nothing was looked at"
+_OF_A_PORT = re.compile(r"(no saved output of .* tells .*) of (\S+)")
+"""Why a fact of a switch's port is unknown (audit/place.py)."""
 
 
 def shown(
@@ -94,18 +101,30 @@ def _unseen(unseen: Sequence[Unseen]) -> list[str]:
     by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for one in unseen:
         by_reason.setdefault((one.reason, one.hosts), []).append(one.check)
+    together: dict[tuple[str, str, str], list[str]] = {}  # ports of one device that lack the same are one line
+    for (reason, hosts), names in by_reason.items():
+        match = _OF_A_PORT.fullmatch(reason)
+        what, port = (match[1], match[2]) if match else (reason, "")
+        together.setdefault((what, _where(hosts), ", ".join(dict.fromkeys(names))), []).append(port)
     rows = [
-        f"  {_short(reason)} ({_where(hosts)}): {', '.join(dict.fromkeys(names))}"
-        for (reason, hosts), names in by_reason.items()
+        f"  {_short(f'{what} of {_ports(ports)}' if ports[0] else what)} ({where}): {hindered}"
+        for (what, where, hindered), ports in together.items()
     ]
     return [click.style("could not be seen", bold=True), *rows, ""]
+
+
+def _ports(names: Sequence[str]) -> str:
+    rest = len(names) - MOST_PORTS
+    if rest <= 0:
+        return listed_words([*names])
+    return f"{len(names)} ports: {', '.join(names[:MOST_PORTS])} and {counted(rest, 'other')}"
 
 
 def _summary(verdict: Verdict) -> str:
     counts = [(sum(one.severity == severity for one in verdict.counting), severity) for severity in SEVERITIES]
     said = [f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
     unknown = len({one.check for one in verdict.unseen})
-    well = NOTHING if verdict.is_empty else "nothing is wrong"
+    well = NOTHING if verdict.is_empty else "no finding" if verdict.unseen else "nothing is wrong"
     return (
         f"{', '.join(said) or well}; {len(verdict.passed)} checks passed,"
         f" {unknown} could not be made everywhere, {len(verdict.idle)} had nothing to look at"
