@@ -26,6 +26,7 @@ LONGEST = (
     "tests/test_verify.py::test_damaged_folders_end_in_a_sentence_that_names_the_file",
     "tests/test_sharpen_run.py::test_a_run_killed_inside_a_round_goes_on_with_it",
     "tests/test_hbase_left.py",
+    "tests/test_installed_hbase_run.py",
     "tests/test_run.py::test_launches_of_a_host_that_died_are_made_again_when_it_is_back",
     "tests/test_papers.py::test_softroce_runs",
     "tests/slurm/test_jobs.py::test_a_cancelled_job_is_gone_on_with_in_another_one",

@@ -131,7 +131,8 @@ def test_no_datanode_that_takes_a_block_may_be_one_that_is_not_reached() -> None
     )
     said = f"ERROR X: File {refused} are excluded in this operation.\nfabriscope: Job failed!\n"
     (result,) = ADAPTER.parse(launch(), [outcome("", said, 1)]).results
-    assert result.reason == f"{AT}: Job failed!: {refused} are excluded; are they full, or not reached from here?"
+    said = f"no DataNode takes a block, are they full, or not reached from here? HDFS says: {refused} are excluded"
+    assert result.reason == f"{AT}: {said}"
 
 
 @pytest.mark.parametrize("key", ["heap", "handlers", "data"])

@@ -183,7 +183,10 @@ def test_a_client_that_failed_says_why() -> None:
         "node(s) are excluded"
     )
     full = f"ERROR TestDFSIO: RemoteException: File {refusal} in this operation.\nfabriscope: Job failed!\n".encode()
-    assert reason(*outcomes(client(b"", full, 1))) == f"Job failed!: {refusal}; is the folder of their data full?"
+    assert reason(*outcomes(client(b"", full, 1))) == (
+        "no DataNode takes a block, is the folder of their data full (/dev/shm; with `data: disk` that of TMPDIR)? "
+        f"HDFS says: {refusal}"
+    )
     late = replace(client(b"", b"fabriscope: Connection refused\n", None), timed_out=True)
     assert (reason(*outcomes(late)) or "").startswith("TestDFSIO did not end in time")
     assert "TestDFSIO" in (reason(*outcomes(client(b"", b"", 137))) or "")

@@ -24,6 +24,7 @@ _REFUSED = re.compile(
     r"\S+ could only be written to \d+ of the \d+ minReplication nodes\. There are \d+ datanode\(s\) running and "
     r"\d+ node\(s\) are excluded"
 )
+FULL = "is the folder of their data full (/dev/shm; with `data: disk` that of TMPDIR)?"
 HDFS_PORT_COUNT = 3
 """TCP ports from a launch's first one on that an HDFS takes."""
 
@@ -113,7 +114,7 @@ def what_failed(
     names: Sequence[str],
     outcomes: Sequence[Outcome],
     client: str,
-    full: str = "is the folder of their data full?",
+    full: str = FULL,
 ) -> str | None:
     """Return why a launch failed, None if it did not: daemons, called by their names, come first, the client last.
 
@@ -130,7 +131,7 @@ def what_failed(
         return None
     # What it says once we have ended its daemons for want of time is no reason.
     said = _said(last) if last and not last.timed_out else []
-    return f"{said[-1]}{_no_room(last, full)}" if last and said else ending(last, client, outcomes)
+    return (_no_room(last, full) or said[-1]) if last and said else ending(last, client, outcomes)
 
 
 def _said(outcome: Outcome) -> list[str]:
@@ -140,7 +141,7 @@ def _said(outcome: Outcome) -> list[str]:
 def _no_room(client: Outcome, full: str) -> str:
     """Return what HDFS says where no DataNode takes a block: a job's own error does not tell it."""
     refused = _REFUSED.findall(text_of(client.stderr))
-    return f": {refused[-1]}; {full}" if refused else ""
+    return f"no DataNode takes a block, {full} HDFS says: {refused[-1]}" if refused else ""
 
 
 def _end_of_java(outcome: Outcome) -> str:

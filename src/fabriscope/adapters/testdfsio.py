@@ -18,7 +18,7 @@ from fabriscope.adapters import _running_hdfs
 from fabriscope.adapters._foreign import first_tcp_port
 from fabriscope.adapters._java import java
 from fabriscope.adapters._running import Asking
-from fabriscope.adapters._services import MIB, TOOLS, Hdfs, all_failed, runs, version_of, what_failed
+from fabriscope.adapters._services import FULL, MIB, TOOLS, Hdfs, all_failed, runs, version_of, what_failed
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
@@ -62,7 +62,7 @@ class TestDfsio(Asking):
         is_ours = "at" not in launch.cases[0].parameter_map
         started = len(launch.entry.hosts) if is_ours else 0
         names = ("NameNode", *["DataNode"] * (started - 1)) if is_ours else ()
-        full = "is the folder of their data full?" if is_ours else "are they full, or not reached from here?"
+        full = FULL if is_ours else "are they full, or not reached from here?"
         reason = what_failed(names, outcomes, "TestDFSIO", full)
         if reason is not None:
             return all_failed(launch, reason if is_ours else _running_hdfs.failed_there(outcomes, reason))

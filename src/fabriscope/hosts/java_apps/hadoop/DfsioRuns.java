@@ -1,9 +1,11 @@
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.TestDFSIO;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
@@ -18,7 +20,7 @@ import org.apache.hadoop.util.VersionInfo;
  * DATANODES are needed for the copies; with `fabriscope.only` of `look` or `remove` that alone is done.
  */
 public final class DfsioRuns {
-  private static final long PATIENCE_NS = 60_000_000_000L;
+  private static final int PATIENCE_S = 60;
   private static final long POLL_MS = 50;
 
   private final Configuration configuration;
@@ -88,15 +90,30 @@ public final class DfsioRuns {
       if (live >= wanted && !isSafe) {
         break;
       }
-      if (System.nanoTime() - start > PATIENCE_NS) {
-        throw new IllegalStateException(
-            live < wanted
-                ? live + " of " + wanted + " DataNodes are live after " + PATIENCE_NS / 1_000_000_000L + " s"
-                : "the NameNode has not left safe mode after " + PATIENCE_NS / 1_000_000_000L + " s");
+      int patience = configuration.getInt("fabriscope.patience", PATIENCE_S);
+      if (System.nanoTime() - start > patience * 1_000_000_000L) {
+        throw new RunningService.Refused(
+            (live < wanted
+                    ? live + " of " + wanted + " DataNodes are live after " + patience + " s"
+                    : "the NameNode has not left safe mode after " + patience + " s")
+                + (isSafe ? whySafe(hdfs) : ""));
       }
       Thread.sleep(POLL_MS);
     }
     System.out.println("fabriscope: ready_ns=" + (System.nanoTime() - start));
+  }
+
+  /** Return why a NameNode stays in safe mode: it says so to who would make something. */
+  private static String whySafe(DistributedFileSystem hdfs) {
+    try {
+      hdfs.mkdirs(new Path("/fabriscope"));
+      return "";
+    } catch (IOException error) {
+      String[] said = String.valueOf(error.getMessage()).split("\\sName node is in safe mode\\.\\s", 2);
+      String why = said.length < 2 ? "" : said[1].split("\\. |\n", 2)[0];
+      String room = why.contains("Resources are low") ? "; has the disk of its folder less than 100 MiB of room?" : "";
+      return why.isEmpty() ? "" : " (" + why + ")" + room;
+    }
   }
 
   private void measure(String[] one, int round) throws Exception {
@@ -129,7 +146,7 @@ public final class DfsioRuns {
       "-" + operation, "-nrFiles", one[2], "-size", one[3] + "B", "-resFile", results.getPath()
     };
     if (ToolRunner.run(new Configuration(configuration), new TestDFSIO(), words) != 0) {
-      throw new IllegalStateException("TestDFSIO " + String.join(" ", words) + " failed");
+      throw new RunningService.Refused("TestDFSIO " + String.join(" ", words) + " failed");
     }
   }
 }

@@ -36,13 +36,6 @@ final class RunningHdfs extends RunningService {
   private static final String IN_SAFE_MODE = "this HDFS is in safe mode, in which nobody can write";
   private static final String PREFIX = "fabriscope-";
 
-  /** What is wrong, as a sentence. */
-  static final class Refused extends Exception {
-    Refused(String what) {
-      super(what);
-    }
-  }
-
   private final Configuration configuration;
   private final Path path;
   private final Path folder;
@@ -165,9 +158,6 @@ final class RunningHdfs extends RunningService {
 
   private static String ofCause(Throwable error) {
     String said = String.valueOf(error.getMessage()).split("\n")[0].replaceAll("; For more details.*", "");
-    if (error instanceof Refused) {
-      return said;
-    }
     if (isKerberos(error)) {
       return "this HDFS wants Kerberos, which fabriscope does not speak: " + said;
     }

@@ -155,7 +155,7 @@ public final class YcsbRuns {
         }
         if (System.nanoTime() - start > PATIENCE_NS) {
           String patience = " after " + PATIENCE_NS / 1_000_000_000L + " s";
-          throw new IllegalStateException(
+          throw new RunningService.Refused(
               live < wanted
                   ? live + " of " + wanted + " region servers are live" + patience
                   : "the master has not initialised itself" + patience);
@@ -271,7 +271,7 @@ public final class YcsbRuns {
     if (done < operations) {
       Throwable error = LAST_ERROR.get();
       String why = error == null ? "" : ": " + reason(error);
-      throw new IllegalStateException(done + " of " + operations + " operations were made" + why);
+      throw new RunningService.Refused(done + " of " + operations + " operations were made" + why);
     }
     Method export = Client.class.getDeclaredMethod("exportMeasurements", Properties.class, int.class, long.class);
     export.setAccessible(true);

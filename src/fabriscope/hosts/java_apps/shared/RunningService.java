@@ -9,6 +9,13 @@ abstract class RunningService {
     void perform() throws Exception;
   }
 
+  /** What is wrong, as a sentence of ours. */
+  static final class Refused extends Exception {
+    Refused(String what) {
+      super(what);
+    }
+  }
+
   /** Ask whether it can be used, change nothing, and print what it said. */
   abstract void look() throws Exception;
 
@@ -75,6 +82,9 @@ abstract class RunningService {
 
   /** Return what is wrong, as a sentence where one is known; else what the service's own library says. */
   static String reason(Throwable error, Function<Throwable, String> known) {
+    if (error instanceof Refused) {
+      return error.getMessage();
+    }
     String sentence = known.apply(error);
     return sentence == null ? error.toString().split("\n")[0] : sentence;
   }
