@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -57,3 +58,19 @@ def test_why_it_is_not_ready(tmp_path: Path, settings: dict[str, str], wanted: s
         namenode.kill()
         namenode.wait(LIMIT_S)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, f"fabriscope: {said}"), done.stderr
+
+
+@pytest.mark.timeout(300)
+def test_a_port_that_is_in_use_is_told_with_its_number_and_without_a_link(tmp_path: Path) -> None:
+    needs.java_app("hadoop")
+    with socket.create_server((HOST, 0)) as taken:
+        tcp_port = taken.getsockname()[1]
+        words = (f"fs.defaultFS=hdfs://{HOST}:{tcp_port}", f"dfs.namenode.http-address={HOST}:0")
+        env = {**os.environ, "FABRISCOPE_FOLDER": str(tmp_path)}
+        done = subprocess.run(
+            argv("HdfsNode", "namenode", *words), capture_output=True, text=True, timeout=LIMIT_S, check=False, env=env
+        )
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("fabriscope: the namenode cannot start: a port is in use (Problem binding to ["), said
+    assert said.endswith("Address already in use)"), said
+    assert str(tcp_port) in said

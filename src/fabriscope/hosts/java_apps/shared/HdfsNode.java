@@ -49,7 +49,8 @@ public final class HdfsNode {
   static String reason(Throwable error) {
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause instanceof BindException) {
-        return "a port is in use (" + cause.getMessage().split("\n")[0] + ")";
+        String said = cause.getMessage().split("\n")[0].replaceAll("; For more details.*", "");
+        return "a port is in use (" + said + ")";
       }
     }
     return error.toString().split("\n")[0];
