@@ -51,6 +51,16 @@ def check(folder: Path, text: str) -> str:
             PLAN.replace("[8]", "[8], duration: 5ms"),
             "plan:7: ping_pong takes no duration -- remove it: ping_pong takes",
         ),
+        (
+            PLAN.replace("[8]", "8,16,32"),
+            "plan:7: there is no key '16' here -- put several values of one key in brackets",
+        ),
+        (PLAN.replace("[8]", "1.."), "'1..' is not a sweep such as 1..1MiB: it needs both of its ends"),
+        (PLAN.replace("hosts:", "nodes:"), "plan:2: there is no key 'nodes' here -- did you mean 'hosts'? "),
+        (PLAN.replace("ping_pong", "latency"), "there is no benchmark 'latency' -- did you mean 'ping_pong'? "),
+        (PLAN + "layers: [TCP]\n", "plan:8: there is no layer 'TCP' -- did you mean 'tcp'? "),
+        (PLAN + "submit: {partition: batch}\n", "there is no key 'partition' here -- did you mean 'queue'? "),
+        (PLAN + "until: true\n", "plan:8: until: true is not possible -- choose 'launches' or 'decided'"),
         (PLAN + "margin: 0\n", "plan:8: margin: more than 0 is expected, not 0"),
         (PLAN.replace("{lab: gige}", "*x"), "put text with * in quotes"),
         (PLAN.replace("near:", "ne\u200bar:"), "has the character U+200B, which nobody sees -- remove it"),
@@ -73,6 +83,11 @@ def test_it_is_refused_with_its_place(tmp_path: Path, text: str, refused: str) -
         (
             PLAN.replace("gige", "{preset: gige, delay: }", 1),
             "near: nothing stands behind delay: as in the preset gige",
+        ),
+        (PLAN + "launcher: srun\n", "launcher: srun starts MPI jobs, and the layer mpi is not measured"),
+        (
+            PLAN.replace("node[1-2]", "n1:2,n2:2"),
+            "hosts: n1:2 is the name of a host here; how many ranks a host has is",
         ),
         (PLAN + "compare: [layer]\n", "compare: the plan has one layer, so that there is nothing to compare it with"),
     ],

@@ -25,7 +25,7 @@ def oddities(plan: Plan) -> Iterator[str]:
         yield from _of_switch(name, switch)
     yield from _plan_switch_oddities.oddities(plan)
     yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
-    yield from (*_of_comparisons(plan), *_of_sweeps(plan))
+    yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan))
     speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():
         if fabric.service_level and not speaks_verbs:
@@ -56,9 +56,12 @@ def _of_interfaces(plan: Plan) -> Iterator[str]:
 
 
 def _of_hosts(plan: Plan) -> Iterator[str]:
-    """Yield words for the hosts of a batch job that stand among hosts' names, and so name a host."""
+    """Yield names of hosts that elsewhere say something else: of a batch job's hosts, and how many ranks they have."""
     from fabriscope.plan.load import ALLOCATION
 
+    counts = [name for name in plan.hosts if name.count(":") == 1 and name.partition(":")[2].isdigit()]
+    if counts:
+        yield f"hosts: {counts[0]} is the name of a host here; how many ranks a host has is said by ranks_per_host"
     for name in ALLOCATION if len(plan.hosts) > 1 else ():
         if name in plan.hosts and not plan.wants_allocation:
             yield f"hosts: {name} is a host's name here; the hosts of a batch job are meant where it stands alone"
@@ -101,6 +104,12 @@ def _of_comparisons(plan: Plan) -> Iterator[str]:
     for kind in section.compare if section.tune is None and not section.intervene else ():
         if counts.get(kind, 2) < 2:
             yield f"compare: the plan has one {kind}, so that there is nothing to compare it with"
+
+
+def _of_launchers(plan: Plan) -> Iterator[str]:
+    """Yield a launcher of MPI jobs that starts nothing."""
+    if "launcher" in plan.section.model_fields_set and "mpi" not in plan.section.layers:
+        yield f"launcher: {plan.section.launcher} starts MPI jobs, and the layer mpi is not measured"
 
 
 def _of_sweeps(plan: Plan) -> Iterator[str]:

@@ -109,8 +109,9 @@ def find(name: str, path: str | None = None) -> MpiStack:
     if os.sep in name:
         return _at(Path(name).name, name)
     listed = ", ".join(stack.name for stack in known) or "none"
-    begun = [stack.name for stack in known if stack.name.startswith(name)]
-    near = begun or difflib.get_close_matches(name, [stack.name for stack in known], n=1, cutoff=0.8)
+    written = {"impi": "intelmpi", "ompi": "openmpi"}.get(name.lower(), name.lower())
+    begun = [stack.name for stack in known if stack.name.startswith(written)]
+    near = begun or difflib.get_close_matches(written, [stack.name for stack in known], n=1, cutoff=0.8)
     meant = f"did you mean {near[0]!r}? " if near else ""
     hint = f"`fabriscope mpi add {name}` installs it; " if name in mpi_wheels.PACKAGES else ""
     raise ToolMissing(f"there is no MPI library {name!r} on this machine", fix=f"{hint}{meant}found: {listed}")

@@ -75,6 +75,8 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
+        if str(place[-1]).isdigit():
+            return f"there is no key {shown(str(place[-1]))} here", "put several values of one key in brackets: [8, 16]"
         return f"there is no key {shown(str(place[-1]))} here", nearest(str(place[-1]), known) if known else None
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
@@ -86,7 +88,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if kind == "value_error":
         return f"{key}: {context['error']}", None
     if kind == "literal_error":
-        return f"{key}: {shown(item['input'])} is not possible", f"choose {context['expected']}"
+        return f"{key}: {_written(item['input'])} is not possible", f"choose {context['expected']}"
     if kind == "too_short":
         return f"{key}: nothing stands in it", "name at least one"
     if kind == "too_long":
@@ -165,6 +167,11 @@ def _known_keys(place: Place) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in section.model_fields.items())
 
 
+_MEANT = {
+    "nodes": "hosts", "hostlist": "hosts", "nodelist": "hosts", "partition": "queue", "time": "duration",
+    "latency": "ping_pong", "lat": "ping_pong", "bw": "bandwidth", "layer": "layers", "fabric": "fabrics",
+}  # fmt: skip
+"""What people write who know other programs, and what it is called here, where that is among the known names."""
 MOST_LISTED = 40
 """Names of an error: with all benchmarks it would be no sentence any more."""
 MOST_LIKE = 6
@@ -173,8 +180,10 @@ MOST_LIKE = 6
 
 def nearest(name: str, known: Collection[str], page: str = "docs/plan.md") -> str:
     """Return which of the known names was probably meant, and all of them; of many (benchmarks) those most like it."""
-    near = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean {near[0]!r}? " if near else ""
+    spelled = {one.lower(): one for one in known}
+    meant_by_others = _MEANT.get(name.lower(), "")
+    near = [meant_by_others] if meant_by_others in known else difflib.get_close_matches(name.lower(), spelled, n=1)
+    meant = f"did you mean {spelled.get(near[0], near[0])!r}? " if near else ""
     if len(known) > MOST_LISTED:
         listing = ", ".join(difflib.get_close_matches(name, known, n=MOST_LIKE, cutoff=0))
         return f"{meant}most like it: {listing}; {page} lists all {len(known)}"

@@ -24,6 +24,8 @@ def parse_sizes(value: Any) -> tuple[int, ...]:
         first, _, last = value.partition("..")
         if last.startswith("."):
             raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB: two dots stand between its ends")
+        if not first.strip() or not last.strip():
+            raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB: it needs both of its ends")
         return _range({"from": first.strip(), "to": last.strip()})
     if isinstance(value, str | int) and not isinstance(value, bool):
         value = [value]

@@ -102,6 +102,8 @@ def refuse_impossible(path: str | Path, *, fix: str = "choose another, or resume
         outer = next((one for one in folder.parents if (one / manifest.MANIFEST_NAME).exists()), None)
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
+    if folder.is_symlink() and standing != folder:
+        raise _not_made(folder, f"it is a link to {folder.readlink()}, which is not there")
     if not standing.is_dir():
         raise _not_made(folder, f"{standing} is no folder")
     if outer is not None and (outer / PLAN_NAME).exists():
@@ -121,6 +123,9 @@ def _refuse_odd_name(folder: Path) -> None:
 
 def _refuse_used(folder: Path, fix: str) -> None:
     _refuse_odd_name(folder)
+    if not folder.name.isprintable():
+        what = "its name has a line end, or another character that no terminal shows"
+        raise StoreError(what, where=shown(str(folder)), fix="name another")
     try:
         about = folder.stat()
         if not stat.S_ISDIR(about.st_mode):
