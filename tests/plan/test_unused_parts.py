@@ -18,6 +18,7 @@ fabrics:
 benchmarks:
   ping_pong: {sizes: [8]}
 """
+REAL = PLAN.replace("lab: gige", "interface: eth0").replace("lab: ethernet-100", "interface: eth1")
 ODD_SWEEP = "{from: 1, to: 1024, perturbation: 1000000}"
 
 
@@ -86,7 +87,7 @@ def test_it_is_refused_with_its_place(tmp_path: Path, text: str, refused: str) -
         ),
         (PLAN + "launcher: srun\n", "launcher: srun starts MPI jobs, and the layer mpi is not measured"),
         (
-            PLAN.replace("node[1-2]", "n1:2,n2:2"),
+            REAL.replace("node[1-2]", "n1:2,n2:2"),
             "hosts: n1:2 is the name of a host here; how many ranks a host has is",
         ),
         (PLAN + "compare: [layer]\n", "compare: the plan has one layer, so that there is nothing to compare it with"),
