@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import StoreError, shown
+from fabriscope.model.errors import StoreError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
@@ -24,7 +24,7 @@ from fabriscope.model.record import FileDigests, LaunchRecord, Line, Numbered, l
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
 from fabriscope.model.switch_series import Counted
 from fabriscope.model.tuning import Trials
-from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, samples, seal, shapes
+from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, places, samples, seal, shapes
 from fabriscope.store.files import (
     COUNTERS_NAME,
     PLAN_NAME,
@@ -102,8 +102,8 @@ def refuse_impossible(path: str | Path, *, fix: str = "choose another, or resume
         outer = next((one for one in folder.parents if (one / manifest.MANIFEST_NAME).exists()), None)
     except OSError as error:
         raise _not_made(folder, error.strerror or str(error)) from error
-    if folder.is_symlink() and standing != folder:
-        raise _not_made(folder, f"it is a link to {folder.readlink()}, which is not there")
+    if nowhere := places.link_to_nowhere(folder):
+        raise _not_made(folder, nowhere)
     if not standing.is_dir():
         raise _not_made(folder, f"{standing} is no folder")
     if outer is not None and (outer / PLAN_NAME).exists():
@@ -112,20 +112,9 @@ def refuse_impossible(path: str | Path, *, fix: str = "choose another, or resume
         raise _not_made(folder, f"{standing} is not ours to write to")
 
 
-def _refuse_odd_name(folder: Path) -> None:
-    """Raise StoreError for a path that is no UTF-8: no reader of samples takes one, nor do manifests and pages."""
-    try:
-        str(folder.absolute()).encode()
-    except UnicodeEncodeError:
-        what = "its path holds bytes that are no UTF-8"
-        raise StoreError(what, where=str(folder), fix="name another, or rename it") from None
-
-
 def _refuse_used(folder: Path, fix: str) -> None:
-    _refuse_odd_name(folder)
-    if not folder.name.isprintable():
-        what = "its name has a line end, or another character that no terminal shows"
-        raise StoreError(what, where=shown(str(folder)), fix="name another")
+    places.refuse_odd_path(folder)
+    places.refuse_odd_name(folder)
     try:
         about = folder.stat()
         if not stat.S_ISDIR(about.st_mode):
@@ -156,7 +145,7 @@ def open_run(path: str | Path) -> RunFolder:
         fix = f"a log becomes one by `fabriscope import {folder} -o RUN`" if folder.is_file() else None
         what = "it is a file and no run folder" if fix else "there is no such run folder"
         raise StoreError(what, where=str(folder), fix=fix)
-    _refuse_odd_name(folder)
+    places.refuse_odd_path(folder)
     return RunFolder(folder, manifest.load(folder))
 
 
