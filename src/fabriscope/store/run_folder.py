@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
-from fabriscope.model.errors import StoreError
+from fabriscope.model.errors import StoreError, shown
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.manifest import Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
