@@ -25,7 +25,9 @@ from typing import ClassVar
 from fabriscope.adapters._foreign import (
     Readings,
     SocketSupport,
+    asked,
     asked_of,
+    check_time,
     has_crashed,
     library_path,
     no_row,
@@ -33,6 +35,7 @@ from fabriscope.adapters._foreign import (
     text_of,
 )
 from fabriscope.adapters._osu_tests import TESTS, Test, test_of
+from fabriscope.adapters._osu_time import least_s
 from fabriscope.adapters._osu_validation import invalid
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.model.case import Case
@@ -40,7 +43,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 from fabriscope.model.metrics import percentile_id
-from fabriscope.model.osu import INSTRUMENT, PERCENTILES, OsuOptions
+from fabriscope.model.osu import INSTRUMENT, PERCENTILES, OsuOptions, iterations_for
 from fabriscope.readers.base import Row, Table
 from fabriscope.readers.osu import READER
 
@@ -55,8 +58,6 @@ TYPICAL_NS, TYPICAL_BYTES_PER_S = 100_000, 50e6
 PATIENCE = 5
 """How many times its expected time a job may take, beside the time limit of a case."""
 VALIDATING = "-c"
-BEYOND_PERCENTILE = 10
-"""Iterations that must be slower than a percentile, or one or two of them would tell it."""
 TYPES = {"byte": "MPI_CHAR", "int32": "MPI_INT", "float": "MPI_FLOAT", "int64": "MPI_LONG_LONG_INT"}
 """Our datatype to MPI's."""
 TOLD = ("int32", "float")
@@ -192,7 +193,7 @@ def _effort(job: _Job, seconds: float, context: AdapterContext) -> tuple[str, ..
     options = context.osu.options if context.osu is not None else OsuOptions()
     count = options.iterations or _iterations(job, seconds, context)
     words = ("-i", str(count), "-x", str(max(1, count // WARM_UP_SHARE)))
-    told = [str(one) for one in options.percentiles if count * (100 - one) >= 100 * BEYOND_PERCENTILE]
+    told = [str(one) for one in options.percentiles if count >= iterations_for(one)]
     has_tail = any(test is not None and test.tail[0] for test in map(test_of, job.cases))
     return (*words, f"-z{','.join(told)}") if told and has_tail else words
 
@@ -217,6 +218,8 @@ def _read(outcome: Outcome, job: _Job, cases: Sequence[Case], readings: Readings
     document.check(program)
     if has_crashed(outcome):
         return
+    iterations = asked(outcome, "-i")
+    check_time(least_s(document, job.test, job.cases[0], iterations or 0), outcome, program)
     if document.version is not None:
         readings.details["version"] = document.version
     for table in document.tables:
@@ -230,7 +233,7 @@ def _read(outcome: Outcome, job: _Job, cases: Sequence[Case], readings: Readings
             for case in cases:
                 test = test_of(case)
                 if test is not None and (size == case.message_size_bytes or not test.has_size):
-                    _take(case, test, row, readings)
+                    _take(case, test, row, iterations, readings)
 
 
 def _wrong_type(job: _Job, table: Table) -> str:
@@ -238,13 +241,15 @@ def _wrong_type(job: _Job, table: Table) -> str:
     if not job.datatype:
         return ""
     stated = next((one.value for one in table.parameters if one.name == "datatype"), job.test.usual_type)
-    asked = TYPES[job.datatype]
-    return "" if stated == asked else f"{job.test.program} moved {stated}, and {asked} was asked for"
+    wanted = TYPES[job.datatype]
+    return "" if stated == wanted else f"{job.test.program} moved {stated}, and {wanted} was asked for"
 
 
-def _take(case: Case, test: Test, row: Row, readings: Readings) -> None:
+def _take(case: Case, test: Test, row: Row, iterations: int | None, readings: Readings) -> None:
+    """Keep what a row says; no percentile that so few iterations do not tell, whether it was asked for or not."""
     start, median_id = test.tail
-    tails = {f"{start}_p{one}": percentile_id(median_id, one) for one in PERCENTILES} if start else {}
+    told = [one for one in PERCENTILES if start and (iterations is None or iterations >= iterations_for(one))]
+    tails = {f"{start}_p{one}": percentile_id(median_id, one) for one in told}
     for column, metric_id in {**test.columns, **tails}.items():
         if column in row.values:
             readings.take(case, metric_id, row.number(column))

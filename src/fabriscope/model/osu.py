@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 INSTRUMENT = "osu"
 PERCENTILES = (50, 90, 99)
 """Those that OSU prints and that have ids here: it knows whole numbers only."""
+
+BEYOND_PERCENTILE = 10
+"""Iterations that must be slower than a percentile, or one or two of them would tell it."""
+
+
+def iterations_for(percentile: int) -> int:
+    """Return how many iterations a percentile takes at least."""
+    return math.ceil(100 * BEYOND_PERCENTILE / (100 - percentile))
 
 
 @dataclass(frozen=True)
