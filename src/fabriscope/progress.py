@@ -11,8 +11,12 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from fabriscope.model.counting import counted
+from fabriscope.model.errors import printable
 from fabriscope.model.measurement import Launch
 from fabriscope.model.terminals import UNWRAPPED
+
+_PLAIN: Any = {"markup": False, "emoji": False, "highlight": False}
+"""A console for words that others wrote: brackets and colons in them are brackets and colons."""
 
 
 class Progress(Protocol):
@@ -182,9 +186,9 @@ class TerminalProgress(QuietProgress):
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        found = Console(file=sys.stderr)  # as wide as its terminal, or as COLUMNS says
+        found = Console(file=sys.stderr, **_PLAIN)  # as wide as its terminal, or as COLUMNS says
         is_told = found.is_terminal or "COLUMNS" in os.environ
-        self._console = found if is_told else Console(file=sys.stderr, width=UNWRAPPED)
+        self._console = found if is_told else Console(file=sys.stderr, width=UNWRAPPED, **_PLAIN)
         self._bar = Progress(
             TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
             BarColumn(bar_width=30),
@@ -203,20 +207,17 @@ class TerminalProgress(QuietProgress):
 
     def notice(self, what: str) -> None:
         """See Progress."""
-        self._console.print(f"preparing {what}", style="dim", highlight=False)
+        self._print(f"preparing {what}", style="dim")
 
     def say(self, sentence: str) -> None:
         """See Progress."""
-        self._console.print(sentence, highlight=False)
+        self._print(sentence)
 
     def start(self, run_path: str, launch_count: int, done_count: int, expected_ns: int) -> None:
         """See Progress."""
         self._left_ns = expected_ns
-        self._console.print(
-            f"{counted(launch_count - done_count, 'launch')}, about {_clock(expected_ns)} on an idle machine,"
-            f" into {run_path}",
-            highlight=False,
-        )
+        count = counted(launch_count - done_count, "launch")
+        self._print(f"{count}, about {_clock(expected_ns)} on an idle machine, into {run_path}")
         self._task = self._bar.add_task("", total=launch_count, completed=done_count, left=_clock(expected_ns))
         self._bar.start()
 
@@ -234,10 +235,9 @@ class TerminalProgress(QuietProgress):
         self._bar.update(self._task, description=f"block {launch.block}: {launch.entry.label()}", left=left)
         self._bar.refresh()
         if not self._console.is_terminal:
-            self._console.print(
+            self._print(
                 f"launch {launch.launch_id}, block {launch.block}: {launch.entry.label()}, {launch.entry.placement}"
-                f" ({left} left)",
-                highlight=False,
+                f" ({left} left)"
             )
 
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
@@ -248,11 +248,14 @@ class TerminalProgress(QuietProgress):
         self._bar.update(self._task, advance=1, left=self._left_text())
         if failed:
             reason = next(iter(failed.values()))
-            self._console.print(
+            self._print(
                 f"{launch.entry.label()}: {len(failed)} of {len(launch.cases)} measurements failed: {reason}",
                 style="yellow",
-                highlight=False,
             )
+
+    def _print(self, words: str, style: str | None = None) -> None:
+        """Print a sentence, in which a program's words may stand: the terminal obeys none of them, nor do we."""
+        self._console.print(printable(words), style=style)
 
     def _left_text(self) -> str:
         """Say about how long it still takes, if what is left is as much slower than expected as all that has ended.

@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _end_with(status: int, sentence: str) -> NoReturn:
     """End the process with a sentence for the user."""
-    _end(status, lambda: click.echo(f"fabriscope: {sentence}", err=True))
+    _end(status, lambda: _streams.say(sentence, is_told=True))
 
 
 def _end(status: int, say: Callable[[], object] | None = None) -> NoReturn:
@@ -163,4 +163,4 @@ def _thread_ended(about: threading.ExceptHookArgs) -> None:
     """Say that a thread ended by an error, as any other error is said."""
     if about.exc_value is not None and not isinstance(about.exc_value, SystemExit):
         name = about.thread.name if about.thread else "a thread"
-        click.echo(f"fabriscope: {bug_log.report(about.exc_value, f'{name} ran')}", err=True)
+        _streams.say(bug_log.report(about.exc_value, f"{name} ran"), is_told=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import click
+from fabriscope.cli import _streams
 
 
 def remove(*, is_list: bool, is_dry: bool) -> None:
@@ -18,7 +18,7 @@ def remove(*, is_list: bool, is_dry: bool) -> None:
         labs = [error.sentence()]
     verb = "left behind" if is_list else "would be removed" if is_dry else "removed"
     for line in (*labs, *(f"{verb}: {folder}, the folder of a launch that was killed" for folder in _folders(verb))):
-        click.echo(f"fabriscope: {line}", err=True)
+        _streams.say(line, is_told=True)
 
 
 def _labs(is_look: bool) -> list[str]:

@@ -8,6 +8,10 @@ import os
 import sys
 from typing import TextIO
 
+import click
+
+from fabriscope.model.errors import printable
+
 _STDOUT = 1
 
 
@@ -42,6 +46,14 @@ class _Stream(io.FileIO):
                     raise OutputFailed(error.errno, error.strerror) from error
                 self._is_heard = False
         return memoryview(content).nbytes
+
+
+def say(words: str, *, is_told: bool = False) -> None:
+    """Print what a program, a host or a file may have said; `is_told`: to standard error, as our own sentence.
+
+    Nothing in it is obeyed by a terminal: a title, a colour, a direction of writing stand there as what they are.
+    """
+    click.echo(f"fabriscope: {printable(words)}" if is_told else printable(words), err=is_told)
 
 
 def open_all() -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.model.errors import printable
+
 if TYPE_CHECKING:
     from fabriscope.cli._health import Check
 
@@ -100,4 +102,4 @@ def _show(check: Check, checks: list[Check]) -> None:
         click.secho(check.group, bold=True)
     mark, colour = _MARKS[check.status]
     fix = f"; {check.fix}" if check.fix else ""
-    click.echo(f"  {click.style(mark, fg=colour)} {check.name}: {check.text}{fix}")
+    click.echo(f"  {click.style(mark, fg=colour)} {check.name}: {printable(check.text + fix)}")

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from fabriscope.cli import _usage
+from fabriscope.model.errors import printable
 
 
 @click.group(cls=_usage.Group, name="hosts")
@@ -75,7 +76,7 @@ def _show(names: tuple[str, ...], good: Mapping[str, Mapping[str, Any]], problem
     width = max(map(len, names))
     for name in names:
         if name in problems:
-            click.echo(f"{click.style('✗', fg='red')} {name:{width}}  {problems[name]}")
+            click.echo(f"{click.style('✗', fg='red')} {name:{width}}  {printable(problems[name])}")
             continue
         one = good.get(name)
         if one is None:
@@ -83,6 +84,6 @@ def _show(names: tuple[str, ...], good: Mapping[str, Mapping[str, Any]], problem
             continue
         addresses = ", ".join(f"{interface} {address}" for interface, address in one["addresses"].items())
         system = f"{one['distribution'] or 'Linux'}, {one['machine']}, {one['cpu_count']} CPUs, Python {one['python']}"
-        click.echo(f"{click.style('✓', fg='green')} {name:{width}}  {system}; {addresses}")
+        click.echo(f"{click.style('✓', fg='green')} {name:{width}}  {printable(f'{system}; {addresses}')}")
     if problems:
         click.echo(f"{len(problems)} of {len(names)} hosts cannot be used; `ssh HOST python3 --version` must answer")

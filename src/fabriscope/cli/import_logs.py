@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from fabriscope.cli import _streams
+
 EXIT_LEFT_OUT = 10
 MOST_NAMED = 20
 _PATH = click.Path(exists=True, readable=False, path_type=Path)
@@ -38,13 +40,13 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
     labels = importing.parse_labels(",".join(told)) if told else {}
     done = importing.run(logs, output, labels, labels_file)
     for sentence in done.left_out[:MOST_NAMED]:
-        click.echo(f"fabriscope: left out: {sentence}", err=True)
+        _streams.say(f"left out: {sentence}", is_told=True)
     if len(done.left_out) > MOST_NAMED:
         more = f"and {len(done.left_out) - MOST_NAMED} more; {done.all_named} names all, under left_out"
         click.echo(f"fabriscope: {more}", err=True)
     for sentence in done.noted[:MOST_NAMED]:
-        click.echo(f"fabriscope: look again: {sentence}", err=True)
-    click.echo(
+        _streams.say(f"look again: {sentence}", is_told=True)
+    _streams.say(
         f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
     )
     if done.left_out:

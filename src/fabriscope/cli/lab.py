@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from fabriscope.cli import _lab_break, _lab_queues, _usage
+from fabriscope.cli import _lab_break, _lab_queues, _streams, _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
@@ -271,4 +271,4 @@ def presets(as_json: bool) -> None:
 
 
 def _warn(sentence: str) -> None:
-    click.echo(f"fabriscope: {sentence}", err=True)
+    _streams.say(sentence, is_told=True)

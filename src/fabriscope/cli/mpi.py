@@ -6,7 +6,7 @@ import json
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _streams, _usage
 
 
 @click.group(cls=_usage.Group, name="mpi")
@@ -30,11 +30,11 @@ def list_stacks(as_json: bool) -> None:
         click.echo("no MPI library was found; `fabriscope mpi add mpich` installs one, without root")
     for one in found:
         if one.stack is None:
-            click.echo(f"{'-':24} {one.mpirun}: {one.problem}")
+            _streams.say(f"{'-':24} {one.mpirun}: {one.problem}")
             continue
         compiler = "" if one.stack.mpicxx else ", no mpicxx: cannot be measured with our engine"
         device = f" {one.stack.device}" if one.stack.device else ""
-        click.echo(f"{one.stack.name:24} {one.stack.kind} {one.stack.version}{device}, {one.stack.mpirun}{compiler}")
+        _streams.say(f"{one.stack.name:24} {one.stack.kind} {one.stack.version}{device}, {one.stack.mpirun}{compiler}")
 
 
 @COMMAND.command(name="add")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabriscope.cli import _usage
+from fabriscope.model.errors import printable
 
 if TYPE_CHECKING:
     from fabriscope.model.profile import Profile
@@ -84,7 +85,7 @@ def _run(
         found = running.run(command, place, library, folder)
     sys.stdout.flush()
     for problem in found.problems:
-        click.echo(f"left out: {problem}", err=True)
+        click.echo(printable(f"left out: {problem}"), err=True)
     if not found.jobs:
         terminal.show_blocks(profile_tables.nothing(f"{stack.name} ({stack.mpirun})"))
     if found.jobs or as_json:

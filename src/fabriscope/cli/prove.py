@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabriscope.cli import _usage
+from fabriscope.model.errors import printable
 
 if TYPE_CHECKING:
     from fabriscope.model.proof import Observed, Proof
@@ -175,14 +176,15 @@ def _say(observed: Observed, proof: Proof) -> None:
                 text.ljust(width) if column < 2 else text.rjust(width)
                 for column, (text, width) in enumerate(zip(row, widths, strict=True))
             ]
-            click.echo("  ".join(cells).rstrip(), err=True)
+            click.echo(printable("  ".join(cells).rstrip()), err=True)
     colour = {"proved": "green", "refuted": "red"}.get(proof.books.verdict, "yellow")
     verdict, _, rest = proof_words.verdict_sentence(proof).partition(proof.books.verdict)
-    click.echo(f"{verdict}{click.style(proof.books.verdict, fg=colour, bold=True)}{rest}", err=True)
+    coloured = click.style(proof.books.verdict, fg=colour, bold=True)
+    click.echo(f"{printable(verdict)}{coloured}{printable(rest)}", err=True)
     said = [*proof_words.library_sentences(observed, proof), proof_words.ending_sentence(observed)]
     said.append(proof_words.grade_sentence(observed, proof))
     for line in filter(None, (*said, *proof_words.problems(observed.watches))):
-        click.echo(line, err=True)
+        click.echo(printable(line), err=True)
 
 
 def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _killed
+from fabriscope.cli import _killed, _streams
 
 if TYPE_CHECKING:
     from fabriscope.hosts.access.journal import Entry
@@ -49,16 +49,16 @@ def restore(names: tuple[str, ...], is_list: bool, is_dry: bool, is_forgotten: b
     if is_list or is_forgotten:
         every: list[Entry | Leftover] = [*found, *left]
         for entry in every:
-            click.echo(_listed(entry) if is_list else _forgotten(entry))
+            _streams.say(_listed(entry) if is_list else _forgotten(entry))
     else:
         for result in changes.restored(found, is_asked=bool(names), is_dry=is_dry):
-            click.echo(result.text)
+            _streams.say(result.text)
             problem_count += result.is_problem
         problem_count += _removed(left, is_dry=is_dry)
     if not names:
         _killed.remove(is_list=is_list, is_dry=is_dry)
     for sentence in damaged:
-        click.echo(f"fabriscope: {sentence}", err=True)
+        _streams.say(sentence, is_told=True)
     _end("" if found or left or damaged else "nothing is changed", problem_count)
 
 
@@ -75,7 +75,7 @@ def _removed(left: list[Leftover], *, is_dry: bool) -> int:
 
     removals = []
     for removal in removing.removed(left, is_dry=is_dry):
-        click.echo(removal.text)
+        _streams.say(removal.text)
         removals.append(removal)
     return sum(removal.is_problem for removal in removals)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _streams, _usage
 
 if TYPE_CHECKING:
     from fabriscope.cli._submission import Record
@@ -192,7 +192,7 @@ def _wait(submission: Submission, record: Record) -> None:
 
     click.echo(f"job {record.native_id} of {record.scheduler}, run folder {record.run}")
     try:
-        status = _submission.wait(Path(record.run), submission, click.echo)
+        status = _submission.wait(Path(record.run), submission, _streams.say)
     except KeyboardInterrupt:
         click.echo(f"the job goes on; `fabriscope submit --status {record.run} --wait` tells of it", err=True)
         raise SystemExit(_EXIT_INTERRUPTED) from None

@@ -23,8 +23,12 @@ from fabriscope.reports.sections import sections_of
 
 def console() -> Console:
     """Return standard output: as wide as its terminal, or as COLUMNS says; what is piped is not wrapped."""
-    found = Console(highlight=False)
-    return found if found.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=UNWRAPPED)
+    found = Console(highlight=False, emoji=False)
+    return (
+        found
+        if found.is_terminal or "COLUMNS" in os.environ
+        else Console(highlight=False, emoji=False, width=UNWRAPPED)
+    )
 
 
 def escape(text: str) -> str:
@@ -103,9 +107,9 @@ def show_section(run: RunData, anchor: str) -> None:
 
 def show_blocks(blocks: Sequence[Block]) -> None:
     """Print what is told beside a program that runs: on standard error, as wide as it is."""
-    found = Console(stderr=True, highlight=False)
+    found = Console(stderr=True, highlight=False, emoji=False)
     if not (found.is_terminal or "COLUMNS" in os.environ):
-        found = Console(stderr=True, highlight=False, width=UNWRAPPED)
+        found = Console(stderr=True, highlight=False, emoji=False, width=UNWRAPPED)
     for block in blocks:
         _print(found, block)
 
