@@ -6,14 +6,17 @@ kept by the content of the sources and the MPI's identity. None of it is shipped
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import lzma
 import os
 import shutil
 import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from fabriscope import engine_binary
@@ -73,7 +76,15 @@ def place_of(plan: Plan, mpi_name: str) -> Path | None:
 
 def is_at(place: Path | None) -> bool:
     """Return whether there is anything of the suite: programs, or what they can be built from."""
-    return bool(_on_path()) if place is None else _is_source(place) or bool(_programs_below(place))
+    if place is None:
+        return bool(_on_path())
+    if not place.is_file():
+        return _is_source(place) or bool(_programs_below(place))
+    try:
+        _check_archive(place)
+    except LaunchError:
+        return False
+    return True
 
 
 def _on_path() -> list[Path]:
@@ -89,6 +100,8 @@ def build(source: Path, stack: MpiStack, cancel: threading.Event) -> Path:
     if stack.mpicxx is None:
         fix = "install its development package"
         raise ToolMissing("it has no mpicxx, so OSU cannot be built with it", where=f"MPI {stack.name}", fix=fix)
+    if source.is_file():
+        _check_archive(source)
     folder = caches.folder("osu") / _key(source, stack)
     folders.make(str(folder))
     caches.check(folder, LaunchError)
@@ -173,21 +186,41 @@ def _compile(source: Path, stack: MpiStack, scratch: Path, folder: Path, cancel:
     made.replace(folder / _INSTALLED)
 
 
+def _check_archive(source: Path) -> None:
+    """Raise LaunchError for a file that is no whole archive of sources."""
+    with _reading(source), tarfile.open(source) as archive:
+        names = archive.getnames()
+    if CONFIGURE not in {Path(name).name for name in names}:
+        raise _no_sources(source)
+
+
+@contextlib.contextmanager
+def _reading(source: Path) -> Iterator[None]:
+    """Raise LaunchError where sources cannot be read, in one sentence: Python has a line for each way that it tried."""
+    try:
+        yield
+    except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+        why = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
+        what = f"it is no archive of sources that can be unpacked{why}"
+        raise LaunchError(
+            what, where=str(source), fix="name a .tar.gz, or the folder that it was unpacked in"
+        ) from error
+
+
+def _no_sources(source: Path) -> LaunchError:
+    return LaunchError(f"there is no {CONFIGURE} in it", where=str(source), fix="name the sources of the suite")
+
+
 def _unpacked(source: Path, folder: Path) -> Path:
     """Return the folder of the sources that has `configure`, a copy of our own; raises LaunchError."""
-    try:
+    with _reading(source):
         if source.is_file():
             with tarfile.open(source) as archive:
                 archive.extractall(folder, filter="data")
         else:
             shutil.copytree(source, folder, ignore=_MADE)
-    except (OSError, tarfile.TarError, EOFError) as error:
-        what = f"it is no archive of sources that can be unpacked: {error}"
-        raise LaunchError(
-            what, where=str(source), fix="name a .tar.gz, or the folder that it was unpacked in"
-        ) from error
     found = sorted(folder.rglob(CONFIGURE), key=lambda path: len(path.parts))
     if not found:
-        raise LaunchError(f"there is no {CONFIGURE} in it", where=str(source), fix="name the sources of the suite")
+        raise _no_sources(source)
     found[0].chmod(0o700)
     return found[0].parent
