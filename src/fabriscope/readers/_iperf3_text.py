@@ -35,6 +35,7 @@ _BEGIN = re.compile(
     r"\s*(?:Connecting to host (\S{1,99}), port \d{1,5}|Accepted connection from (\S{1,99}), port \d{1,5})\s*"
 )
 _VERSION = re.compile(r"\s*iperf (3\.\S{1,20})\s*")
+_REVERSE = re.compile(r"\s*Reverse mode, remote host \S{1,99} is sending\s*")
 _PROTOCOL = re.compile(r"\s*Starting Test: protocol: (\w{3,4}), (\d{1,9}) streams, (\d{1,12}) byte blocks.*")
 _ERROR = re.compile(r"\s*iperf3: (|.*\S)\s*")
 _TAIL = re.compile(r"(?P<numbers>(?:\s+\d+)?)(?:\s+(?P<end>sender|receiver))?\s*")
@@ -59,8 +60,11 @@ def fill(draft: Draft) -> None:
     is_after_separator = False
     for line in draft.lines():
         if (hit := _iperf.ROW.fullmatch(line)) and "(omitted)" not in line:
+            is_final = test is not None and test.is_final
+            if hit["start"] == hit["end"] and not is_final:  # what came after the last whole interval: the end has it
+                continue
             moved = _iperf.moved(hit, draft.line)
-            if test is not None and test.is_final:
+            if test is not None and is_final:
                 test.rows.append((moved, _rest(moved.rest, test.heads)))
         elif begin := _BEGIN.fullmatch(line):
             _end(draft, test)
@@ -69,9 +73,13 @@ def fill(draft: Draft) -> None:
             draft.version = version[1]
         elif (protocol := _PROTOCOL.fullmatch(line)) and test:
             test.settings |= {"protocol": protocol[1], "stream_count": int(protocol[2])}
+        elif test and _REVERSE.fullmatch(line):
+            test.settings["reverse"] = 1
         elif head := _HEAD.fullmatch(line):
             test = test or _Test(draft.line)
             test.heads = " ".join(head[1].split())
+            if "Datagrams" in test.heads:
+                test.settings["protocol"] = "UDP"
             if is_after_separator:
                 test.is_final, test.rows = True, []
         elif _ANY_HEAD.fullmatch(line):
@@ -118,6 +126,8 @@ def _end(draft: Draft, test: _Test | None) -> None:
         raise ParseError("a stream has two rows at one end")
     _check_sums(sums, parts)
     _tell_missing(draft, test)
+    if (count := len({moved.stream for moved, _ in parts})) > 1 and not any(moved.role for moved, _ in parts):
+        test.settings.setdefault("stream_count", count)
     if not sums and len({moved.stream for moved, _ in parts}) > 1 and not any(moved.role for moved, _ in parts):
         draft.problem(f"the test of line {test.line} has several streams and no sum", "cut", test.line)
         return

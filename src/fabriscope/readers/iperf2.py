@@ -122,6 +122,8 @@ def _end(draft: Draft, session: _Session) -> None:
         draft.table(name, _COLUMNS)
         for parameter, value in session.settings.items():
             draft.table_parameter(parameter, value)
+        if sums and (count := len({stream for stream, _ in parts})) > 1:
+            draft.table_parameter("stream_count", count)
         for (stream, end), row in rows.items():
             if row is not None and (name != "total" or not sums or _is_sum(draft, row, parts)):
                 _row(draft, stream, end, row)

@@ -30,6 +30,8 @@ from fabriscope.readers.terms import ONE_WAY, Terms
 PING_PONG, THROUGHPUT = "ping-pong", "throughput"
 ROUND_TRIPS = "ping-pong, whole round trips"
 """With `--full-rtt`."""
+UNDER_LOAD = "under-load"
+"""Prints what a ping-pong does; most of its messages want no answer, and those of a ping-pong wait for theirs."""
 _BEGINNINGS = {PING_PONG: "[Total Run]", THROUGHPUT: "Total of "}
 _HALF = "of the halves of round trips"
 FIELDS = {
@@ -172,8 +174,16 @@ def _end(draft: Draft, client: _Client | None) -> None:
         _check_rates(words)
     if not printed["duration_s"]:
         raise ParseError(f"its messages were sent in {printed['duration_s']} s")
+    if client.test != THROUGHPUT and _is_under_load(words):
+        draft.tables[-1].name = client.test.replace(PING_PONG, UNDER_LOAD)
     draft.row(printed)
     draft.line = line
+
+
+def _is_under_load(words: Mapping[str, str]) -> bool:
+    """Return whether more messages were sent than were answered or lost, and the one that is under way."""
+    answered = sum(whole(words[name], name, "") for name in ("message_count", "lost"))
+    return whole(words.get("sent", "0"), "SentMessages", "") > answered + 1
 
 
 def _check_latencies(client: _Client) -> None:

@@ -21,10 +21,10 @@ from fabriscope.model.foreign_yaml import decode_yaml
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
-from fabriscope.readers.base import Document
+from fabriscope.readers.base import Document, Table
 from fabriscope.registry import discover
 from fabriscope.running import log_twins
-from fabriscope.running.log_values import LAYERS, LogValue, of_table
+from fabriscope.running.log_values import LogValue, layer_of_table, of_table
 
 LABELS_FILE = "labels.yaml"
 """In a folder of logs: patterns of file names to labels."""
@@ -225,11 +225,10 @@ def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
 
 
 def _launches(document: Document, path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
-    """Return a launch for each time that the file has a test once more."""
-    entry = _entry(document, labels)
+    """Return a launch for each time that the file has a test of an entry once more."""
     window = int(labels["window"]) if "window" in labels else None
     more = ", ".join(f"{name} {value}" for name, value in labels.items() if name not in KEYS)
-    runs: list[dict[tuple[str, str], tuple[Case, LogValue]]] = []
+    runs: list[tuple[Entry, dict[tuple[str, str], tuple[Case, LogValue]]]] = []
     for table in document.tables:
         if not table.rows:
             continue
@@ -239,24 +238,24 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
             left_out.append(f"{path}, line {table.line}: {table.name} has no number whose unit is a metric's")
         if not of.values:
             continue
-        cases = {}
+        entry, cases = _entry(document, table, labels), {}
         for one in of.values:
             series = ", ".join(part for part in (one.series, more) if part)
             case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series)
             cases[case.case_id, one.metric_id] = (case, one)
-        place = next((at for at, known in enumerate(runs) if not known.keys() & cases.keys()), len(runs))
-        if place == len(runs):
-            runs.append({})
-        runs[place].update(cases)
+        known = next((known for whose, known in runs if whose == entry and not known.keys() & cases.keys()), None)
+        if known is None:
+            runs.append((entry, known := {}))
+        known.update(cases)
     return [
         _Found(entry, list(values.values()), ReadFrom(str(path), document.program, document.version, number))
-        for number, values in enumerate(runs, 1)
+        for number, (entry, values) in enumerate(runs, 1)
     ]
 
 
-def _entry(document: Document, labels: Labels) -> Entry:
+def _entry(document: Document, table: Table, labels: Labels) -> Entry:
     hosts = tuple(labels["hosts"].split("+")) if "hosts" in labels else (UNSTATED, UNSTATED)
-    layer = labels.get("layer") or LAYERS.get(document.program, document.program)
+    layer = labels.get("layer") or layer_of_table(document, table)
     fabric = labels.get("fabric", UNSTATED)
     placement = labels.get("placement", UNSTATED)
     return Entry(layer, fabric, placement, hosts, labels.get("mpi"), document.program)

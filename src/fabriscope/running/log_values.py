@@ -12,10 +12,10 @@ from fabriscope.model.metrics import metric_of, unit_of
 from fabriscope.readers.base import Document, Row, Table, Value
 from fabriscope.readers.osu import RIGHT
 
-LAYERS = {
+_LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
 }  # fmt: skip
-"""Program to the layer that it measures whatever its options."""
+"""Program to the layer that it measures, but for what says that it went over UDP."""
 _SIZE = "message_size_bytes"
 _COLLECTIVES = (
     "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "reduce", "allreduce", "reduce_scatter",
@@ -57,8 +57,9 @@ _WINDOWED = {
 _TELLING = (
     "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
     "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank", "printed_by",
+    "protocol", "stream_count", "reverse", "bidirectional",
 )  # fmt: skip
-"""Parameters of tables that tell curves of one test apart."""
+"""Parameters of tables, and of a report as a whole, that tell curves of one test apart."""
 _TELLING_COLUMNS = (
     "test", "operation", "reported_by", "role", "data_type", "variant", "problem_class", "matrix_order", "block_size",
     "process_rows", "process_columns",
@@ -66,10 +67,20 @@ _TELLING_COLUMNS = (
 """Columns that tell rows of one table apart, beside the message size."""
 _CHECKS = {"check": ("PASSED",), "validation": (*RIGHT, "skipped"), "verification": ("SUCCESSFUL",)}
 """Columns in which a program says whether the result of the row is right, and what it says where it is."""
-_USUAL = {("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush")}
+_USUAL = {
+    ("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush"),
+    ("protocol", "TCP"), ("stream_count", 1), ("reverse", 0),
+}  # fmt: skip
 _OF_ONE_PAIR = ("process_count", 2)
 """What IMB says of a test of two ranks, and others leave to the test's name."""
 _WORD = re.compile(r"[^a-z0-9]+")
+
+
+def layer_of_table(document: Document, table: Table) -> str:
+    """Return the layer that a table's numbers are of: its program's, UDP where it says so, or else the program."""
+    stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
+    layer = _LAYERS.get(document.program, document.program)
+    return "udp" if layer == "tcp" and stated.get("protocol") == "UDP" else layer
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         window = int(said)
     elif (document.program, table.name) not in _WINDOWED:
         window = None
-    of_table = _series(document.program, table)
+    of_table = _series(document, table)
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -144,12 +155,12 @@ def _told(name: str, value: Value) -> str:
     return value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:g}"
 
 
-def _series(program: str, table: Table) -> str:
-    benchmark, _ = _OURS.get((program, table.name), ("", {}))
+def _series(document: Document, table: Table) -> str:
+    benchmark, _ = _OURS.get((document.program, table.name), ("", {}))
     usual = _USUAL if not benchmark or benchmark in _COLLECTIVES else _USUAL | {_OF_ONE_PAIR}
     told = [
         f"{one.name.replace('_', ' ')} {one.value}"
-        for one in table.parameters
+        for one in {one.name: one for one in (*document.parameters, *table.parameters)}.values()
         if one.name in _TELLING and (one.name, one.value) not in usual
     ]
     return ", ".join(told)
