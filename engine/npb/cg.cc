@@ -24,6 +24,8 @@ constexpr std::array<CgClass, kClassCount> kClasses{{
     {1500000, 21, 100, 500.0, 52.514532105794},
 }};
 
+constexpr int kLeastOrderPerRank = 8;
+
 // As many columns as rows, or twice as many.
 struct Grid {
   explicit Grid(int rank_count) {
@@ -278,7 +280,7 @@ class Cg : public Kernel {
  private:
   static int most(ProblemClass problem_class) {
     int count = 1;
-    while (8 * count <= kClasses[problem_class].order) count *= 2;
+    while (kLeastOrderPerRank * 2 * count <= kClasses[problem_class].order) count *= 2;
     return count;
   }
 };

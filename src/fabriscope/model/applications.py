@@ -53,6 +53,13 @@ KERNELS = {
         NasKernel("bt", (228, 7755, 168300, 702200, 2830000, 58500000), 900, 0.01, _is_square, _is_square),
     )
 }
+MOST_RANKS = {
+    "ep": (256, 512, 4096, 16384, 65536, 1048576), "is": (512, 1024, 1024, 1024, 1024, 1024),
+    "cg": (128, 512, 1024, 8192, 16384, 131072), "ft": (64, 32, 128, 256, 512, 1024),
+    "mg": (512, 32768, 262144, 262144, 2097152, 16777216), "bt": (16, 64, 441, 1156, 2916, 18496),
+}  # fmt: skip
+"""Of our kernels by class; docs/npb.md says what sets them. The reference's own limits are its own to tell."""
+_LEAST_RANKS = {("is", "D"): 4}
 NPB, NPB_REFERENCE, HPL = "npb", "npb-reference", "hpl"
 """Instruments that run applications: our kernels, the reference's programs, and xhpl or hpcc."""
 INSTRUMENTS = (NPB, NPB_REFERENCE, HPL)
@@ -73,15 +80,18 @@ def can_use(instrument: str, benchmark: str, rank_count: int) -> bool:
     """Return whether an application can be run on a number of ranks."""
     if not benchmark.startswith("nas_"):
         return True
-    kernel = KERNELS[nas_problem(benchmark)[0]]
-    return (kernel.reference_can_use if instrument == NPB_REFERENCE else kernel.can_use)(rank_count)
+    name, problem_class = nas_problem(benchmark)
+    if instrument == NPB_REFERENCE:
+        return KERNELS[name].reference_can_use(rank_count)
+    most = MOST_RANKS[name][CLASSES.index(problem_class)]
+    return _LEAST_RANKS.get((name, problem_class), 1) <= rank_count <= most and KERNELS[name].can_use(rank_count)
 
 
 def usable_counts(instrument: str, benchmark: str, rank_count: int) -> tuple[int, ...]:
-    """Return the numbers of ranks next to one that an application can use: the next below, if any, and above."""
-    below = [count for count in range(rank_count - 1, 0, -1) if can_use(instrument, benchmark, count)][:1]
-    above = next(count for count in range(rank_count + 1, 4 * rank_count + 4) if can_use(instrument, benchmark, count))
-    return (*below, above)
+    """Return the numbers of ranks next to one that an application can use: the next below and above, if any."""
+    ways = range(rank_count - 1, 0, -1), range(rank_count + 1, 4 * rank_count + 4)
+    near = (next((count for count in way if can_use(instrument, benchmark, count)), None) for way in ways)
+    return tuple(count for count in near if count is not None)
 
 
 def grid_of(rank_count: int) -> tuple[int, int]:

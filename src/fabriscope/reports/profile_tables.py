@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fabriscope.analysis.profiles import sums
 from fabriscope.analysis.profiles.sums import Pair, Spread
 from fabriscope.analysis.words import bytes_text, share_text, size_text, time_text
+from fabriscope.model.counting import counted
 from fabriscope.model.profile import Profile, RankProfile
 from fabriscope.reports.section import Block, Bullets, Column, Heading, Paragraph, Row, Table
 
@@ -24,7 +25,9 @@ _WAITED = (Column("who"), Column("for whom"), Column("calls", "number"), Column(
 def blocks(profile: Profile) -> list[Block]:
     """Return everything that is told of a job."""
     library = profile.library.splitlines()[0].partition(",")[0] if profile.library else "an MPI library"
-    title = f"{profile.program}: {profile.rank_count} ranks on {len(profile.hosts)} hosts, {library}"
+    title = (
+        f"{profile.program}: {counted(profile.rank_count, 'rank')} on {counted(len(profile.hosts), 'host')}, {library}"
+    )
     found: list[Block] = [
         Heading(title),
         *summary(profile),
