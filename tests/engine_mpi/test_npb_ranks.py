@@ -13,6 +13,8 @@ from fabriscope import engine_binary
 from fabriscope.model.applications import CLASSES, MOST_RANKS, NPB, can_use, nas_benchmark
 
 STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
+MOST_ASKED = 1 << 20
+"""Ranks that the program can be asked about."""
 pytestmark = [
     pytest.mark.skipif(not STACKS, reason=needs.NO_MPI),
     pytest.mark.timeout(900),
@@ -32,9 +34,10 @@ def test_the_program_and_a_plans_check_agree(kernel: str) -> None:
     for problem_class, most in zip(CLASSES, MOST_RANKS[kernel], strict=True):
         benchmark = nas_benchmark(kernel, problem_class)
         counts = [1, 2, 3, 4, 5, 8, 9, most, most + 1, 2 * most, (math.isqrt(most) + 1) ** 2]
+        counts = [count for count in counts if count <= MOST_ASKED]
         said = {count: takes(program, kernel, problem_class, count) for count in counts}
         assert said == {count: can_use(NPB, benchmark, count) for count in counts}
-        assert said[most]
+        assert most > MOST_ASKED or said[most]
 
 
 def test_a_conjugate_gradient_of_class_s_has_an_eighth_of_the_order_at_most() -> None:
