@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ import click
 from fabriscope.model.counting import counted
 
 if TYPE_CHECKING:
+    from fabriscope.plan import Plan
     from fabriscope.running.run import RunSummary
 
 EXIT_AFTER_SIGNAL = 128
@@ -56,6 +59,32 @@ def folder_for(name: str) -> Path:
     return Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
+def check(name: str, text: str) -> Plan:
+    """Return the plan that words of the command line made; raises PlanError, as of any plan.
+
+    Nobody has seen its file, which is no more: what is wrong is told of the words and their line.
+    """
+    from fabriscope import plan as plans
+    from fabriscope.running import run
+
+    with tempfile.TemporaryDirectory(prefix=f"fabriscope-{name}-") as scratch:
+        path = Path(scratch) / f"{name}.yaml"
+        path.write_text(text)
+        with _of_words(name, path):
+            return plans.load(path, run.vocabulary())
+
+
+@contextlib.contextmanager
+def _of_words(name: str, path: Path) -> Iterator[None]:
+    """Tell mistakes of a plan's file as those of a command's words."""
+    from fabriscope.model.errors import PlanError
+
+    try:
+        yield
+    except PlanError as error:
+        raise PlanError(str(error).replace(f"{path}:", f"{name}'s plan, line ")) from error
+
+
 def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_plan: bool = False) -> RunSummary:
     """Measure a plan that words of the command line made; what is wrong in it is told as of any plan.
 
@@ -63,24 +92,16 @@ def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_pla
 
     Ends the process, with the status of the signal, where it was interrupted. Raises FabriscopeError.
     """
-    from fabriscope import plan as plans
-    from fabriscope.model.errors import PlanError
     from fabriscope.progress import QuietProgress, TerminalProgress, Unheard
     from fabriscope.running import run
 
-    with tempfile.TemporaryDirectory(prefix=f"fabriscope-{name}-") as scratch:
-        path = Path(scratch) / f"{name}.yaml"
-        path.write_text(text)
-        try:
-            checked = plans.load(path, run.vocabulary())
-        except PlanError as error:  # of a file that nobody has seen: its words are those of the command line
-            what = str(error).replace(f"{path}:", f"{name}'s plan, line ")
-            raise PlanError(what) from error
+    checked = check(name, text)
     if shows_plan:
         click.echo(text, err=True)
     cancel = Cancel()
     progress = Unheard(QuietProgress() if quiet else TerminalProgress())
-    summary = run.start(checked, output or folder_for(name), progress, cancel.event)
+    with _of_words(name, Path(checked.file)):
+        summary = run.start(checked, output or folder_for(name), progress, cancel.event)
     if cancel.signal_number is not None and not summary.is_complete:
         resume = f"`fabriscope run --resume {summary.path}` goes on"
         click.echo(f"interrupted after {summary.launch_count} launches; {resume}")

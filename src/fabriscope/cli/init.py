@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fabriscope.cli import _quick_plan, _usage
+from fabriscope.cli import _measuring, _quick_plan, _usage
 
 
 @click.command("init")
@@ -23,6 +23,7 @@ def init(output: Path, **words: Any) -> None:
     from fabriscope.model.errors import StoreError
 
     text = _quick_plan.text(output.stem, **words)
+    _measuring.check("init", text)
     try:
         with output.open("x") as file:
             file.write(text)

@@ -123,8 +123,10 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
     """
     from fabriscope import lab
     from fabriscope.launch import environment
-    from fabriscope.model.errors import LabError
+    from fabriscope.model.errors import LabError, shown
 
+    if host.startswith("-"):
+        raise click.UsageError(f"no such option {shown(host)}; before HOST may stand --lab NAME and --help")
     words = [word for index, word in enumerate(command) if index > 0 or word != "--"]
     words = words or [os.environ.get("SHELL", "/bin/sh")]
     built = lab.find(lab_name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from fabriscope.analysis.values.estimates import Centre, Estimate, estimates_of
 from fabriscope.analysis.values.restated import ENGINE, TRIALS, restated, restatements
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.metrics import metric_of
-from fabriscope.model.quantity import SENDS_WHAT_CAME, Completion, Operations, Timing
+from fabriscope.model.quantity import PERCENTILES, SENDS_WHAT_CAME, Completion, Operations, Ranks, Timing
 from fabriscope.model.run_data import RunData
 
 _SAME = "the same definition"
@@ -59,14 +60,27 @@ class Reconciled:
 
     @property
     def spread_before(self) -> float:
-        """Return how many times the largest printed number is the least."""
-        return _spread([one.printed.value for one in self.statements if one.printed.value])
+        """Return how many times the largest printed number is the least of another program, of like statistics."""
+        numbers = [(one, one.printed.value) for one in self.statements if one.printed.value]
+        every = [[(one.instrument, value) for one, value in like] for like in (*parts(numbers, _like), numbers)]
+        spreads = [_spread(like) for like in every]
+        return max(spreads[:-1]) or spreads[-1]
 
     @property
     def spread_after(self) -> float | None:
-        """Return how many times the largest is the least, each over ours by its own definition; None for none."""
-        told = [one.excess.value for one in self.statements if one.excess is not None and one.excess.value]
-        return _spread([1.0, *told]) if len(told) > 1 else None
+        """Return the same of numbers over ours, each by its own definition; None for none."""
+        told = [(one, one.excess.value) for one in self.statements if one.excess is not None and one.excess.value]
+        if len(told) < 2:
+            return None
+        over_ours = [[(one.instrument, over) for one, over in like] for like in parts(told, _like)]
+        return max(_spread([(ENGINE, 1.0), *like]) for like in over_ours)
+
+    @property
+    def of_several(self) -> list[str]:
+        """Return the programs that print several statistics that are not set against each other."""
+        kinds = {(one.instrument, _like((one, 0.0))) for one in self.statements}
+        names = [name for name, _ in sorted(kinds, key=str)]
+        return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
     @property
     def left_over(self) -> list[Statement]:
@@ -74,8 +88,20 @@ class Reconciled:
         return [one for one in self.statements if one.is_left_over]
 
 
-def _spread(values: list[float]) -> float:
-    return max(values) / min(values)
+def _like(told: tuple[Statement, float]) -> tuple[Operations | None, Ranks | None]:
+    """Return which statistic a number is: a median and a mean are both of the middle, a 99th percentile is not.
+
+    What the fastest or the slowest rank took is none of what all took, either.
+    """
+    quantity = metric_of(told[0].metric_id).quantity
+    tail = quantity.operations if quantity.operations in PERCENTILES else None
+    return tail, quantity.ranks if quantity.ranks in (Ranks.LEAST, Ranks.MOST) else None
+
+
+def _spread(numbers: list[tuple[str, float]]) -> float:
+    """Return how many times the number of one program is that of another at most; 0 where there is one program."""
+    ratios = [more / less for (name, more), (other, less) in permutations(numbers, 2) if name != other]
+    return max(ratios, default=0.0)
 
 
 def reconciled(run: RunData, values: pl.DataFrame, rules: Rules) -> list[Reconciled]:

@@ -71,8 +71,11 @@ def _many(along: str, points: Sequence[Point], verdict: str) -> str:
         count = f"not at {len(failed)} of {len(points)} points" if failed else f"not at {len(points)} points together"
         return f"{count}; plainest {_at(along, key)}"
     key = max(points, key=lambda point: _known(point.statement.p_holds, 2))
-    parts = [f"open at {len(open_points)}"] + ([f"not so at {len(failed)}"] if failed else [])
-    return f"{' and '.join(parts)} of {len(points)} points; least sure {_at(along, key)}"
+    said = f"open at {len(open_points)} of {len(points)} points"
+    if failed:
+        by_themselves = "1 says no by itself" if len(failed) == 1 else f"{len(failed)} say no by themselves"
+        said += f", and {by_themselves}, but not all {len(points)} together (Simes' test)"
+    return f"{said}; least sure {_at(along, key)}"
 
 
 def _at(along: str, point: Point) -> str:

@@ -7,6 +7,7 @@ from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, value_text
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.counting import listed
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
@@ -38,6 +39,8 @@ def _lead(sizes: list[Reconciled]) -> Paragraph:
     text = f"{_where(sizes[0])}: as printed, the programs differ by up to {before:.2f} times"
     if after is not None:
         text += f"; each over ours by its own definition, by up to {after:.2f} times"
+    if several := listed(list(dict.fromkeys(name for one in sizes for name in one.of_several))):
+        text += f" (percentiles beyond the median, and single ranks, among their like alone: {several} printed several)"
     left = dict.fromkeys(said.instrument for one in sizes for said in one.left_over)
     return Paragraph(f"{text}. Not explained by definitions: {', '.join(left)}." if left else f"{text}.")
 
