@@ -43,7 +43,12 @@ def answer(
         sentences.append(_failed(failures, is_all=not estimates))
     beyond = sum(row.impossible_launch_count for row in estimates)
     if beyond:
-        sentences.append(f"{beyond} launch values lie beyond what wire or memory allow; they are kept but not counted.")
+        they = (
+            "lies beyond what wire or memory allow; it is"
+            if beyond == 1
+            else "lie beyond what wire or memory allow; they are"
+        )
+        sentences.append(f"{counted(beyond, 'launch value')} {they} kept but not counted.")
     return sentences or ["Nothing has been measured yet."]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.errors import printable
@@ -51,6 +51,7 @@ def page_text(results: Results, bundle: str, bundle_sha256: str = "", run_path: 
     """Return the page, with `bundle` as its script library (gzip, in base64), of a run that lay in `run_path`."""
     style = style_of(results.looks(), for_page=True)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters["words"] = words
     manifest, sections = results.run.manifest, sections_of(results)
     figures = [figure for section in sections for figure in figures_in(section.blocks)]
     return environment.get_template("report.html.j2").render(
@@ -98,3 +99,12 @@ def _inlined(name: str) -> Markup:
 
 
 REPORT = Report("html", "one self-contained page with interactive figures", render)
+
+
+def words(text: str) -> Markup:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one of them has no other
+        return escape(text)
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(part) if place % 2 else escape(part) for place, part in enumerate(parts))
