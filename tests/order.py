@@ -25,7 +25,6 @@ LONGEST = (
     "tests/fuzz/test_fuzz.py::test_no_text_breaks_a_promise[folder]",
     "tests/test_verify.py::test_damaged_folders_end_in_a_sentence_that_names_the_file",
     "tests/test_sharpen_run.py::test_a_run_killed_inside_a_round_goes_on_with_it",
-    "tests/test_hbase_left.py",
     "tests/test_installed_hbase_run.py",
     "tests/test_run.py::test_launches_of_a_host_that_died_are_made_again_when_it_is_back",
     "tests/test_papers.py::test_softroce_runs",
