@@ -51,7 +51,7 @@ pytestmark = pytest.mark.usefixtures("state")
     ("old", "new", "why"),
     [
         ("mtu: 600", "mtuu: 600", "there is no setting 'mtuu'"),
-        ("mtu: 600", "mtu: 60", "mtu: 60 is not from 68 to 65535"),
+        ("mtu: 600", "mtu: 60", "mtu: 60 B, which is not from 68 to 65535 B"),
         ("mtu: 600", "mtu: 9000", "an MTU of 9000 on a switch of the lab that carries 1500"),
         ("tcp_sack: 0", "tso: maybe", "tso: 'maybe' is neither on nor off"),
         ("tcp_sack: 0", "tso: [1]", "settings.tso: a setting has one value: a number, a word, or true or false"),
@@ -60,7 +60,7 @@ pytestmark = pytest.mark.usefixtures("state")
             "tx_queue: 1.5",
             "settings.tx_queue: a setting has one value: a number, a word, or true or false",
         ),
-        ("tcp_sack: 0", "tx_queue:", "settings.tx_queue: a setting has one value: a number, a word, or true or false"),
+        ("tcp_sack: 0", "tx_queue:", "settings.tx_queue: nothing stands behind it -- write a value, or remove the key"),
         ("tcp_sack: 0", "huge_pages: foo", "huge_pages: 'foo' is none of always, madvise, never"),
     ],
 )

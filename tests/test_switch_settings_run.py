@@ -91,10 +91,10 @@ def test_a_switch_with_priorities_has_their_settings(tmp_path: Path) -> None:
 
 def test_plan_check_says_what_would_be_set(tmp_path: Path) -> None:
     result = CliRunner().invoke(PLAN, ["check", str(written(TEXT, tmp_path))])
-    assert "sets switch_buffer to 8192 on the lab's switch for launches over small, and puts it back" in result.output
+    assert "sets switch_buffer to 8192 B on the lab's switch for launches over small, and puts it back" in result.output
     result = CliRunner().invoke(PLAN, ["check", str(written(TUNED, tmp_path))])
     assert (
-        "sets switch_rate to 5000000 or 20000000 on the lab's switch for launches that tune large, and puts it back"
+        "sets switch_rate to 5000000 or 20000000 b/s on the lab's switch for launches that tune large, and puts it back"
         in result.output
     )
 

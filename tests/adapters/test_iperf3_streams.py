@@ -88,7 +88,9 @@ def test_each_stream_has_its_start_and_what_arrived_of_it_when() -> None:
     first, second = (block.values for block in told.blocks if block.quantity == ARRIVED)
     assert first == (*(100_000,) * 30, 0)
     assert second == (50_000, *(100_000,) * 29, 50_000)
-    assert account_of(told) == {"duration_ns": 3 * S, "interval_ns": 100_000_000, "start_error_ns": 0}
+    assert account_of(told) == {
+        "duration_ns": 3 * S, "interval_ns": 100_000_000, "start_error_ns": 0, "start_unix_ns": 10 * S,
+    }  # fmt: skip
 
 
 def test_what_is_not_known_of_the_starts_is_their_error() -> None:

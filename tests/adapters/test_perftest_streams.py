@@ -122,6 +122,7 @@ def test_what_is_not_known_of_the_starts_is_their_error_and_the_margin_stands_be
     # 11 s for 3 + 2 * 3 s of sending: each start lies within 2 s, so it may be wrong by one
     assert account_of(parsed()) == {
         "duration_ns": 3 * S, "interval_ns": 3 * S, "start_error_ns": 2 * S, "margin_ns": 3 * S,
+        "start_unix_ns": 10 * S,
     }  # fmt: skip
 
 

@@ -12,7 +12,13 @@ import pytest
 from fabriscope.model.errors import PlanError
 from fabriscope.plan import Vocabulary, load, refuse_others
 
-WORDS = Vocabulary(frozenset({"ping_pong"}), frozenset({"engine"}), frozenset({"tcp", "mpi"}), frozenset({"gige"}))
+WORDS = Vocabulary(
+    frozenset({"ping_pong", "hdfs_write", "hbase_get"}),
+    frozenset({"engine"}),
+    frozenset({"tcp", "mpi", "hdfs", "hbase"}),
+    frozenset({"gige"}),
+)
+OF_SERVICES = {"hdfs": "{hdfs_write: {sizes: [64MiB]}}", "hbase": "{hbase_get: {sizes: [1000]}}"}
 PROGRAMS = "name: x\nhosts: a,b\nfabrics: {g: {interface: eth0}}\nbenchmarks: {ping_pong: {sizes: [1]}}\n"
 
 
@@ -23,15 +29,17 @@ PROGRAMS = "name: x\nhosts: a,b\nfabrics: {g: {interface: eth0}}\nbenchmarks: {p
         "ssh: /there/ssh",
         "mpi: [{name: m, path: /there}]",
         "mpi: [{name: m, env: {A: b}}]",
-        "services: {hdfs: {home: /there}}",
-        "services: {hbase: {home: /there}}",
+        "services: {hdfs: {home: /there, replication: 1}}",
+        "services: {hbase: {home: /there, replication: 1}}",
     ],
 )
 def test_a_plan_of_somebody_else_runs_nothing_that_it_names(
     names: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "plan.yaml"
-    path.write_text(f"{PROGRAMS}layers: [{'mpi' if names.startswith('mpi') else 'tcp'}]\n{names}\n")
+    service = next((layer for layer in ("hdfs", "hbase") if layer in names), "")
+    benchmarks = PROGRAMS if not service else PROGRAMS.replace("{ping_pong: {sizes: [1]}}", OF_SERVICES[service])
+    path.write_text(f"{benchmarks}layers: [{service or ('mpi' if names.startswith('mpi') else 'tcp')}]\n{names}\n")
     plan = load(path, WORDS)
     refuse_others(plan)
     os.chown(path, 54321, 54321)

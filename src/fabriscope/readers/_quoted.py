@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import Foreign
 from fabriscope.readers.base import Reader
 
 MOST_STRINGS = 20_000
@@ -33,5 +34,5 @@ def _strings(text: str) -> Iterator[tuple[str, int]]:
         if count >= MOST_STRINGS or size > MOST_CHARACTERS:
             return
         if "\\n" in hit[1]:
-            with suppress(ValueError):  # it is no string of JSON
-                yield json.loads(hit[0]), hit.start()
+            with suppress(ParseError):  # it is no string of JSON
+                yield Foreign.json(hit[0], "a string").text(), hit.start()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fabriscope.model.counting import counted
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown, whole
 from fabriscope.readers import _marks, _prefixed, _rows
@@ -308,5 +309,10 @@ class Reader:
 
 
 def printed_row(columns: Sequence[Column], words: Sequence[str], *, least: float = 0.0) -> dict[str, Value]:
-    """Return the words of a row in their printed units by head; raises ParseError for what is no number there."""
+    """Return the words of a row in their printed units by head; raises ParseError for what is no number there.
+
+    So it does where there are more or fewer words than columns.
+    """
+    if len(words) != len(columns):
+        raise ParseError(f"the row has {counted(len(words), 'word')}, and the table {counted(len(columns), 'column')}")
     return {column.head: column.printed(word, least=least) for column, word in zip(columns, words, strict=True)}

@@ -143,7 +143,7 @@ def classpath_of(name: str, home: str) -> str:
     Raises ToolMissing, or LaunchError where others could have written what is there.
     """
     found = installed.find(home) if name == "hadoop" else installed.find_hbase(home)
-    jars = [found.classpath, *(str(jar) for jar in _ycsb() if name == "hbase")]
+    jars = [found.classpath, *(map(str, _ycsb()) if name == "hbase" else ())]
     root = cache_folder()
     folders.make(str(root))
     caches.check(root, LaunchError)
