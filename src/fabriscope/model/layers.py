@@ -140,11 +140,11 @@ LAYERS = {
         _libfabric("opx", card="Omni-Path"),
         Layer(
             "hdfs", "HDFS", "hdfs", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
-            takes_rdma_port=False, instrument="testdfsio", start_ns=30_000_000_000,
+            takes_rdma_port=False, instrument="testdfsio", start_ns=15_000_000_000,
         ),
         Layer(
             "hbase", "HBase", "hbase", placements=(INTER,), carrier=Carrier.TCP, takes_address=False,
-            takes_rdma_port=False, instrument="ycsb", start_ns=60_000_000_000,
+            takes_rdma_port=False, instrument="ycsb", start_ns=40_000_000_000,
         ),
     )
 }  # fmt: skip
