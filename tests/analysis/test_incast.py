@@ -23,6 +23,7 @@ from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, Str
 
 MS = 1_000_000
 QUIET = Evidence(0, 0, 0, 0)
+LOST = replace(QUIET, lost_frames=7)
 
 
 def window(
@@ -121,6 +122,8 @@ def test_the_knees_interval_is_that_of_the_launches() -> None:
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(3, 0, 0, 0))], DROPPED, "3 frames dropped"),
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(0, 8, 0, 0))], PAUSED, "8 pauses"),
         ([point(1, 50.0), point(2, 51.0)], UNDECIDED, "the machine is the limit"),
+        ([point(1, 50.0), point(2, 51.0, evidence=LOST)], DROPPED, "0 frames dropped, 7 frames lost on cables"),
+        ([point(1, 98.0), point(2, 20.0, evidence=LOST)], COLLAPSES, "0 frames dropped, 7 frames lost on cables"),
         ([point(1, 50.0), point(2, 51.0, evidence=Evidence(9, 0, 0, 0))], DROPPED, "9 frames dropped"),
         ([point(1, None), point(2, None)], UNDECIDED, "nothing was measured"),
         ([point(1, 98.0), point(2, None)], UNDECIDED, "with 2 streams there is no aggregate: it was above the wire"),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from tests.analysis.test_incast import MS, window
 
+from fabriscope.analysis.incast import switch_windows
 from fabriscope.analysis.incast.evidence import Evidence
 from fabriscope.analysis.incast.switch_windows import SwitchCounts, WindowPorts, evidence_of
-from fabriscope.model.case import Entry
+from fabriscope.model.case import Case, Entry
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.run_data import RunData
 from fabriscope.model.switch_series import PortSeries
 
 ORIGIN_NS = 1_700_000_000_000_000_000
@@ -53,6 +57,21 @@ def test_a_case_has_its_own_counts_and_the_rest_of_its_launches() -> None:
     of_entry = Evidence(50, 60, 70, 800, 9, 10, 11)
     assert evidence_of(None, of_entry) is of_entry
     assert evidence_of(SwitchCounts({"a": 2, "b": 3}, 4, 6), of_entry) == Evidence(5, 6, 4, 800, 9, 10, 11)
+
+
+def test_a_launch_that_ended_has_nothing_of_what_came_then(seen: WindowPorts) -> None:
+    early = seen.ports["to"].until(BEGIN_NS + 16 * MS)
+    assert (early.at_unix_ns[-1], early.dropped_frames) == (BEGIN_NS + 16 * MS, (100, 1, 2, 4))
+
+
+def test_a_launch_of_which_the_switch_told_nothing_takes_nothing_from_the_others(
+    seen: WindowPorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry, other = seen.entry, replace(seen.window, launch_id=2)
+    run = RunData("", Manifest(2, cases={"c": Case(entry, "many_to_one", 8)}), (), pl.LazyFrame())
+    monkeypatch.setattr(switch_windows, "windows_by_launch", lambda _: {(1, "c"): [seen.window], (2, "c"): [other]})
+    monkeypatch.setattr(switch_windows, "ports_in", lambda _, window: seen if window is seen.window else None)
+    assert switch_windows.counts_by_case(run) == {"c": SwitchCounts({"to": 15}, 0, 12)}
 
 
 def test_a_port_without_a_value_for_each_period_is_refused() -> None:

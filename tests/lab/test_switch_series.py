@@ -32,9 +32,9 @@ def test_periods_add_up_to_the_counters_and_lie_in_the_time_of_the_traffic(make_
     assert max(told["a"].queue_bytes) == counted["a"]["maximum_queue_bytes"]
     later = built.ask_switch(f"series {time.time_ns() + 10**9}")
     assert all(port["at_unix_ns"] == [] for port in later["ports"])
-    assert series_of(later, "eth") is not None
-    assert series_of(later, "ib") is None
-    assert series_of({}, "eth") is None
+    assert series_of(later, "eth", ended_ns) is not None
+    assert series_of(later, "ib", ended_ns) is None
+    assert series_of({}, "eth", ended_ns) is None
 
 
 def test_hosts_that_are_stopped_show_when_and_for_how_long(make_lab: MakeLab) -> None:

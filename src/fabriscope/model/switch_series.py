@@ -43,6 +43,12 @@ class PortSeries:
         """Return the values of a counter."""
         return tuple(getattr(self, counter))
 
+    def until(self, end_ns: int) -> PortSeries:
+        """Return the periods that ended by a moment."""
+        count = sum(at_ns <= end_ns for at_ns in self.at_unix_ns)
+        columns = {name: getattr(self, name)[:count] for name in ("at_unix_ns", *get_args(Counter))}
+        return PortSeries(self.fabric, self.host, **columns)
+
     def within(self, counter: Counter, begin_ns: int, end_ns: int) -> tuple[int, ...]:
         """Return the values of the periods that ended after a moment, and not after another."""
         pairs = zip(self.at_unix_ns, self.column(counter), strict=True)

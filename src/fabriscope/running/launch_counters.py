@@ -58,13 +58,14 @@ def is_told_over_time(launch: Launch) -> bool:
     return launch.entry.fabric is not None and not patterns.isdisjoint((*OF_STREAMS, BESIDE))
 
 
-def series_of(answer: Mapping[str, object], fabric: str | None) -> SwitchSeries | None:
-    """Return what a switch told of a fabric; None where it has none of that name.
+def series_of(answer: Mapping[str, object], fabric: str | None, until_unix_ns: int) -> SwitchSeries | None:
+    """Return what a switch told of a fabric until then; None where it has none of that name.
 
     Raises ValueError for what no switch of ours says.
     """
     if not answer:
         return None
     series = shapes.decode(answer, SwitchSeries)
-    ports = tuple(port for port in series.ports if port.fabric == fabric)
+    last_ns = until_unix_ns + series.period_ns
+    ports = tuple(port.until(last_ns) for port in series.ports if port.fabric == fabric)
     return SwitchSeries(series.period_ns, series.since_unix_ns, ports) if ports else None

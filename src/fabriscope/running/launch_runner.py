@@ -122,7 +122,7 @@ class LaunchRunner:
         """Return what the lab's switch counted while the launch ran."""
         told = self._of_site(lambda: self._site.switch_series(self._started_unix_ns))
         try:
-            return launch_counters.series_of(told, self._launch.entry.fabric)
+            return launch_counters.series_of(told, self._launch.entry.fabric, self._started_unix_ns + self._elapsed_ns)
         except ValueError as error:
             self._mishaps.append(self._unforeseen(error))
             return None

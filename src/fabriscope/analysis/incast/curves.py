@@ -48,6 +48,7 @@ INCAST_SCHEMA = {
     "rdma_retries": pl.Int64,
     "not_ready_retries": pl.Int64,
     "notifications": pl.Int64,
+    "lost_frames": pl.Int64,
 }
 
 
@@ -115,7 +116,7 @@ def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
             curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
             point.stream_count, curve.receiver_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
             point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
-            point.launch_count, point.refused_window_count, *astuple(point.evidence)[:-1],
+            point.launch_count, point.refused_window_count, *astuple(point.evidence)[:-2], point.evidence.lost_frames,
         )
         for curve in curves
         for point in curve.points

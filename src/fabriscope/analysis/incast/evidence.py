@@ -46,6 +46,8 @@ class Evidence:
     """How often they were notified of congestion (CNP)."""
     victim_pauses: int | None = None
     """How often the lab's switch stopped the hosts of a bystander; of many to one alone there is none."""
+    lost_frames: int | None = None
+    """On the cables of the lab, as its plan wants, to those that receive and those that send."""
 
     @property
     def has_losses(self) -> bool:
@@ -54,7 +56,7 @@ class Evidence:
         A timer that ran out makes TCP and RDMA send again too, without any loss.
         """
         if self.dropped_frames is not None:
-            return self.dropped_frames > 0
+            return self.dropped_frames + (self.lost_frames or 0) > 0
         return bool(self.retransmitted_bytes or self.rdma_retries)
 
 
@@ -80,7 +82,9 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
             ports_grew(watches, senders, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
         )
         again = None if layer_of(entry.layer).needs_rdma else _sent_again(watches)
-        found[entry.entry_id].append(Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim))
+        lost = _grew(ports, before, fabric, (*receivers, *senders), "lost_frames")
+        told_by = (dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost)
+        found[entry.entry_id].append(Evidence(*told_by))
     return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 
 

@@ -136,19 +136,20 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
     shares = [share for point in points if (share := point.share_of_limit) is not None]
     if not shares or max(shares) >= FILLS:
         return ""
-    full = [point.evidence.dropped_frames or point.evidence.pauses for point in points]
-    if any(full) or any(point.evidence.dropped_frames is None and point.evidence.has_losses for point in points):
+    full = [point.evidence.has_losses or point.evidence.pauses for point in points]
+    if any(full):
         return ""
     what = f"the hosts send or receive at most {max(shares):.0%} of what the wire allows"
     return f"{what}, and nothing was dropped or paused: {MACHINE}"
 
 
 def _nothing_was_full(points: Sequence[IncastPoint]) -> bool:
-    """Return whether a switch counted, and neither dropped a frame nor paused a host.
+    """Return whether a switch counted, and neither dropped a frame nor paused a host, and no cable lost one.
 
     Then what fell did so in the hosts: no buffer of the fabric was full.
     """
-    return all(point.evidence.dropped_frames == 0 and not point.evidence.pauses for point in points)
+    known = [point.evidence for point in points]
+    return all(one.dropped_frames == 0 and not one.has_losses and not one.pauses for one in known)
 
 
 def _counted(points: Sequence[IncastPoint]) -> str:
@@ -156,6 +157,7 @@ def _counted(points: Sequence[IncastPoint]) -> str:
     words = []
     for name, what in (
         ("dropped_frames", "frames dropped"),
+        ("lost_frames", "frames lost on cables"),
         ("pauses", "pauses"),
         ("marked_frames", "frames marked"),
         ("retransmitted_bytes", "sent again"),

@@ -108,7 +108,9 @@ def _series(run: RunData) -> dict[int, SwitchSeries]:
 
 
 def counts_by_case(run: RunData) -> dict[str, SwitchCounts]:
-    """Return what the switch counted in the windows of each case; not of cases of which a window was not covered.
+    """Return what the switch counted in the windows of each case; not of cases of which it told of none.
+
+    Of launches whose windows it did not tell of, as it was killed in one, nothing is added.
 
     A period counts to the window in which it ends, or one period after it: so what happened less than a period before a
     window began may be taken for its own, and nothing that happened in it is lost.
@@ -117,7 +119,7 @@ def counts_by_case(run: RunData) -> dict[str, SwitchCounts]:
     for (_, case_id), windows in windows_by_launch(run).items():
         if kind_of(run.manifest.cases[case_id].benchmark).pattern != BESIDE:
             parts[case_id] += [_counts(ports_in(run, window)) for window in windows]
-    return {case_id: _sum([one for one in some if one]) for case_id, some in parts.items() if all(some)}
+    return {case_id: _sum(known) for case_id, some in parts.items() if (known := [one for one in some if one])}
 
 
 def evidence_of(counts: SwitchCounts | None, of_entry: Evidence) -> Evidence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, Destination, IncastCurve, IncastPoint
-from fabriscope.analysis.incast.switch_windows import WindowPorts, ports_in
+from fabriscope.analysis.incast.switch_windows import WindowPorts, counts_by_case, ports_in
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.analysis.words import UNKNOWN, bytes_text, interval_text, time_text, value_text
@@ -29,10 +29,14 @@ from fabriscope.reports.section import (
 _NOTE = (
     "The aggregate is what had arrived of all streams while every sender sent, over that time; streams that overlapped "
     "by less than 90 % have none. Fairness is Jain’s index. It has fallen where it stays below nine tenths of what "
-    "fewer senders had. What the lab’s switch dropped, paused and marked is that of the windows themselves, to 10 ms. "
-    "What was sent again, and what a real host’s card counts, is of all message sizes and launches of a number of "
-    "streams together: TCP tells bytes, an RDMA port how often it began to send again."
+    "fewer senders had. {} is of all message sizes and launches of a number of streams together: TCP tells bytes, an "
+    "RDMA port how often it began to send again."
 )
+_OF_WINDOWS = (
+    "What the lab’s switch dropped, paused and marked is that of the windows themselves, to some 10 ms. What was lost "
+    "on the lab’s cables, what was sent again, and what a real host’s card counts,"
+)
+_OF_LAUNCHES = "What was dropped, paused, marked and sent again"
 _MOST_MAPS = 4
 _STYLES = {COLLAPSES: "slower", UNFAIR: "slower", UNDECIDED: "undecided"}
 
@@ -49,13 +53,21 @@ def _build(results: Results) -> list[Section]:
     columns.append(Column("state"))
     table = Table(columns, rows, groups)
     maps = _maps(results, curves)
-    blocks: list[Block] = [Bullets(sentences), table, *_destinations(curves), *maps, Paragraph(_NOTE, is_note=True)]
+    note = Paragraph(_NOTE.format(_scope(results)), is_note=True)
+    blocks: list[Block] = [Bullets(sentences), table, *_destinations(curves), *maps, note]
     title = "Many to many" if all(curve.receiver_count > 1 for curve in curves) else "Many to one"
     brief: list[Block] = [Heading(title.lower())]
     for curve in curves:
         brief += [Bullets([curve.sentence()]), Table(_brief_columns(), [_brief(point) for point in curve.points])]
         brief += _destinations([curve])
     return [Section("incast", title, blocks, title, brief=brief)]
+
+
+def _scope(results: Results) -> str:
+    """Return what of the evidence is of windows: nothing in runs whose switch told nothing over time."""
+    told = results.run.once(counts_by_case)
+    points = [point for curve in results.incast_curves for point in curve.points]
+    return _OF_WINDOWS if all(point.case_id in told for point in points) else _OF_LAUNCHES
 
 
 def _destinations(curves: Sequence[IncastCurve]) -> list[Block]:
