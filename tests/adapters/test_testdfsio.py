@@ -187,6 +187,8 @@ def test_a_client_that_failed_says_why() -> None:
         "no DataNode takes a block, is the folder of their data full (/dev/shm; with `data: disk` that of TMPDIR)? "
         f"HDFS says: {refusal}"
     )
+    small = b"java.lang.OutOfMemoryError: Java heap space\nfabriscope: java.io.IOException: Job failed!\n"
+    assert "choose a larger client_heap" in (reason(*outcomes(client(b"", small, 1))) or "")
     late = replace(client(b"", b"fabriscope: Connection refused\n", None), timed_out=True)
     assert (reason(*outcomes(late)) or "").startswith("TestDFSIO did not end in time")
     assert "TestDFSIO" in (reason(*outcomes(client(b"", b"", 137))) or "")

@@ -131,16 +131,19 @@ def what_failed(
         return None
     # What it says once we have ended its daemons for want of time is no reason.
     said = _said(last) if last and not last.timed_out else []
-    return (_no_room(last, full) or said[-1]) if last and said else ending(last, client, outcomes)
+    return (_deeper(last, full) or said[-1]) if last and said else ending(last, client, outcomes)
 
 
 def _said(outcome: Outcome) -> list[str]:
     return re.findall(r"^fabriscope: (.*)$", text_of(outcome.stderr), re.MULTILINE)
 
 
-def _no_room(client: Outcome, full: str) -> str:
-    """Return what HDFS says where no DataNode takes a block: a job's own error does not tell it."""
-    refused = _REFUSED.findall(text_of(client.stderr))
+def _deeper(client: Outcome, full: str) -> str:
+    """Return what a job's error does not tell: that no DataNode takes a block, or that Java's heap was too small."""
+    text = text_of(client.stderr)
+    if "java.lang.OutOfMemoryError" in text:
+        return "the client's Java ran out of memory: choose a larger client_heap"
+    refused = _REFUSED.findall(text)
     return f"no DataNode takes a block, {full} HDFS says: {refused[-1]}" if refused else ""
 
 

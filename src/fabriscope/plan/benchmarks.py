@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriscope.model.benchmark_kind import BenchmarkKind
+from fabriscope.model.benchmark_kind import SERVICE, BenchmarkKind
 from fabriscope.model.benchmarks import MEASURES, choices_of, kind_of
 from fabriscope.model.case import Entry
 from fabriscope.model.errors import shown
@@ -140,12 +140,12 @@ def _parameters(section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Cont
             f"{kind.name} takes {', '.join(choices_of('reduction', kind.name))}; band and bor are for int32, int64 and"
             " byte, sum, prod, max and min for all but byte",
         )
-    elif not any(sizes_of(section, kind, one) for one in sets):
-        yield (
-            ("benchmarks", kind.name, "sizes"),
-            f"no size is a whole number of elements of {kind.element_bytes(sets[0])} bytes",
-            f"choose multiples of {kind.element_bytes(sets[0])}",
-        )
+    elif kind.pattern != SERVICE and not any(sizes_of(section, kind, one) for one in sets):
+        size = kind.element_bytes(sets[0])
+        what, fix = f"no size is a whole number of elements of {size} bytes", f"choose multiples of {size}"
+        if size == 1:
+            what, fix = "no size has a byte to send", "choose 1 B or more"
+        yield ("benchmarks", kind.name, "sizes"), what, fix
 
 
 def _pairs_on_one_host(plan: PlanSection, section: BenchmarkSection, kind: BenchmarkKind) -> Iterator[Contradiction]:

@@ -236,7 +236,8 @@ final class RunningHBase extends RunningService {
       if (cause instanceof KeeperException.NoNodeException || said.contains("KeeperErrorCode = NoNode")) {
         return "that ZooKeeper knows no active master of an HBase there (" + said + ")";
       }
-      if (cause instanceof KeeperException || said.contains("KeeperErrorCode = ConnectionLoss")) {
+      if (cause instanceof KeeperException || said.contains("KeeperErrorCode = ConnectionLoss")
+          || said.startsWith("Zookeeper GET could not be completed")) { // what listens there is something else
         return "no ZooKeeper answers there (" + said + ")";
       }
       if (cause instanceof MasterNotRunningException) {
