@@ -25,7 +25,7 @@ def oddities(plan: Plan) -> Iterator[str]:
         yield from _of_switch(name, switch)
     yield from _plan_switch_oddities.oddities(plan)
     yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
-    yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan))
+    yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan), *_of_targets(plan))
     speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():
         if fabric.service_level and not speaks_verbs:
@@ -110,6 +110,16 @@ def _of_launchers(plan: Plan) -> Iterator[str]:
     """Yield a launcher of MPI jobs that starts nothing."""
     if "launcher" in plan.section.model_fields_set and "mpi" not in plan.section.layers:
         yield f"launcher: {plan.section.launcher} starts MPI jobs, and the layer mpi is not measured"
+
+
+def _of_targets(plan: Plan) -> Iterator[str]:
+    """Yield that fabrics which all reach a target rate have one throughput, which is what verdicts are of."""
+    target = plan.section.services.hbase.target
+    if target and "hbase" in plan.section.layers and len(plan.section.fabrics) > 1:
+        yield (
+            f"services.hbase: verdicts are of the throughput, which is {target}/s wherever the target is reached; the "
+            "report's tables have the latencies, and without a target the fabrics tell themselves apart"
+        )
 
 
 def _of_sweeps(plan: Plan) -> Iterator[str]:
