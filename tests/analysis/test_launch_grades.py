@@ -60,3 +60,9 @@ def test_intervals_of_grade_a_cover(name: str) -> None:
     assert len(found) >= 100
     assert np.mean([covers for _, _, covers, _ in found]) >= 0.89, "0.93 and two standard deviations"
     assert np.median([error for *_, error in found]) <= 0.02
+
+
+def test_a_very_wide_interval_is_told_by_a_factor() -> None:
+    row = number()
+    assert "its interval reaches 1.51e+03 times the value" in graded(replace(row, high=row.value * 1509), SOUND)[1]
+    assert "its interval extends 900.0% from the value" in graded(replace(row, high=row.value * 10), SOUND)[1]

@@ -70,7 +70,7 @@ def _sentence(rows: Sequence[Group]) -> str:
         close = sum(best.first.centre.overlaps(other.first.centre) for other in others)
         text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves"
         text += f" at {size_text(best.first_size_bytes)}" if best.size_count > 1 else ""
-        text += f" ({close} of them too close to tell)" if close else ""
+        text += f" (its interval overlaps that of {close} of them)" if close else ""
     return f"{text}{_limits(best)}."
 
 

@@ -20,6 +20,8 @@ LAUNCHES = ((5, 0), (3, 1), (2, 2))
 """Launches from which on a grade is not worse than this place; of one launch nothing can be said."""
 HALF_WIDTHS = ((0.05, 0), (0.15, 1), (0.5, 2))
 """The longer half of the interval, as a share of the value, up to this: half of such numbers lie within 0.3 of it."""
+WIDE = 10.0
+"""From such a half on an interval is told by the times that its end has of the value."""
 TREND_P = 0.02
 """Five launches that only rise, or only fall, come by chance in one of 60 cases."""
 Reason = tuple[int, str]
@@ -37,7 +39,8 @@ def of_launches(row: Estimate, kept: KeptState) -> Iterator[Reason]:
     yield place_of(-count, tuple((-least, at) for least, at in LAUNCHES)), f"{count} launch{'es' if count != 1 else ''}"
     if row.low is not None and row.high is not None:
         half = max(row.high / row.value, row.value / row.low) - 1
-        yield place_of(half, HALF_WIDTHS), f"its interval extends {half:.1%} from the value"
+        reach = f"extends {half:.1%} from the value" if half < WIDE else f"reaches {half + 1:.3g} times the value"
+        yield place_of(half, HALF_WIDTHS), f"its interval {reach}"
     if spread is not None:
         yield 0, f"{spread:.1%} between launches"
     if kept.is_seen:
