@@ -24,5 +24,5 @@ def test_one_that_ends_by_itself_is_waited_for_and_another_one_is_not_for_ever(m
     with marked(mark, "exec sleep 600") as stays:
         sweep.wait_for_guards(mark)
         assert stays.poll() is None
-        assert sweep.end_marked(mark) == 1
+        assert sweep.end_marked(mark) >= 1  # once for each look that still finds it
         assert stays.wait(10) == -9
