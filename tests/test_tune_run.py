@@ -155,11 +155,12 @@ def test_a_setting_that_is_slow_now_is_replaced(labs: None, tmp_path: Path) -> N
     run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
     tuning = tuning_of(store.open_run(path).read())
     assert tuning is not None
-    if tuning.gain is not None:  # a busy machine may hide it, or leave no time to set one beside the other
-        assert tuning.gain.verdict in (BETTER, UNDECIDED), tuning.gain
-        assert tuning.gain.result.centre > 0, tuning.gain
+    assert (tuning.state, tuning.gain is None) in ((ENDED, False), (KEPT, True))  # a busy machine may hide all of it
     assert tuning.recommended is None or tuning.recommended["mtu"] == "1500"
-    assert tuning.rounds[-1].commands[0] == "node[1-2]: echo 1500 > /sys/class/net/eth0/mtu"
+    if tuning.gain is not None:
+        assert tuning.gain.verdict in (BETTER, UNDECIDED), tuning.gain  # or a part of it
+        assert tuning.gain.result.centre > 0, tuning.gain
+        assert tuning.rounds[-1].commands[0] == "node[1-2]: echo 1500 > /sys/class/net/eth0/mtu"
     assert journal.entries() == []
 
 

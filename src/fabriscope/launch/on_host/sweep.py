@@ -24,16 +24,17 @@ def end_marked(mark: str) -> int:
     moment before; and MAX_SWEEPS times while a process has no environment at all, as one in the middle of an exec.
     """
     needle = (MARK_VARIABLE + "=" + mark).encode()
-    count = doubts = 0
+    ended = set()
+    doubts = 0
     until_s = time.monotonic() + MAX_CHASE_S
     while time.monotonic() < until_s:
         found, unclear = _sweep(needle)
-        count += found
+        ended |= found
         doubts += not found
         if not found and (not unclear or doubts >= MAX_SWEEPS):
             break
         time.sleep(0 if found else SWEEP_PAUSE_S)
-    return count
+    return len(ended)  # one that takes its time to die is found again
 
 
 def wait_for_guards(mark: str) -> None:
@@ -98,9 +99,9 @@ def _kill_if(pid: int, number: int, is_ours: "Callable[[], bool]") -> bool:
     return True
 
 
-def _sweep(needle: bytes) -> "tuple[int, int]":
-    """Return how many marked processes were ended, and how many could not be told."""
-    found = unclear = 0
+def _sweep(needle: bytes) -> "tuple[set[int], int]":
+    """Return the marked processes that were ended, and how many could not be told."""
+    found, unclear = set(), 0
     numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     # The youngest first: it is the one that is about to have a child, which this list does not hold.
     for name in map(str, sorted(numbers, reverse=True)):
@@ -108,7 +109,8 @@ def _sweep(needle: bytes) -> "tuple[int, int]":
             continue
         environment = _environment(name)
         if environment and _has(environment, needle):
-            found += signal_if(int(name), signal.SIGKILL, _check(name, needle))
+            if signal_if(int(name), signal.SIGKILL, _check(name, needle)):
+                found.add(int(name))
         elif environment == b"":
             unclear += _is_young(name)
     return found, unclear
