@@ -38,7 +38,8 @@ def seen() -> WindowPorts:
     )
     two = replace(window({1: (1, 1, 1, 1), 2: (1, 1, 1, 1)}), origin_unix_ns=ORIGIN_NS)
     entry = Entry("tcp", "eth", "inter", ("to", "a", "a", "b"))
-    return WindowPorts(two, entry, {one.host: one for one in ports}, 10 * MS)
+    by_host = {one.host: one for one in ports}
+    return WindowPorts(two, BEGIN_NS, BEGIN_NS + 50 * MS, entry, by_host)
 
 
 def test_what_came_before_and_long_after_the_window_is_not_its_own(seen: WindowPorts) -> None:
@@ -48,9 +49,9 @@ def test_what_came_before_and_long_after_the_window_is_not_its_own(seen: WindowP
 
 
 def test_intervals_have_the_fullest_queue_and_sums_of_the_rest(seen: WindowPorts) -> None:
-    assert seen.queue_bytes(4, 10 * MS) == [800, 1000, 0, 0]
-    assert seen.dropped_frames(4, 10 * MS) == [1, 6, 0, 0]
-    assert seen.paused_ns(4, 10 * MS) == [0, 0, 8 * MS, 4 * MS]
+    assert seen.by_interval(seen.receivers, "queue_bytes", max) == [800, 1000, 0, 0]
+    assert seen.by_interval(seen.receivers, "dropped_frames", sum) == [1, 6, 0, 0]
+    assert seen.by_interval(seen.senders, "paused_ns", sum) == [0, 0, 8 * MS, 4 * MS]
 
 
 def test_a_case_has_its_own_counts_and_the_rest_of_its_launches() -> None:
@@ -77,3 +78,6 @@ def test_a_launch_of_which_the_switch_told_nothing_takes_nothing_from_the_others
 def test_a_port_without_a_value_for_each_period_is_refused() -> None:
     with pytest.raises(ValueError, match="pauses of to has 0 of 1 values"):
         PortSeries("eth", "to", (1,), (1,), (1,), (1,), (1,), (), (1,))
+    twice = (1, 1)
+    with pytest.raises(ValueError, match="the periods of to do not follow each other"):
+        PortSeries("eth", "to", twice, twice, twice, twice, twice, twice, twice)

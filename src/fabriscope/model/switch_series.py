@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 from fabriscope.model.counters import Watch
 from fabriscope.model.limits import Count, DurationNs, UnixNs
 
 Counter = Literal["queue_bytes", "wire_bytes", "dropped_frames", "marked_frames", "pauses", "paused_ns"]
+COUNTERS: tuple[Counter, ...] = get_args(Counter)
 
 
 @dataclass(frozen=True)
@@ -33,26 +36,28 @@ class PortSeries:
     paused_ns: tuple[Count, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a period has no value."""
-        for name in get_args(Counter):
+        """Raise ValueError where a period has no value, or ends no later than the one before."""
+        if any(later <= earlier for earlier, later in pairwise(self.at_unix_ns)):
+            raise ValueError(f"the periods of {self.host} do not follow each other")
+        for name in COUNTERS:
             count, wanted = len(getattr(self, name)), len(self.at_unix_ns)
             if count != wanted:
                 raise ValueError(f"{name} of {self.host} has {count} of {wanted} values")
 
     def column(self, counter: Counter) -> tuple[int, ...]:
         """Return the values of a counter."""
-        return tuple(getattr(self, counter))
+        values: tuple[int, ...] = getattr(self, counter)
+        return values
 
     def until(self, end_ns: int) -> PortSeries:
         """Return the periods that ended by a moment."""
-        count = sum(at_ns <= end_ns for at_ns in self.at_unix_ns)
-        columns = {name: getattr(self, name)[:count] for name in ("at_unix_ns", *get_args(Counter))}
+        count = bisect_right(self.at_unix_ns, end_ns)
+        columns = {name: getattr(self, name)[:count] for name in ("at_unix_ns", *COUNTERS)}
         return PortSeries(self.fabric, self.host, **columns)
 
     def within(self, counter: Counter, begin_ns: int, end_ns: int) -> tuple[int, ...]:
         """Return the values of the periods that ended after a moment, and not after another."""
-        pairs = zip(self.at_unix_ns, self.column(counter), strict=True)
-        return tuple(value for at_ns, value in pairs if begin_ns < at_ns <= end_ns)
+        return self.column(counter)[bisect_right(self.at_unix_ns, begin_ns) : bisect_right(self.at_unix_ns, end_ns)]
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from fabriscope.running.casualties import Casualties
 from fabriscope.running.settings import Standing
 
 SETTLE_NS = 60 * 10**9
-"""Grace beyond twice the expected time and one case's time-out before a launch is ended. To start on a busy machine
-takes what the engine's watchdog leaves to opening, and it speaks first."""
+"""Grace beyond twice the expected time and one case's time-out before a launch is ended. It is twice what the engine's
+watchdog grants to opening, so that on a busy machine the watchdog speaks first, which knows the case."""
 MAX_ATTEMPTS = 4
 """How often a launch is started again without the case that hung."""
 MAX_HANGS = 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from statistics import median
 
 import polars as pl
@@ -23,6 +22,17 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
+EVIDENCE = (
+    "dropped_frames",
+    "pauses",
+    "marked_frames",
+    "retransmitted_bytes",
+    "rdma_retries",
+    "not_ready_retries",
+    "notifications",
+    "lost_frames",
+)
+"""What a table has of Evidence."""
 INCAST_SCHEMA = {
     "fabric": pl.String,
     "layer": pl.String,
@@ -41,14 +51,7 @@ INCAST_SCHEMA = {
     "least_overlap": pl.Float64,
     "launch_count": pl.Int64,
     "refused_window_count": pl.Int64,
-    "dropped_frames": pl.Int64,
-    "pauses": pl.Int64,
-    "marked_frames": pl.Int64,
-    "retransmitted_bytes": pl.Int64,
-    "rdma_retries": pl.Int64,
-    "not_ready_retries": pl.Int64,
-    "notifications": pl.Int64,
-    "lost_frames": pl.Int64,
+    **dict.fromkeys(EVIDENCE, pl.Int64),
 }
 
 
@@ -116,7 +119,7 @@ def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
             curve.curve.fabric, curve.curve.layer, curve.curve.mpi, curve.curve.series, curve.message_size_bytes,
             point.stream_count, curve.receiver_count, point.aggregate.value, point.aggregate.low, point.aggregate.high,
             point.limit_bytes_per_s, point.slowest_bytes_per_s, point.fairness, point.skew_ns, point.least_overlap,
-            point.launch_count, point.refused_window_count, *astuple(point.evidence)[:-2], point.evidence.lost_frames,
+            point.launch_count, point.refused_window_count, *(getattr(point.evidence, name) for name in EVIDENCE),
         )
         for curve in curves
         for point in curve.points

@@ -83,8 +83,9 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
         )
         again = None if layer_of(entry.layer).needs_rdma else _sent_again(watches)
         lost = _grew(ports, before, fabric, (*receivers, *senders), "lost_frames")
-        told_by = (dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost)
-        found[entry.entry_id].append(Evidence(*told_by))
+        found[entry.entry_id].append(
+            Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost_frames=lost)
+        )
     return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 
 

@@ -10,23 +10,19 @@ import polars as pl
 
 from fabriscope.analysis.incast.evidence import Evidence
 from fabriscope.analysis.values.streams import StreamWindow, windows_by_launch
-from fabriscope.model.benchmark_kind import BESIDE
+from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Entry
+from fabriscope.model.record import LaunchRecord
 from fabriscope.model.run_data import RunData
-from fabriscope.model.switch_series import Counter, PortSeries, SwitchSeries
+from fabriscope.model.switch_series import COUNTERS, Counter, PortSeries, SwitchSeries
 
 SWITCH_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "launch_id": pl.Int32,
     "fabric": pl.String,
     "host": pl.String,
     "at_unix_ns": pl.Int64,
-    "queue_bytes": pl.Int64,
-    "wire_bytes": pl.Int64,
-    "dropped_frames": pl.Int64,
-    "marked_frames": pl.Int64,
-    "pauses": pl.Int64,
-    "paused_ns": pl.Int64,
+    **dict.fromkeys(COUNTERS, pl.Int64),
 }
 
 
@@ -46,10 +42,12 @@ class WindowPorts:
     """The switch's ports while one window of streams was sent."""
 
     window: StreamWindow
+    begin_unix_ns: int
+    end_unix_ns: int
+    """When the last sender ended, and a period more: what it did last is told then."""
     entry: Entry
     ports: Mapping[str, PortSeries]
     """By host."""
-    period_ns: int
 
     @property
     def receivers(self) -> tuple[str, ...]:
@@ -63,30 +61,19 @@ class WindowPorts:
 
     def total(self, hosts: Iterable[str], counter: Counter) -> int:
         """Return the sum of what was counted in the periods that end in the window, or one period after it."""
-        begin_ns, end_ns = self.window.span_unix_ns or (0, 0)
-        return sum(sum(self.ports[host].within(counter, begin_ns, end_ns + self.period_ns)) for host in hosts)
+        return sum(sum(self.ports[host].within(counter, self.begin_unix_ns, self.end_unix_ns)) for host in hosts)
 
-    def queue_bytes(self, count: int, interval_ns: int) -> list[int]:
-        """Return the most that waited for a host that receives, in each of the window's first intervals."""
-        return self._by_interval(self.receivers, "queue_bytes", count, interval_ns, max)
+    def by_interval(self, hosts: Iterable[str], counter: Counter, fold: Callable[[list[int]], int]) -> list[int]:
+        """Return a value for each interval in which the streams' bytes were written down.
 
-    def dropped_frames(self, count: int, interval_ns: int) -> list[int]:
-        """Return how many frames were lost on their way to them."""
-        return self._by_interval(self.receivers, "dropped_frames", count, interval_ns, sum)
-
-    def paused_ns(self, count: int, interval_ns: int) -> list[int]:
-        """Return for how long the hosts that send were stopped, together."""
-        return self._by_interval(self.senders, "paused_ns", count, interval_ns, sum)
-
-    def _by_interval(
-        self, hosts: Iterable[str], counter: Counter, count: int, interval_ns: int, fold: Callable[[list[int]], int]
-    ) -> list[int]:
-        """Return a value an interval; a period counts to that in which it ends."""
-        begin_ns, found = (self.window.span_unix_ns or (0, 0))[0], [[0] for _ in range(count)]
+        A period counts to the interval in which it ends; `fold` makes one value of several, and of several hosts.
+        """
+        step, count = self.window.interval_ns, len(next(iter(self.window.series.values())))
+        found: list[list[int]] = [[0] for _ in range(count)]
         for host in hosts:
             port = self.ports[host]
             for at_ns, value in zip(port.at_unix_ns, port.column(counter), strict=True):
-                place = (at_ns - 1 - begin_ns) // interval_ns
+                place = (at_ns - 1 - self.begin_unix_ns) // step
                 if 0 <= place < count:
                     found[place].append(value)
         return [fold(values) for values in found]
@@ -99,12 +86,20 @@ def ports_in(run: RunData, window: StreamWindow) -> WindowPorts | None:
     if series is None or span is None or span[0] < series.since_unix_ns:
         return None
     ports = series.of(entry.fabric or "")
-    return WindowPorts(window, entry, ports, series.period_ns) if set(entry.hosts) <= set(ports) else None
+    if not set(entry.hosts) <= set(ports):
+        return None
+    return WindowPorts(window, span[0], span[1] + series.period_ns, entry, ports)
 
 
 def _series(run: RunData) -> dict[int, SwitchSeries]:
-    found = {record.launch_id: run.switch_series(record) for record in run.journal}
+    """Return launch id to what the switch told of it; the counters of launches without streams are not read."""
+    found = {record.launch_id: run.switch_series(record) for record in run.journal if _has_streams(run, record)}
     return {launch_id: series for launch_id, series in found.items() if series is not None}
+
+
+def _has_streams(run: RunData, record: LaunchRecord) -> bool:
+    cases = (run.manifest.cases[case_id] for case_id in record.results if case_id in run.manifest.cases)
+    return any(kind_of(case.benchmark).pattern in (*OF_STREAMS, BESIDE) for case in cases)
 
 
 def counts_by_case(run: RunData) -> dict[str, SwitchCounts]:
@@ -152,9 +147,6 @@ def switch_frame(run: RunData) -> pl.DataFrame:
         (launch_id, port.fabric, port.host, *values)
         for launch_id, series in run.once(_series).items()
         for port in series.ports
-        for values in zip(
-            port.at_unix_ns, port.queue_bytes, port.wire_bytes, port.dropped_frames, port.marked_frames, port.pauses,
-            port.paused_ns, strict=True,
-        )
-    ]  # fmt: skip
+        for values in zip(port.at_unix_ns, *map(port.column, COUNTERS), strict=True)
+    ]
     return pl.DataFrame(rows, schema=SWITCH_SCHEMA, orient="row")

@@ -172,17 +172,16 @@ def _maps(results: Results, curves: Sequence[IncastCurve]) -> list[Block]:
         if window is not None and point.stream_count > 1:
             ports = ports_in(results.run, window)
             what = f"{curve.name}, {point.stream_count} streams, {time_text(window.interval_ns)} a cell or more"
-            what += f": a row for each stream, darker for more bytes{_under(ports, window) if ports else ''}"
+            what += f": a row for each stream, darker for more bytes{_under(ports) if ports else ''}"
             parts.append([Picture(what, stream_map(window, ports))])
     return [Grid(parts)] if parts else []
 
 
-def _under(ports: WindowPorts, window: StreamWindow) -> str:
+def _under(ports: WindowPorts) -> str:
     """Return what the rows of the switch are, and the most of each."""
-    count = len(next(iter(window.series.values())))
-    fullest = max(ports.queue_bytes(count, window.interval_ns), default=0)
-    paused_ns = sum(ports.paused_ns(count, window.interval_ns))
-    share = paused_ns / (count * window.interval_ns * len(ports.senders))
+    fullest = max(ports.by_interval(ports.receivers, "queue_bytes", max), default=0)
+    paused_ns = ports.by_interval(ports.senders, "paused_ns", sum)
+    share = sum(paused_ns) / (max(1, len(paused_ns)) * ports.window.interval_ns * len(ports.senders))
     where = "queue to the receiver" if len(ports.receivers) == 1 else "queues to the receivers"
     return (
         f"; under them the {where} (at most {bytes_text(fullest)}), where frames were dropped "
