@@ -78,14 +78,30 @@ class Missed(Exception):
     """The run was over before the fault came; another moment is tried."""
 
 
-class Forked:
-    """The few things that a campaign asks of a process, for one that was forked with a terminal."""
+class OnTerminal:
+    """The few things that a campaign asks of a process, for one that was forked on a terminal of its own."""
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
+    def __init__(self, argv: list[str], said: Path) -> None:
+        self.pid, self._terminal = pty.fork()
+        if self.pid == 0:
+            os.execvp(argv[0], argv)  # noqa: S606
+        self._said = said
         self._status: int | None = None
+        os.set_blocking(self._terminal, False)
+
+    def close(self) -> None:
+        """Close the terminal."""
+        os.close(self._terminal)
+        self._terminal = -1
+
+    def _read(self) -> None:
+        """Keep what was printed: on a terminal that nobody reads, a program stops when some KiB are on it."""
+        with self._said.open("ab") as said, contextlib.suppress(OSError):
+            while self._terminal >= 0 and (printed := os.read(self._terminal, 1 << 16)):
+                said.write(printed)
 
     def poll(self) -> int | None:
+        self._read()
         if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -118,12 +134,11 @@ class Run:
         self.mark = f"FABRISCOPE_CAMPAIGN_MARK={uuid.uuid4()}"
         self.own_lab: Lab | None = None
         self.has_terminal = False
-        self._terminal = -1
         self.was_killed = False
         """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
         self.lost_a_host = False
         """With everything on it, what watches over temporary folders there too: those stay, as on any dead host."""
-        self.process: subprocess.Popen[bytes] | Forked | None = None
+        self.process: subprocess.Popen[bytes] | OnTerminal | None = None
 
     def words(self, *words: str | Path) -> list[str]:
         """Return the command line of a fabriscope that can be found by its mark."""
@@ -134,7 +149,7 @@ class Run:
     def start(self) -> None:
         """Start the run, and leave it to itself."""
         if self.has_terminal:
-            self._start_on_terminal()
+            self.process = OnTerminal(self.words("run", self.plan, "-o", self.path), self.folder / "said")
             return
         argv = self.words("run", self.plan, "-o", self.path, "-q")
         with (self.folder / "said").open("wb") as said:
@@ -142,17 +157,10 @@ class Run:
                 argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
             )
 
-    def _start_on_terminal(self) -> None:
-        """Start it in a session of its own, on a terminal whose other end is ours."""
-        argv = self.words("run", self.plan, "-o", self.path)
-        pid, self._terminal = pty.fork()
-        if pid == 0:
-            os.execvp(argv[0], argv)  # noqa: S606
-        self.process = Forked(pid)
-
     def close_terminal(self) -> None:
         """Close the terminal that the run was started on."""
-        os.close(self._terminal)
+        if isinstance(self.process, OnTerminal):
+            self.process.close()
 
     def is_over(self) -> bool:
         """Return whether it has ended."""
