@@ -290,11 +290,7 @@ class Run:
 
     def pids(self, *words: str) -> list[int]:
         """Return the run's processes whose program has one of these names."""
-        return [
-            pid
-            for pid, line in place.processes(self.mark).items()
-            if line.split() and Path(line.split()[0]).name in words
-        ]
+        return list(self.programs(*words))
 
 
 def kill(pids: list[int], number: signal.Signals = signal.SIGKILL) -> None:

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <sstream>
@@ -124,6 +125,14 @@ std::string allowed_processors() {
     first = last;
   }
   return text;
+}
+
+bool is_crowded(Rendezvous& rendezvous, const std::string& machine) {
+  const ProcessorSet allowed = allowed_set();
+  const std::string own = machine + ' ' + allowed_processors();
+  const std::vector<std::string> all = rendezvous.exchange(own);
+  const int processors = CPU_COUNT_S(sizeof allowed.sets, allowed.sets.data());
+  return processors > 0 && std::count(all.begin(), all.end(), own) > processors;
 }
 
 }  // namespace fabriscope

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fabriscope/rendezvous.h"
 #include "fabriscope/settings.h"
 
 namespace fabriscope {
@@ -23,5 +24,9 @@ void confine_early(const Settings& settings);
 // The processors that this thread may run on, as the kernel writes them: `0,2-3`; empty if it does
 // not say.
 std::string allowed_processors();
+
+// Whether more ranks of this machine than there are processors may run on the same ones as this
+// rank. Every rank calls it at once, with the same word on the same machine alone.
+bool is_crowded(Rendezvous& rendezvous, const std::string& machine);
 
 }  // namespace fabriscope

@@ -179,6 +179,7 @@ class Session {
   std::vector<CaseState> cases_;                      // after what their benchmarks use
   std::vector<RoundPlanner> round_planners_;
   std::unique_ptr<CommonClock> common_clock_;  // null: no case is timed by it
+  bool is_crowded_ = false;                    // more ranks than processors, here
   ClockAge clock_age_;
   std::map<std::pair<int, int>, Traffic> traffic_;  // from rank, to rank; rank 0 alone
   bool traffic_is_known_ = true;

@@ -195,10 +195,11 @@ void Session::open_common_clock() {
   }
   if (users.empty()) return;
   const Watchdog::Guard guard(watchdog_, spec_.cases[users.front()].id, kOpeningNs);
+  const ClockSource source = source_of(clock_, spec_.share_clocks, rank());
   try {
+    is_crowded_ = is_crowded(rendezvous_, source.domain);
     common_clock_ = std::make_unique<CommonClock>(
-        rendezvous_, source_of(clock_, spec_.share_clocks, rank()),
-        [this](int peer) { return transport_->open(rendezvous_, peer, {}); });
+        rendezvous_, source, [this](int peer) { return transport_->open(rendezvous_, peer, {}); });
   } catch (const CaseError& error) {
     for (const std::size_t index : users) fail_case(index, error.what());
   }

@@ -137,6 +137,7 @@ RankTimes Session::record_on_common_clock(const Command& command) {
   start.start_ticks = times.starts_ns.data();
   start.instant_ticks = instant_ticks.data();
   start.ticks_per_us = clock_.ticks_per_us();
+  start.is_crowded = is_crowded_ && cases_[command.case_index].benchmark->fills_a_burst();
   BurstTimer timer(clock_.kind(), times.durations_ns.data(), command.plan.sample_count(), 1,
                    watchdog_.progress(), &start);
   run_burst(command.case_index, timer);

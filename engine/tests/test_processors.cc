@@ -1,8 +1,10 @@
 // Ranks that are told on which processors they run.
+#include <atomic>
 #include <thread>
 
 #include "check.h"
 #include "fabriscope/error.h"
+#include "fabriscope/rendezvous.h"
 #include "helpers.h"
 #include "processors.h"
 
@@ -85,4 +87,45 @@ TEST(there_is_a_list_for_each_rank) {
       {"--transport", "null", "--rendezvous", "threads", "--processors", "0", "--spec", spec});
   CHECK_EQUAL(engine.wait(), 2);
   CHECK_CONTAINS(engine.errors(), "for each of 2 ranks, and has 1");
+}
+
+TEST(ranks_that_share_a_processor_know_it) {
+  const auto kind = rendezvous_registry().create("threads");
+  Settings settings;
+  settings.rendezvous = "threads";
+  settings.rank_count = 4;
+  std::atomic<int> crowded{0};
+  const std::string one = first_of(allowed_processors());
+  kind->run(settings, [&](Rendezvous& rendezvous) {
+    confine_to(one);
+    CHECK(is_crowded(rendezvous, "here"));
+    CHECK(!is_crowded(rendezvous, std::to_string(rendezvous.rank())));  // each on its own machine
+    CHECK_EQUAL(is_crowded(rendezvous, rendezvous.rank() < 3 ? "here" : "there"),
+                rendezvous.rank() < 3);
+    ++crowded;
+    return 0;
+  });
+  CHECK_EQUAL(crowded.load(), 4);
+}
+
+// Nine streams of ranks that have one processor together: all of them are sent.
+TEST(a_crowd_begins_at_its_instant) {
+  const TemporaryFolder folder;
+  const std::string one = first_of(allowed_processors());
+  std::string lists = one;
+  for (int rank = 1; rank < 10; ++rank) lists += "/" + one;
+  const std::string cases =
+      "case id=s benchmark=many_to_one message_size_bytes=1000 window_size=1 duration_ms=5\n"
+      "case id=r benchmark=many_to_one message_size_bytes=1000 duration_ms=5 mode=rounds\n";
+  for (const char* transport : {"shm", "tcp"}) {
+    const std::string spec = folder.write(std::string("spec-") + transport, spec_with(cases));
+    Process engine(folder, std::string("engine-") + transport,
+                   {"--transport", transport, "--rendezvous", "threads", "--rank-count", "10",
+                    "--processors", lists, "--spec", spec});
+    CHECK_EQUAL(engine.wait(60), 0);
+    CHECK_EQUAL(count_of(engine.output(), R"("type":"failure")"), 0U);
+    CHECK(count_of(engine.output(), R"("stream_block","case":"s")") >= 9);
+    CHECK_EQUAL(count_of(engine.output(), R"("stream_block","case":"s")") % 9, 0U);
+    CHECK(count_of(engine.output(), R"("measured","rank":9,"start_offsets_ns")") >= 2);
+  }
 }

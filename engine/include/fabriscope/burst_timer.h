@@ -19,6 +19,8 @@ struct GroupStart {
   const std::int64_t* instant_ticks = nullptr;  // by this rank's clock; null: a barrier instead
   Rendezvous* rendezvous = nullptr;             // for the barrier
   std::int64_t ticks_per_us = 1;
+  // More ranks than processors: they sleep until just before the instant, and give_way() is one.
+  bool is_crowded = false;
 };
 
 // What is decided before the clock starts happens here, once a burst: which clock, one operation
@@ -52,6 +54,10 @@ class BurstTimer {
       start<SteadyClock>(operation);
     }
   }
+
+  // An operation that lasts calls it when its first message is on its way: where ranks share
+  // processors, those that are due as well begin now and not after this one's time slice.
+  void give_way() const;
 
   std::int64_t start_ticks() const { return start_ticks_; }
   std::int64_t operation_count() const { return sample_count_ * operations_per_sample_; }

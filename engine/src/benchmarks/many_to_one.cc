@@ -152,6 +152,7 @@ class ManyToOne : public Benchmark {
         stream.is_ending = false;
         post(stream, size_bytes);
       }
+      timer.give_way();
       arrivals_.wait(
           [&](std::size_t i) {
             Stream& stream = streams[i];
@@ -198,15 +199,17 @@ class ManyToOne : public Benchmark {
   void stream(const BenchmarkContext& context, BurstTimer& timer) {
     Endpoint& endpoint = *context.endpoint;
     const std::size_t size_bytes = context.message_size_bytes;
-    const std::size_t window_size = context.window_size;
     unsigned char* out = context.send_buffer;
     timer.run([&] {
       const std::int64_t end_ns = SteadyClock::now() + duration_ns_;
       *out = kMore;
-      do {
-        for (std::size_t i = 0; i < window_size; ++i) endpoint.post_send(out, size_bytes);
+      endpoint.post_send(out, size_bytes);
+      endpoint.test_all();  // a transport may send only when it is asked
+      timer.give_way();
+      for (std::size_t posted = 1; posted == 1 || SteadyClock::now() < end_ns; posted = 0) {
+        for (; posted < context.window_size; ++posted) endpoint.post_send(out, size_bytes);
         endpoint.wait_all();
-      } while (SteadyClock::now() < end_ns);
+      }
       *out = kLast;
       for (std::size_t i = 0; i < place_count_; ++i) endpoint.send(out, size_bytes);
     });

@@ -1,5 +1,6 @@
 // How a rank of a group waits for its turn and records its operations.
 #include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -25,6 +26,22 @@ void pause_briefly() {
 #if defined(__x86_64__)
   _mm_pause();
 #endif
+}
+
+// Of ranks that share processors: all sleep until just before the instant, each by a timer of its
+// own that is not late, and then hand their processors round, so that none keeps one from another.
+constexpr std::int64_t kWakeUs = 1000;
+
+template <typename TickClock>
+void wait_in_a_crowd(std::int64_t instant_ticks, std::int64_t ticks_per_us) {
+  const std::int64_t left_us = (instant_ticks - TickClock::now()) / ticks_per_us - kWakeUs;
+  if (left_us > 0) {
+    const std::int64_t wake_ns = SteadyClock::now() + left_us * 1000;
+    const timespec wake{wake_ns / 1'000'000'000, static_cast<long>(wake_ns % 1'000'000'000)};
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
+  }
+  while (TickClock::now() < instant_ticks) sched_yield();
 }
 
 template <typename TickClock>
@@ -53,6 +70,8 @@ void BurstTimer::record_starts(Call call, void* operation) {
   for (std::int64_t sample = 0; sample < sample_count_; ++sample) {
     if (group_->instant_ticks == nullptr) {
       group_->rendezvous->barrier();
+    } else if (group_->is_crowded) {
+      wait_in_a_crowd<TickClock>(group_->instant_ticks[sample], group_->ticks_per_us);
     } else {
       wait_until<TickClock>(group_->instant_ticks[sample], group_->ticks_per_us);
     }
@@ -64,6 +83,10 @@ void BurstTimer::record_starts(Call call, void* operation) {
     progress_.store(base + sample, std::memory_order_relaxed);
   }
   start_ticks_ = group_->start_ticks[0];
+}
+
+void BurstTimer::give_way() const {
+  if (group_ != nullptr && group_->is_crowded) sched_yield();
 }
 
 void BurstTimer::run_group(Call call, void* operation) {
