@@ -29,6 +29,7 @@ KINDS = (
     "ssh-shared-lab",
     "turn-killed",
     "waiting-killed",
+    "streams-link-down",
 )
 
 

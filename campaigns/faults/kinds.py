@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import struct
 import subprocess
@@ -12,11 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.faults import in_turns, place, sites
+from campaigns.faults import disks, in_turns, place, sites
 from campaigns.faults.case import LAB_PLAN, LOCAL_PLAN, MPI_PLAN, SSH_PLAN, Missed, Run, kill
+from campaigns.faults.disks import LAB_LAUNCHES
 from campaigns.faults.sites import HOSTS, MPI_LAUNCHERS, over_ssh
 
 from fabriscope import lab
@@ -24,11 +25,9 @@ from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
 
 ENGINES = ("fabriscope-engine",)
-LAB_LAUNCHES = 9
 LOCAL_LAUNCHES = 8
 MPI_LAUNCHES = 4
 SSH_LAUNCHES = 5
-_DISK_BYTES = 4 << 20
 _SHIM = Path(__file__).with_name("clock_shim.c")
 
 
@@ -79,9 +78,9 @@ def _change(run: Run, built: lab.Lab, values: dict[str, Any], host: str) -> None
         raise Missed from None
 
 
-def _link_down(run: Run) -> str:
+def _link_down(run: Run, launch_count: int = LAB_LAUNCHES) -> str:
     built = run.lab()
-    run.random_moment(LAB_LAUNCHES)
+    run.random_moment(launch_count)
     name, down_s = run.chance.choice(HOSTS[:2]), run.chance.choice((0.05, 0.3, 1.0, 3.0))
     _change(run, built, {"is_down": True}, name)
     time.sleep(down_s)
@@ -116,35 +115,6 @@ def _stop_one(pids: list[int], chance: random.Random) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "tT"
     except OSError:
         return False
-
-
-def _disk_full(run: Run) -> str:
-    run.random_moment(LAB_LAUNCHES)
-    with (run.path.parent / "filler").open("wb", buffering=0) as filler:
-        try:
-            while True:
-                filler.write(bytes(4096))
-        except OSError:
-            return "the run folder's disk filled to the last page"
-
-
-@contextmanager
-def _small_disk(run: Run) -> Iterator[None]:
-    disk = run.folder / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "small", str(disk)], check=True)
-    run.path = disk / "run"
-    try:
-        yield
-    finally:
-        kept = run.folder / "kept"
-        shutil.copytree(disk, kept)
-        subprocess.run(["umount", str(disk)], check=True)
-        run.path = kept / run.path.name
-
-
-def _make_room(run: Run) -> None:
-    (run.path.parent / "filler").unlink(missing_ok=True)
 
 
 @contextmanager
@@ -256,7 +226,7 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         Kind("link-down", "a link goes down and comes back", _link_down),
         Kind("port-drops", "a port drops every tenth frame", _port_drops),
         Kind("rank-hangs", "a rank hangs", _rank_hangs),
-        Kind("disk-full", "the disk is full", _disk_full, surround=_small_disk, mend=_make_room),
+        Kind("disk-full", "the disk is full", disks.fill, surround=disks.small, mend=disks.make_room),
         Kind("clock-jumps", "the clock jumps", _clock_jumps, surround=_shifted_clock),
         Kind("shared-lab", "two runs share one lab", _shared_lab, LOCAL_PLAN, surround=_in_a_lab),
         Kind("terminal-closes", "the terminal closes", _terminal_closes, surround=_on_a_terminal),
@@ -271,7 +241,7 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, over_ssh),
         Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, over_ssh),
     ]
-    extra += _in_turns()
+    extra += [*_in_turns(), *_of_links_and_disks()]
     of_places = [_kind(where, blow) for where in sites.places(mpirun) for blow in sites.BLOWS]
     return {one.name: one for one in (*every, *extra, *of_places)}
 
@@ -283,9 +253,18 @@ def _in_turns() -> list[Kind]:
         Kind("turn-stops", "in turns: who has the turn stops", in_turns.holder_stops, sites.TURNS_PLAN),
         Kind("waiting-killed", "in turns: who waits is killed", in_turns.waiting_killed, sites.TURNS_PLAN),
     ]
-    full = Kind("turns-disk-full", "in turns: disk full", _disk_full, sites.TURNS_PLAN, _small_disk, mend=_make_room)
-    down = Kind("turns-link-down", "in turns: a link goes down", _link_down, sites.TURNS_PLAN)
-    return [*(replace(one, check=in_turns.others_harmed) for one in of_one), full, down]
+    return [replace(one, check=in_turns.others_harmed) for one in of_one]
+
+
+def _of_links_and_disks() -> Iterator[Kind]:
+    """Yield what befalls the links and disks of runs that measure in turns, and of streams."""
+    for name, title, plan, count in (
+        ("turns", "in turns", sites.TURNS_PLAN, sites.TURNS_LAUNCHES),
+        ("streams", "streams to one", sites.STREAMS_PLAN, sites.STREAMS_LAUNCHES),
+    ):
+        full, down = partial(disks.fill, launch_count=count), partial(_link_down, launch_count=count)
+        yield Kind(f"{name}-disk-full", f"{title}: disk full", full, plan, disks.small, mend=disks.make_room)
+        yield Kind(f"{name}-link-down", f"{title}: a link goes down", down, plan)
 
 
 def _kind(where: sites.Place, blow: sites.Blow) -> Kind:

@@ -39,7 +39,7 @@ floor: false
 STREAMS_PLAN = """
 name: fault
 hosts: node[1-3]
-fabrics: {small: {lab: {preset: gige, buffer: 64KiB}}}
+fabrics: {wire: {lab: {preset: gige, buffer: 64KiB}}}
 many_to_one: {streams: [2, 5]}
 benchmarks: {many_to_one: {sizes: [4KiB], duration: 200ms, mode: [streams, rounds]}}
 launches: 3
@@ -47,6 +47,7 @@ budget: 800ms
 case_timeout: 1s
 floor: false
 """
+STREAMS_LAUNCHES = 6
 COLLECTIVES_PLAN = """
 name: fault
 hosts: node[1-3]
@@ -155,7 +156,7 @@ def places(mpirun: str | None) -> list[Place]:
     """Return the kinds of runs that this machine can make; `mpirun` is that of the collectives."""
     found = [
         Place("incast", "many to one, in rounds", INCAST_PLAN, 4),
-        Place("streams", "streams to one", STREAMS_PLAN, 6),
+        Place("streams", "streams to one", STREAMS_PLAN, STREAMS_LAUNCHES),
         Place("turns", "in turns", TURNS_PLAN, TURNS_LAUNCHES),
         Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh),
     ]
