@@ -68,7 +68,8 @@ std::string Switchboard::reply_to(const std::string& request) {
   for (Attachment& attachment : attachments_) {
     attachment.missed_before = attachment.port->missed_frames();
   }
-  series_.reset(monotonic_ns());
+  sampled_ns_ = monotonic_ns();
+  series_.reset(sampled_ns_);
   return R"({"reset":true})";
 }
 
@@ -169,12 +170,20 @@ std::string Switchboard::series_json(std::int64_t since_unix_ns) {
   json << "{\"period_ns\":" << Series::kPeriodNs
        << ",\"since_unix_ns\":" << series_.since_ns() + offset_ns << ",\"ports\":[";
   const char* separator = "";
-  for (std::size_t index = 0; index < attachments_.size(); ++index) {
-    const PortSettings& port = attachments_[index].settings;
-    json << separator << "{\"fabric\":\"" << port.fabric << "\",\"host\":\"" << port.host << "\",";
-    series_.write(json, index, since_unix_ns - offset_ns, offset_ns);
+  std::size_t place = 0;
+  const auto write = [&](const std::string& fabric, const std::string& name) {
+    json << separator << "{\"fabric\":\"" << fabric << "\",\"host\":\"" << name << "\",";
+    series_.write(json, place++, since_unix_ns - offset_ns, offset_ns);
     json << '}';
     separator = ",";
+  };
+  for (const Attachment& one : attachments_) write(one.settings.fabric, one.settings.host);
+  for (const auto& fabric : fabrics_) {
+    for (std::size_t trunk = 0; trunk < fabric->trunk_count(); ++trunk) {
+      const auto [from, to] = fabric->trunk_between(trunk);
+      const std::string name = "switch" + std::to_string(from) + ">switch" + std::to_string(to);
+      write(fabric->settings().name, name);
+    }
   }
   json << "]}";
   return json.str();

@@ -7,12 +7,14 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "coalescer.h"
 #include "counters.h"
 #include "faults.h"
 #include "frame.h"
 #include "qos_settings.h"
+#include "series.h"
 
 namespace fabriscope::lab {
 
@@ -94,6 +96,15 @@ class FabricModel {
   virtual std::int64_t paused_ns(std::size_t port, std::int64_t now_ns) const = 0;
   // How many frames towards the host of `port` were marked (ECN).
   virtual std::int64_t marked_frames(std::size_t /*port*/) const { return 0; }
+  // The cables between switches in a row, once for each direction: from which switch, counted from
+  // 1, to which, and what was counted; the queue is the fullest since the last call.
+  virtual std::size_t trunk_count() const { return 0; }
+  virtual std::pair<std::size_t, std::size_t> trunk_between(std::size_t /*trunk*/) const {
+    return {};
+  }
+  virtual PortTotals take_trunk_totals(std::size_t /*trunk*/, std::int64_t /*now_ns*/) {
+    return {};
+  }
   virtual bool is_down(std::size_t port, std::int64_t now_ns) const = 0;
   virtual void reset_counters(std::int64_t now_ns) = 0;
 

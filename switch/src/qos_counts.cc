@@ -43,6 +43,25 @@ std::int64_t QosFabric::marked_frames(std::size_t port) const {
   return count;
 }
 
+std::pair<std::size_t, std::size_t> QosFabric::trunk_between(std::size_t trunk) const {
+  const std::size_t end = 2 * hosts_.size() + trunk;
+  return {ends_[end].switch_at + 1, ends_[peer_of(end)].switch_at + 1};
+}
+
+PortTotals QosFabric::take_trunk_totals(std::size_t trunk, std::int64_t now_ns) {
+  End& end = ends_[2 * hosts_.size() + trunk];
+  PortTotals totals{end.outlet.take_most_bytes()};
+  totals.wire_bytes = end.left.wire_bytes;
+  totals.frames = end.left.frames;
+  for (const PriorityCounters& one : end.counted) {
+    totals.dropped_frames += one.dropped_frames;
+    totals.marked_frames += one.marked_frames;
+  }
+  totals.pauses = end.outlet.any_pause().count();
+  totals.paused_ns = end.outlet.any_pause().paused_ns(now_ns);
+  return totals;
+}
+
 std::int64_t QosFabric::dropped_everywhere() const {
   std::int64_t count = 0;
   for (const End& end : ends_) {
@@ -55,6 +74,7 @@ void QosFabric::reset_counters(std::int64_t now_ns) {
   for (Host& host : hosts_) host.counters = PortCounters{};
   for (End& end : ends_) {
     end.counted.fill({});
+    end.left = {};
     end.xoff_frames = end.xon_frames = 0;
     end.outlet.reset_counts(now_ns);
   }

@@ -175,6 +175,7 @@ void QosFabric::carry(std::size_t from, Outlet::Departure departure) {
 void QosFabric::leave(std::size_t end, std::int64_t now_ns) {
   const Hold hold = ends_[end].outlet.finish();
   if (!is_card(end) && hold.bytes > 0) {
+    ends_[end].left.count(hold.bytes);
     InputShare* input = hold.group == kNoGroup ? nullptr : &ends_[hold.from].inputs[hold.group];
     switches_[ends_[end].switch_at].memory.release(hold.place, input, hold.bytes);
     resume_where_possible(ends_[end].switch_at, now_ns);

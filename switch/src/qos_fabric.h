@@ -9,6 +9,7 @@
 #include <functional>
 #include <queue>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "fabric_model.h"
@@ -33,6 +34,9 @@ class QosFabric final : public FabricModel {
   std::int64_t uplink_free_ns(std::size_t port) const override;
   std::int64_t queue_bytes(std::size_t port, std::int64_t now_ns) override;
   std::int64_t take_queue_maximum(std::size_t port, std::int64_t now_ns) override;
+  std::size_t trunk_count() const override { return ends_.size() - 2 * hosts_.size(); }
+  std::pair<std::size_t, std::size_t> trunk_between(std::size_t trunk) const override;
+  PortTotals take_trunk_totals(std::size_t trunk, std::int64_t now_ns) override;
   void set_faults(std::size_t port, const Faults& faults, std::int64_t now_ns) override;
   void set_on_full(OnFull on_full, std::int64_t now_ns) override;
   void set_cables(const Cables& cables, std::int64_t now_ns) override;
@@ -92,6 +96,7 @@ class QosFabric final : public FabricModel {
     std::array<bool, kPriorities + 1> is_refresh_due{};
     std::int64_t alarm_ns = kNever;  // the first of its pauses is over then
     std::array<PriorityCounters, kPriorities> counted;
+    DirectionCounters left;        // without what was made here: pause frames
     std::int64_t xoff_frames = 0;  // sent from here
     std::int64_t xon_frames = 0;
   };

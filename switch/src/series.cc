@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::size_t kMostSamples = 1U << 16;
 
-constexpr std::array<std::pair<const char*, std::int64_t PortTotals::*>, 6> kMembers{{
+constexpr std::array<std::pair<const char*, std::int64_t PortTotals::*>, 7> kMembers{{
     {"queue_bytes", &PortTotals::queue_bytes},
     {"wire_bytes", &PortTotals::wire_bytes},
+    {"frames", &PortTotals::frames},
     {"dropped_frames", &PortTotals::dropped_frames},
     {"marked_frames", &PortTotals::marked_frames},
     {"pauses", &PortTotals::pauses},
@@ -21,7 +22,8 @@ constexpr std::array<std::pair<const char*, std::int64_t PortTotals::*>, 6> kMem
 
 }  // namespace
 
-bool Series::add(std::int64_t now_ns, std::size_t port, const PortTotals& totals) {
+bool Series::add(std::int64_t began_ns, std::int64_t now_ns, std::size_t port,
+                 const PortTotals& totals) {
   PortTotals grown = totals;
   bool has_grown = totals.queue_bytes != 0;
   for (const auto& [name, member] : kMembers) {
@@ -35,7 +37,7 @@ bool Series::add(std::int64_t now_ns, std::size_t port, const PortTotals& totals
     since_ns_ = samples_.front().at_ns;
     samples_.pop_front();
   }
-  samples_.push_back({now_ns, port, grown});
+  samples_.push_back({now_ns, now_ns - began_ns, port, grown});
   return true;
 }
 
@@ -55,6 +57,12 @@ void Series::write(std::ostream& json, std::size_t port, std::int64_t since_ns,
   const char* separator = "";
   for (const Sample* sample : meant) {
     json << separator << sample->at_ns + offset_ns;
+    separator = ",";
+  }
+  json << "],\"length_ns\":[";
+  separator = "";
+  for (const Sample* sample : meant) {
+    json << separator << sample->length_ns;
     separator = ",";
   }
   json << ']';

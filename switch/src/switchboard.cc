@@ -54,7 +54,7 @@ Switchboard::Switchboard(const Settings& settings)
     : awake_ns_(settings.awake_ns),
       awake_(settings.awake_ns > 0),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      series_(settings.ports.size(), monotonic_ns()) {
+      series_(0, 0) {
   std::map<std::string, std::size_t> port_counts;
   for (const PortSettings& port : settings.ports) ++port_counts[port.fabric];
   std::map<std::string, FabricModel*> by_name;
@@ -75,6 +75,10 @@ Switchboard::Switchboard(const Settings& settings)
     watch(epoll_.get(), EPOLL_CTL_ADD, attachments_.back().port->descriptor(),
           attachments_.size() - 1, true);
   }
+  std::size_t trunk_count = 0;
+  for (const auto& fabric : fabrics_) trunk_count += fabric->trunk_count();
+  sampled_ns_ = news_ns_ = monotonic_ns();
+  series_ = Series(attachments_.size() + trunk_count, sampled_ns_);
   spare_ = pool_.take();
 }
 
@@ -138,21 +142,36 @@ std::int64_t Switchboard::next_event_ns() const {
   return next_ns;
 }
 
+PortTotals Switchboard::totals_of(const Attachment& attachment, std::int64_t now_ns) const {
+  FabricModel& fabric = *attachment.fabric;
+  const std::size_t port = attachment.index;
+  const PortCounters& counters = fabric.counters(port);
+  return {fabric.take_queue_maximum(port, now_ns),
+          counters.down.wire_bytes,
+          counters.down.frames,
+          counters.dropped_frames,
+          fabric.marked_frames(port),
+          fabric.pause_count(port),
+          fabric.paused_ns(port, now_ns)};
+}
+
+// What goes on is looked at again. After a time without anything a period begins with the first
+// that happens.
 void Switchboard::sample_ports(std::int64_t now_ns) {
+  const std::int64_t began_ns = std::max(sampled_ns_, news_ns_);
+  sampled_ns_ = now_ns;
   next_sample_ns_ = now_ns + Series::kPeriodNs;
   has_news_ = false;
-  for (std::size_t index = 0; index < attachments_.size(); ++index) {
-    FabricModel& fabric = *attachments_[index].fabric;
-    const std::size_t port = attachments_[index].index;
-    const PortCounters& counters = fabric.counters(port);
-    const PortTotals totals{fabric.take_queue_maximum(port, now_ns),
-                            counters.down.wire_bytes,
-                            counters.dropped_frames,
-                            fabric.marked_frames(port),
-                            fabric.pause_count(port),
-                            fabric.paused_ns(port, now_ns)};
-    has_news_ = series_.add(now_ns, index, totals) || has_news_;  // what goes on is looked at again
+  std::size_t place = 0;
+  for (const Attachment& attachment : attachments_)
+    has_news_ = series_.add(began_ns, now_ns, place++, totals_of(attachment, now_ns)) || has_news_;
+  for (const auto& fabric : fabrics_) {
+    for (std::size_t trunk = 0; trunk < fabric->trunk_count(); ++trunk)
+      has_news_ =
+          series_.add(began_ns, now_ns, place++, fabric->take_trunk_totals(trunk, now_ns)) ||
+          has_news_;
   }
+  if (has_news_) news_ns_ = now_ns;
 }
 
 // An error is reported until somebody has read it: an interface went down, or away. It must not
@@ -192,6 +211,7 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     const std::int64_t known_ns = receive(any);
     for (const auto& fabric : fabrics_) fabric->advance(known_ns);
     for (Attachment& attachment : attachments_) any = deliver(attachment, known_ns) || any;
+    if (any && !has_news_) news_ns_ = known_ns;
     has_news_ = has_news_ || any;
     if (has_news_ && known_ns >= next_sample_ns_) sample_ports(known_ns);
     if (known_ns >= serve_ns) {

@@ -46,6 +46,7 @@ class Switchboard {
   void acknowledge(const epoll_event& event);
   std::int64_t choose_watched(std::int64_t now_ns);
   void sample_ports(std::int64_t now_ns);
+  PortTotals totals_of(const Attachment& attachment, std::int64_t now_ns) const;
   std::int64_t next_event_ns() const;
   void answer(int control_descriptor);
   void write_port(std::ostream& json, const Attachment& attachment) const;
@@ -63,8 +64,10 @@ class Switchboard {
   std::vector<Attachment> attachments_;
   UniqueFd epoll_;
   Series series_;
+  std::int64_t sampled_ns_ = 0;
   std::int64_t next_sample_ns_ = 0;
-  bool has_news_ = false;  // something may have happened since the ports were sampled
+  std::int64_t news_ns_ = 0;  // since when something may have happened
+  bool has_news_ = false;     // something may have happened since the ports were sampled
 };
 
 }  // namespace fabriscope::lab

@@ -55,5 +55,23 @@ TEST(a_pause_spreads_over_the_next_switch_to_a_victim) {
   CHECK_EQUAL(longest_across(by_priority, 3) > 2 * kFrameNs + kThreeWiresNs, true);
 }
 
+TEST(a_cable_between_switches_counts_each_direction) {
+  QosBench bench(row_of_two(with_priorities()), 6);
+  for (const std::size_t from : {0U, 1U}) bench.send_many(from, kLater, 20, tagged(3, from, 3));
+  bench.send(4, kLater, tagged(2, 4, 3));
+  bench.run();
+  QosFabric& fabric = bench.fabric;
+  CHECK_EQUAL(fabric.trunk_count(), 2U);
+  for (std::size_t trunk = 0; trunk < 2; ++trunk) {
+    const bool is_up = fabric.trunk_between(trunk) == std::pair<std::size_t, std::size_t>(1, 2);
+    const PortTotals totals = fabric.take_trunk_totals(trunk, kLater);
+    CHECK_EQUAL(totals.wire_bytes % wire_bytes(kFrameBytes), 0);
+    CHECK_EQUAL(totals.wire_bytes >= (is_up ? 40 : 1) * wire_bytes(kFrameBytes), true);
+    CHECK_EQUAL(totals.queue_bytes > kFrameBytes, is_up);  // two cables into one
+    CHECK_EQUAL(totals.dropped_frames + totals.pauses, 0);
+    CHECK_EQUAL(fabric.take_trunk_totals(trunk, kLater).queue_bytes, 0);
+  }
+}
+
 }  // namespace
 }  // namespace fabriscope::lab

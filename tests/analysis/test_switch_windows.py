@@ -26,7 +26,9 @@ def port(host: str, *periods: tuple[int, int, int, int]) -> PortSeries:
     ends, queues, drops, pauses = zip(*periods, strict=True) if periods else ((), (), (), ())
     at_ns = tuple(BEGIN_NS + end * MS for end in ends)
     nothing = (0,) * len(ends)
-    return PortSeries("eth", host, at_ns, queues, nothing, drops, nothing, pauses, tuple(one * MS for one in pauses))
+    paused_ns = tuple(one * MS for one in pauses)
+    lengths = tuple(1 * MS if end == 16 else 10 * MS for end in ends)
+    return PortSeries("eth", host, at_ns, queues, nothing, drops, nothing, pauses, paused_ns, lengths)
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def seen() -> WindowPorts:
     two = replace(window({1: (1, 1, 1, 1), 2: (1, 1, 1, 1)}), origin_unix_ns=ORIGIN_NS)
     entry = Entry("tcp", "eth", "inter", ("to", "a", "a", "b"))
     by_host = {one.host: one for one in ports}
-    return WindowPorts(two, BEGIN_NS, BEGIN_NS + 50 * MS, entry, by_host)
+    return WindowPorts(two, BEGIN_NS, BEGIN_NS + 40 * MS, entry, by_host)
 
 
 def test_what_came_before_and_long_after_the_window_is_not_its_own(seen: WindowPorts) -> None:
@@ -49,9 +51,24 @@ def test_what_came_before_and_long_after_the_window_is_not_its_own(seen: WindowP
 
 
 def test_intervals_have_the_fullest_queue_and_sums_of_the_rest(seen: WindowPorts) -> None:
-    assert seen.by_interval(seen.receivers, "queue_bytes", max) == [800, 1000, 0, 0]
-    assert seen.by_interval(seen.receivers, "dropped_frames", sum) == [1, 6, 0, 0]
-    assert seen.by_interval(seen.senders, "paused_ns", sum) == [0, 0, 8 * MS, 4 * MS]
+    assert seen.by_interval(seen.receivers, "queue_bytes", max) == [1000, 1000, 0, 0]
+    assert seen.by_interval(seen.receivers, "dropped_frames", sum) == [2, 5, 0, 4]
+    assert seen.by_interval(seen.senders, "paused_ns", sum) == [0, 3.5 * MS, 6.5 * MS, 2 * MS]
+
+
+def test_a_long_period_is_in_every_interval_of_it_and_its_sum_is_shared_out(seen: WindowPorts) -> None:
+    long = replace(port("to", (41, 600, 9, 0)), length_ns=(50 * MS,))
+    told = replace(seen, ports={**seen.ports, "to": long})
+    assert told.by_interval(["to"], "queue_bytes", max) == [600] * 4
+    assert sum(told.by_interval(["to"], "dropped_frames", sum)) == 9 * 40 // 50
+    assert told.total(["to"], "dropped_frames") == 9
+    assert replace(told, begin_unix_ns=BEGIN_NS + 41 * MS, end_unix_ns=BEGIN_NS + 50 * MS).total(["to"], "pauses") == 0
+
+
+def test_periods_of_an_older_switch_are_taken_to_have_its_length(seen: WindowPorts) -> None:
+    old = replace(seen.ports["to"], length_ns=())
+    assert old.within("dropped_frames", BEGIN_NS, BEGIN_NS + 40 * MS) == (1, 2, 4, 8)
+    assert old.until(BEGIN_NS + 5 * MS).length_ns == ()
 
 
 def test_a_case_has_its_own_counts_and_the_rest_of_its_launches() -> None:

@@ -28,6 +28,10 @@ def test_periods_add_up_to_the_counters_and_lie_in_the_time_of_the_traffic(make_
             first, last = (end[host][name] - before[host][name] for end in (least, most))
             # What was counted just before may be told of just after: a period ends later than what is in it.
             assert first <= sum(getattr(port, name)) <= last + before[host][name]
+        assert len(port.length_ns) == len(port.frames) == len(port.at_unix_ns)
+        begins_ns = [at_ns - length for at_ns, length in zip(port.at_unix_ns, port.length_ns, strict=True)]
+        assert all(begin_ns >= end_ns for end_ns, begin_ns in zip(port.at_unix_ns, begins_ns[1:], strict=False))
+        assert all(length > 0 for length in port.length_ns)
     assert max(told["a"].queue_bytes) == most["a"]["maximum_queue_bytes"]
     later = built.ask_switch(f"series {time.time_ns() + 10**9}")
     assert all(port["at_unix_ns"] == [] for port in later["ports"])

@@ -115,7 +115,7 @@ def test_a_proof_keeps_only_what_changed_and_is_read_back(tmp_path: Path) -> Non
 def test_a_switch_over_time_is_kept_beside_the_hosts_and_an_older_fabriscope_refuses_it_by_its_version(
     tmp_path: Path,
 ) -> None:
-    port = PortSeries("eth", "a", (5, 7), (1, 0), (2, 0), (0, 3), (0, 0), (1, 1), (9, 9))
+    port = PortSeries("eth", "a", (5, 7), (1, 0), (2, 0), (0, 3), (0, 0), (1, 1), (9, 9), (3, 2), (1, 1))
     switch = SwitchSeries(10, 4, (port,))
     folder = store.create(tmp_path / "run", {}, "name: x\n")
     folder.append({"launch_id": 1, "block": 1}, counted=Counted(WATCHES, switch))
@@ -125,7 +125,7 @@ def test_a_switch_over_time_is_kept_beside_the_hosts_and_an_older_fabriscope_ref
     assert [run.watches(record) for record in run.journal] == [WATCHES, {}, WATCHES]
     assert [run.switch_series(record) for record in run.journal] == [switch, switch, None]
     texts = [gzip.decompress((folder.path / str(record.counters)).read_bytes()) for record in run.journal]
-    assert [json.loads(text.split(b"\n")[0])["version"] for text in texts] == [2, 2, 1]
+    assert [json.loads(text.split(b"\n")[0])["version"] for text in texts] == [3, 3, 1]
     assert check_folder(folder.path).findings == ()
     torn = texts[0].replace(b'"pauses":[1,1]', b'"pauses":[1]')
     with pytest.raises(ValueError, match="pauses of a has 1 of 2 values"):

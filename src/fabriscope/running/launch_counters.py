@@ -66,6 +66,5 @@ def series_of(answer: Mapping[str, object], fabric: str | None, until_unix_ns: i
     if not answer:
         return None
     series = shapes.decode(answer, SwitchSeries)
-    last_ns = until_unix_ns + series.period_ns
-    ports = tuple(port.until(last_ns) for port in series.ports if port.fabric == fabric)
+    ports = tuple(port.until(until_unix_ns) for port in series.ports if port.fabric == fabric)
     return SwitchSeries(series.period_ns, series.since_unix_ns, ports) if ports else None

@@ -1,6 +1,7 @@
 """What the counters of a launch's hosts said, as a file: JSON, gzipped; a reading holds what changed since the last.
 
-What the lab's switch counted over time is its last line, and makes it a file of version 2.
+What the lab's switch counted over time is its last line, and makes it a file of version 3; one of version 2 has no
+lengths of the switch's periods.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fabriscope.store import inside, shapes
 from fabriscope.store.files import to_json
 
 FORMAT = "fabriscope-counters"
-VERSION = 2
+VERSION = 3
 _SWITCH = "switch"
 _FIELDS = tuple(field.name for field in dataclasses.fields(Connection))
 Changed = Mapping[str, object]

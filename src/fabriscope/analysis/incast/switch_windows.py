@@ -22,8 +22,11 @@ SWITCH_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "fabric": pl.String,
     "host": pl.String,
     "at_unix_ns": pl.Int64,
+    "length_ns": pl.Int64,
     **dict.fromkeys(COUNTERS, pl.Int64),
+    "frames": pl.Int64,
 }
+_COLUMNS = tuple(SWITCH_SCHEMA)[4:]
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class WindowPorts:
     window: StreamWindow
     begin_unix_ns: int
     end_unix_ns: int
-    """When the last sender ended, and a period more: what it did last is told then."""
+    """When the last sender ended."""
     entry: Entry
     ports: Mapping[str, PortSeries]
     """By host."""
@@ -60,22 +63,21 @@ class WindowPorts:
         return tuple(dict.fromkeys(self.entry.hosts[self.entry.receivers :]))
 
     def total(self, hosts: Iterable[str], counter: Counter) -> int:
-        """Return the sum of what was counted in the periods that end in the window, or one period after it."""
+        """Return the sum of what was counted in the periods of which some part lies in the window."""
         return sum(sum(self.ports[host].within(counter, self.begin_unix_ns, self.end_unix_ns)) for host in hosts)
 
     def by_interval(self, hosts: Iterable[str], counter: Counter, fold: Callable[[list[int]], int]) -> list[int]:
         """Return a value for each interval in which the streams' bytes were written down.
 
-        A period counts to the interval in which it ends; `fold` makes one value of several, and of several hosts.
+        A period is in all intervals that it touches, for `max` with all of its value, for sums with its share; `fold`
+        makes one value of several, and of several hosts.
         """
         step, count = self.window.interval_ns, len(next(iter(self.window.series.values())))
         found: list[list[int]] = [[0] for _ in range(count)]
         for host in hosts:
-            port = self.ports[host]
-            for at_ns, value in zip(port.at_unix_ns, port.column(counter), strict=True):
-                place = (at_ns - 1 - self.begin_unix_ns) // step
-                if 0 <= place < count:
-                    found[place].append(value)
+            port, end_ns = self.ports[host], self.begin_unix_ns + count * step
+            for place, share, whole in port.parts(port.column(counter), self.begin_unix_ns, end_ns, step):
+                found[place].append(whole if fold is max else share)
         return [fold(values) for values in found]
 
 
@@ -88,7 +90,7 @@ def ports_in(run: RunData, window: StreamWindow) -> WindowPorts | None:
     ports = series.of(entry.fabric or "")
     if not set(entry.hosts) <= set(ports):
         return None
-    return WindowPorts(window, span[0], span[1] + series.period_ns, entry, ports)
+    return WindowPorts(window, *span, entry, ports)
 
 
 def _series(run: RunData) -> dict[int, SwitchSeries]:
@@ -107,8 +109,8 @@ def counts_by_case(run: RunData) -> dict[str, SwitchCounts]:
 
     Of launches whose windows it did not tell of, as it was killed in one, nothing is added.
 
-    A period counts to the window in which it ends, or one period after it: so what happened less than a period before a
-    window began may be taken for its own, and nothing that happened in it is lost.
+    A period counts to each window of which it has a part: so what happened in the same period just before a window
+    began may be taken for its own, and nothing that happened in it is lost.
     """
     parts: dict[str, list[SwitchCounts | None]] = defaultdict(list)
     for (_, case_id), windows in windows_by_launch(run).items():
@@ -141,12 +143,18 @@ def _sum(parts: Sequence[SwitchCounts]) -> SwitchCounts:
 def switch_frame(run: RunData) -> pl.DataFrame:
     """Return one row for each port and period in which something happened there, SWITCH_SCHEMA.
 
-    Of launches of streams over a fabric of the lab; `at_unix_ns` is the period's end.
+    Of launches of streams over a fabric of the lab. `at_unix_ns` is the period's end;
+    what an older switch did not say is null.
     """
     rows = [
         (launch_id, port.fabric, port.host, *values)
         for launch_id, series in run.once(_series).items()
         for port in series.ports
-        for values in zip(port.at_unix_ns, *map(port.column, COUNTERS), strict=True)
+        for values in zip(port.at_unix_ns, *(_known(port, name) for name in _COLUMNS), strict=True)
     ]
     return pl.DataFrame(rows, schema=SWITCH_SCHEMA, orient="row")
+
+
+def _known(port: PortSeries, name: str) -> Sequence[int | None]:
+    values: tuple[int, ...] = getattr(port, name)
+    return values or (None,) * len(port.at_unix_ns)
