@@ -34,7 +34,8 @@ class Queue {
     passed_bytes_ += frame_bytes;
     held_.push_back({left_ns, frame_bytes, passed_bytes_});
     held_bytes_ += frame_bytes;
-    maximum_bytes_ = std::max(maximum_bytes_, held_bytes_);
+    // Without a rate a frame has left as it came: it never waited.
+    if (left_ns > now_ns) maximum_bytes_ = std::max(maximum_bytes_, held_bytes_);
     return left_ns;
   }
 
