@@ -138,6 +138,10 @@ class Run:
         """Return one row for each port of the lab's switch and 10 ms of many to one: queue, drops, marks, pauses."""
         return self._results.switch
 
+    def host_series(self) -> pl.DataFrame:
+        """Return one row for each host, device, period of 10 ms or more and counter of many to one that grew in it."""
+        return self._results.host_series
+
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
         return self._results.comparisons

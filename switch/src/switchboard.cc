@@ -211,7 +211,10 @@ void Switchboard::run(int stop_descriptor, int control_descriptor) {
     const std::int64_t known_ns = receive(any);
     for (const auto& fabric : fabrics_) fabric->advance(known_ns);
     for (Attachment& attachment : attachments_) any = deliver(attachment, known_ns) || any;
-    if (any && !has_news_) news_ns_ = known_ns;
+    if (any && !has_news_) {
+      news_ns_ = known_ns;
+      next_sample_ns_ = known_ns + Series::kPeriodNs;
+    }
     has_news_ = has_news_ || any;
     if (has_news_ && known_ns >= next_sample_ns_) sample_ports(known_ns);
     if (known_ns >= serve_ns) {

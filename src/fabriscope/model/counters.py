@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from fabriscope.model.limits import Counted64, DurationNs, UnixNs, Whole32
 
@@ -101,6 +102,28 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class DeviceSeries:
+    """What an interface or an RDMA port counted over time: a value for each period in which it counted something."""
+
+    device: str
+    """`eth1`, or `DEVICE/PORT`."""
+    since_unix_ns: UnixNs
+    at_unix_ns: tuple[UnixNs, ...]
+    """The ends of the periods, by the host's system clock."""
+    length_ns: tuple[DurationNs, ...]
+    counters: Mapping[str, tuple[Counted64, ...]]
+    """By how much each grew, named as in a Reading; of an interface also `rx_pause_frames`, `tx_pause_frames`."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where a period has no value, or ends no later than the one before."""
+        if any(later <= earlier for earlier, later in pairwise(self.at_unix_ns)):
+            raise ValueError(f"the periods of {self.device} do not follow each other")
+        for name, values in (("length_ns", self.length_ns), *self.counters.items()):
+            if len(values) != len(self.at_unix_ns):
+                raise ValueError(f"{name} of {self.device} has {len(values)} of {len(self.at_unix_ns)} values")
+
+
+@dataclass(frozen=True)
 class Watch:
     """The readings of one host over one launch: the first before its processes started, the last after they ended."""
 
@@ -142,6 +165,8 @@ class Watch:
     """What the job had left to the kernel that was not sent, or not acknowledged, at the last reading."""
     late_ns: DurationNs = 0
     """By how much the latest of the looks at the job came too late: what lived for less may have been missed."""
+    series: tuple[DeviceSeries, ...] = ()
+    """Of launches of streams: what the interface and the RDMA port of the fabric counted over time."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "fits": results.fits,
         **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
         **({} if results.switch.is_empty() else {"switch": results.switch}),
+        **({} if results.host_series.is_empty() else {"host_series": results.host_series}),
         **({} if results.destinations.is_empty() else {"destinations": results.destinations}),
         **({"victims": victims_frame(victims)} if (victims := victim.found(results)) else {}),
         **({"tuning": tuning_frame(results.run.once(tuning_of))} if results.run.manifest.trials else {}),

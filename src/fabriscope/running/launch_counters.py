@@ -24,9 +24,21 @@ IDLE_S = 1.0
 _SPARE_S = 60.0
 
 
-def watchers(site: Site, host_names: Iterable[str]) -> list[Command]:
-    """Return the collectors of hosts, one each."""
-    return counters.commands([site.hosts[name] for name in dict.fromkeys(host_names)])
+def watchers(site: Site, host_names: Iterable[str], launch: Launch | None = None) -> list[Command]:
+    """Return the collectors of hosts, one each; those of a launch of streams also tell of its fabric over time."""
+    hosts = [site.hosts[name] for name in dict.fromkeys(host_names)]
+    return counters.commands(hosts, devices=_devices(site, launch) if launch is not None else None)
+
+
+def _devices(site: Site, launch: Launch) -> dict[str, dict[str, str]]:
+    """Return host to the interface and the RDMA port of a launch's fabric; nothing where it has no streams."""
+    fabric = site.fabrics.get(launch.entry.fabric or "")
+    if fabric is None or not is_told_over_time(launch):
+        return {}
+    found = {host: {"interface": name} for host, name in fabric.interfaces.items()}
+    for host, port in fabric.rdma_ports.items():
+        found.setdefault(host, {})["port"] = f"{port.device}/{port.hca_port}"
+    return found
 
 
 def watches(site: Site, outcomes: Sequence[Outcome]) -> dict[str, Watch]:

@@ -179,7 +179,7 @@ class LaunchRunner:
         limits_s = [command.limit_s for command in commands if command.limit_s is not None]
         timeout_s = max(timeout_s, sum(limits_s) + SETTLE_NS / 1e9)
         wants_counters = self._plan.section.counters
-        watchers = launch_counters.watchers(self._site, launch.entry.hosts) if wants_counters else []
+        watchers = launch_counters.watchers(self._site, launch.entry.hosts, launch) if wants_counters else []
         outcomes = processes.run_commands(
             commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
         )

@@ -18,7 +18,7 @@ Only processes that began after the first reading can be the job's. See docs/cou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fabriscope.hosts import access
@@ -44,6 +44,7 @@ _FILES = (
     "_memories",
     "_processes",
     "_devices",
+    "_moments",
     "_collector",
 )
 
@@ -55,21 +56,28 @@ def program() -> str:
 
 
 def commands(
-    hosts: Iterable[Host], interval_s: float = INTERVAL_S, mark: str = "", *, sys_folder: str = "/sys"
+    hosts: Iterable[Host],
+    interval_s: float = INTERVAL_S,
+    mark: str = "",
+    *,
+    sys_folder: str = "/sys",
+    devices: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[Command]:
     """Return the commands that read the hosts' counters, for as long as they are let.
 
     They are servers, ready once they have taken the first reading. What carries the `mark` (the value of
-    FABRISCOPE_LAUNCH_MARK, or how it begins) belongs to the job; if none is given, the collector's own.
+    FABRISCOPE_LAUNCH_MARK, or how it begins) belongs to the job; if none is given, the collector's own. `devices` has
+    by host the `interface` and the RDMA `port` (`rxe0/1`) of which it is also told when they counted what.
     """
     order = {"interval_s": interval_s, "mark": mark, "sys_folder": sys_folder}
-    text = f"{program()}\nmain(json.loads({json.dumps(order)!r}))\n".encode()
+    hosts = list(hosts)
+    orders = {host.name: {**order, "moments": dict((devices or {}).get(host.name, {}))} for host in hosts}
     return [
         Command(
             argv=access.python_words(host),
             host=host.name,
             env={SELF_VARIABLE: "1"},
-            stdin=text,
+            stdin=f"{program()}\nmain(json.loads({json.dumps(orders[host.name])!r}))\n".encode(),
             ready_pattern=READY,
             is_server=True,
         )

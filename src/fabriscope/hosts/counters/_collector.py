@@ -40,6 +40,7 @@ class Collector:
         self.drivers = Drivers(self.problems)
         self.processes = Processes(order["mark"], self.problems)
         self.sockets = Sockets(self.problems, self.processes.births, self.processes.spaces)
+        self.moments = Moments(order.get("moments", {}), self.drivers, self.rdma.folder, self.problems)
         self.said = {}
         self.said_links, self.unsaid_links = {}, {}
         self.link_news = LinkNews()
@@ -194,11 +195,15 @@ class Collector:
         say({"kind": "ready"})
         next_s, tick_s, is_nice = self.began_s + self.interval_s, FIRST_TICK_S, False
         niceness = os.getpriority(os.PRIO_PROCESS, 0)
+        ticked_s = time.monotonic()
         while os.getppid() == parent:
-            until_s = min([next_s, time.monotonic() + tick_s, *self.looks_s[:1]])
-            if signal.sigtimedwait(ENDING, max(until_s - time.monotonic(), 0)) is not None:
+            until_s = min([next_s, ticked_s + tick_s, *self.looks_s[:1]])
+            if signal.sigtimedwait(ENDING, max(min(until_s, self.moments.next_s) - time.monotonic(), 0)) is not None:
                 break
             now_s = time.monotonic()
+            self.moments.take(now_s)
+            if now_s < until_s:
+                continue
             if self.processes.of_job:
                 self.late_s = max(self.late_s, now_s - until_s)
             before_s = time.process_time()
@@ -216,10 +221,14 @@ class Collector:
             if now_s >= next_s:
                 self.reading(False)
                 next_s = max(next_s + apart_s(self.interval_s, now_s - self.began_s), time.monotonic())
+            ticked_s = time.monotonic()
         self.end()
 
     def end(self):
         """Take the last reading, once the kernel has told of what was closed last."""
+        self.moments.take(self.moments.next_s)
+        for words in self.moments.rows():
+            say(words)
         self.processes.look(time.monotonic())
         until_s = time.monotonic() + LAST_WORDS_LIMIT_S
         time.sleep(LAST_WORDS_S)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fabriscope.hosts.counters._processes import LAUNCHERS
 from fabriscope.hosts.counters._roles import roles
-from fabriscope.hosts.counters.rows import MOST_COUNT, own_datagrams, process_row, strays
+from fabriscope.hosts.counters.rows import MOST_COUNT, device_series, own_datagrams, process_row, strays
 from fabriscope.model.command import Outcome
 from fabriscope.model.counters import (
     CONFIDANT,
@@ -75,6 +75,7 @@ def _watch(name: str, outcome: Outcome) -> Watch:
             (line.at("size_bytes").whole() for line in lines if line.at("kind").value == "unsent"), default=0
         ),
         namespace=host.at("namespace").text() if host.get("namespace") else "",
+        series=tuple(device_series(line) for line in lines if line.at("kind").value == "moments"),
         **(_of_the_end(told[-1]) if told else {}),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabriscope.model.counters import CHANNEL
+from fabriscope.model.counters import CHANNEL, DeviceSeries
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import Foreign, shown
 
@@ -13,6 +13,16 @@ MOST_COUNT = 2**64 - 1
 _MOST_TCP_PORT = 65_535
 _RANKS = ("rank", "step_rank")
 _OWN_COUNTS = 6
+
+
+def device_series(line: Foreign) -> DeviceSeries:
+    """Return what a device counted over time; raises ParseError."""
+    counters = {name: part.wholes(most=MOST_COUNT) for name, part in line.at("counters").members()}
+    moments = (line.at(name).wholes() for name in ("at_unix_ns", "length_ns"))
+    try:
+        return DeviceSeries(line.at("device").text(), line.at("since_unix_ns").whole(), *moments, counters)
+    except ValueError as error:
+        raise ParseError(str(error), where=line.where) from None
 
 
 def process_row(row: Foreign) -> dict[str, Any]:
