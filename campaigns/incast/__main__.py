@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 from campaigns.faults.kinds import seeded
+from campaigns.incast.windows import bytes_in_windows
 
 from fabriscope import store
 from fabriscope.analysis.results import results_of
@@ -55,6 +56,11 @@ class Point:
     """What the switch delivered to the receiver in that time, less the headers of its frames."""
     again_bytes: int
     """What TCP sent again: where the switch had dropped it, or for nothing, and then it was carried twice."""
+    windows_arrived_bytes: int = 0
+    """Payload of this size's windows in all, by the engine: from each one's begin to that of the next, as far as there
+    is one and the switch dropped nothing in it."""
+    windows_carried_bytes: int = 0
+    """What the switch delivered to the receiver in the same windows, by its periods, less the headers of its frames."""
 
     @property
     def apart(self) -> float | None:
@@ -64,12 +70,21 @@ class Point:
         expected = min(max(self.sent_bytes, self.carried_bytes - self.again_bytes), self.carried_bytes)
         return abs(expected - self.sent_bytes) / self.sent_bytes if self.sent_bytes else math.inf
 
+    @property
+    def windows_apart(self) -> float | None:
+        """Return by how much the switch's bytes in the windows differ from the engine's; None where there are none."""
+        arrived, carried = self.windows_arrived_bytes, self.windows_carried_bytes
+        once = min(max(arrived, carried - self.again_bytes), carried)
+        return abs(once - arrived) / arrived if arrived else None
+
     def problems(self) -> Iterator[str]:
         """Yield what may not be."""
         if self.was_impossible:
             yield "its aggregate was above what the wire allows"
         if self.apart is not None and self.apart > MOST_APART:
             yield f"the switch carried {self.carried_bytes} bytes and {self.sent_bytes} were sent"
+        if self.windows_apart is not None and self.windows_apart > MOST_APART:
+            yield f"in windows it carried {self.windows_carried_bytes} bytes and {self.windows_arrived_bytes} arrived"
 
 
 def main() -> None:
@@ -139,13 +154,14 @@ def _run(number: int, seed: int, output: Path) -> RunData:
 def _points(number: int, run: RunData) -> Iterator[Point]:
     results = results_of(run)
     bytes_of = dict(_bytes_by_entry(run))
+    windows = bytes_in_windows(run)
     impossible = {row.case_id for row in results.graded if row.impossible}
     for curve in results.incast_curves:
         for point in curve.points:
             entry = run.manifest.cases[point.case_id].entry
             yield Point(
                 number, entry.entry_id, curve.message_size_bytes, point.stream_count, curve.state, point.share_of_limit,
-                point.case_id in impossible, *bytes_of[entry.entry_id],
+                point.case_id in impossible, *bytes_of[entry.entry_id], *windows.get(point.case_id, (0, 0)),
             )  # fmt: skip
 
 
@@ -197,6 +213,8 @@ def _told(points: list[Point]) -> int:
     without = len(points) - len(shares)
     print(f"aggregate over what the wire allows: at most {max(shares, default=0):.4f}; {without} points without")
     apart = [point.apart for point in points if point.apart is not None]
+    in_windows = [point.windows_apart for point in points if point.windows_apart is not None]
+    print(f"in {len(in_windows)} points' own windows by at most {max(in_windows, default=0):.3%}")
     untold = len(points) - len(apart)
     print(f"the switch's bytes and the engine's differ by at most {max(apart, default=0):.3%}; {untold} points untold")
     wrong = [(point, problem) for point in points for problem in point.problems()]

@@ -140,7 +140,9 @@ class Run:
 
     def host_series(self) -> pl.DataFrame:
         """Return one row for each host, device, period of 10 ms or more and counter of many to one that grew in it."""
-        return self._results.host_series
+        from fabriscope.analysis.incast.host_series import host_series_frame
+
+        return self._results.run.once(host_series_frame)
 
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""

@@ -148,5 +148,16 @@ TEST(a_refusal_is_read_out_of_an_answer) {
   CHECK_EQUAL(refusal_in(R"({"error":"no \"such\" fabric"})"), "no \"such\" fabric");
 }
 
+TEST(without_a_rate_nothing_waits) {
+  FabricSettings settings = gigabit();
+  settings.rate_bits_per_s = 0;
+  Bench bench(settings, 2);
+  bench.send(0, 100, 0, 1);
+  bench.send(0, 100, 0, 1);
+  CHECK_EQUAL(bench.run().size(), 2U);
+  CHECK_EQUAL(bench.fabric.take_queue_maximum(1, 200), 0);
+  CHECK_EQUAL(bench.fabric.counters(1).maximum_queue_bytes, 0);
+}
+
 }  // namespace
 }  // namespace fabriscope::lab

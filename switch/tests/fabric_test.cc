@@ -45,17 +45,6 @@ TEST(a_frame_is_stored_and_forwarded) {
   CHECK_EQUAL(seen[0].size_bytes, kFrameBytes);
 }
 
-TEST(without_a_rate_nothing_waits) {
-  FabricSettings settings = gigabit();
-  settings.rate_bits_per_s = 0;
-  Bench bench(settings, 2);
-  bench.send(0, 100, 0, 1);
-  bench.send(0, 100, 0, 1);
-  CHECK_EQUAL(bench.run().size(), 2U);
-  CHECK_EQUAL(bench.fabric.take_queue_maximum(1, 200), 0);
-  CHECK_EQUAL(bench.fabric.counters(1).maximum_queue_bytes, 0);
-}
-
 TEST(a_train_takes_its_wire_time_and_one_frame_more) {
   FabricSettings settings = gigabit();
   settings.delay_ns = 5'000;

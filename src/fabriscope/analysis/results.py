@@ -28,7 +28,6 @@ from fabriscope.analysis.frames import (
 )
 from fabriscope.analysis.incast.curves import incast_curves, incast_frame
 from fabriscope.analysis.incast.destinations import destinations_frame
-from fabriscope.analysis.incast.host_series import host_series_frame
 from fabriscope.analysis.incast.incast_words import refused_sentence
 from fabriscope.analysis.incast.points import IncastCurve
 from fabriscope.analysis.incast.switch_windows import switch_frame
@@ -223,11 +222,6 @@ class Results:
     def switch(self) -> pl.DataFrame:
         """Return what the lab's switch counted in each period of 10 ms, of launches of streams, SWITCH_SCHEMA."""
         return switch_frame(self.run)
-
-    @cached_property
-    def host_series(self) -> pl.DataFrame:
-        """Return what interfaces and RDMA ports of hosts counted over time, of launches of streams, HOST_SCHEMA."""
-        return host_series_frame(self.run)
 
     @cached_property
     def launch_tails(self) -> list[LaunchTail]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriscope.analysis.incast.host_series import host_series_frame
 from fabriscope.analysis.incast.victims import victims_frame
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.analysis.tuning.rows import tuning_frame
@@ -43,7 +44,7 @@ def table_texts(results: Results) -> dict[str, str]:
         "fits": results.fits,
         **({"incast": results.incast, "streams": results.streams} if results.incast_curves else {}),
         **({} if results.switch.is_empty() else {"switch": results.switch}),
-        **({} if results.host_series.is_empty() else {"host_series": results.host_series}),
+        **({} if (of_hosts := results.run.once(host_series_frame)).is_empty() else {"host_series": of_hosts}),
         **({} if results.destinations.is_empty() else {"destinations": results.destinations}),
         **({"victims": victims_frame(victims)} if (victims := victim.found(results)) else {}),
         **({"tuning": tuning_frame(results.run.once(tuning_of))} if results.run.manifest.trials else {}),
