@@ -142,7 +142,7 @@ class Run:
         """Return one row for each host, device, period of 10 ms or more and counter of many to one that grew in it."""
         from fabriscope.analysis.incast.host_series import host_series_frame
 
-        return self._results.run.once(host_series_frame)
+        return self.data.once(host_series_frame)
 
     def comparisons(self) -> pl.DataFrame:
         """Return one row for each pair of curves and size: ratio, interval, verdict."""
