@@ -57,8 +57,8 @@ class Point:
     again_bytes: int
     """What TCP sent again: where the switch had dropped it, or for nothing, and then it was carried twice."""
     windows_arrived_bytes: int = 0
-    """Payload of this size's windows in all, by the engine: from each one's begin to that of the next, as far as there
-    is one and the switch dropped nothing in it."""
+    """Payload of this size's windows in all, by the engine: from each one's begin to that of the next, as far as that
+    was measured or there is none, and the switch dropped nothing in it."""
     windows_carried_bytes: int = 0
     """What the switch delivered to the receiver in the same windows, by its periods, less the headers of its frames."""
 

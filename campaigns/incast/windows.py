@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
+from itertools import zip_longest
 
 from fabriscope.analysis.incast.switch_windows import WindowPorts, ports_in
-from fabriscope.analysis.values.streams import windows_by_launch
+from fabriscope.analysis.values.streams import StreamWindow, windows_by_launch
 from fabriscope.model.run_data import RunData
 
 ON_WIRE_BYTES = 14 + 20 + 32 + 24
 """Of every frame: Ethernet, IPv4, TCP with its time stamps, and check sum, preamble and gap."""
 
+LEAST_BYTES = 16 << 10
+LONG_AFTER_NS = 2**62
+"""When every launch has ended."""
+
 
 def bytes_in_windows(run: RunData) -> dict[str, tuple[int, int]]:
     """Return case id to the payload that arrived in its windows, and that the switch delivered to the receiver in them.
 
-    A window lasts until the next one begins: by then all that was sent in it has been read, however late the receiver
-    had the processor. Where a frame was dropped, what was carried arrived later or twice, and the window is left out.
+    A window lasts until the launch's next burst begins, or it ends: by then all that was sent in it has been read,
+    however late the receiver had the processor. It is left out where a burst follows that was not measured, where a
+    frame was dropped (what was carried then arrived later, or twice), and where so little was sent that the period of
+    its begin, of which a share is taken, decides.
     """
+    by_launch: dict[int, list[StreamWindow]] = defaultdict(list)
+    for (launch_id, _), windows in windows_by_launch(run).items():
+        by_launch[launch_id] += windows
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for (_, case_id), windows in windows_by_launch(run).items():
-        for window, after in pairwise(windows):
-            seen, ends = ports_in(run, window), after.span_unix_ns
-            if seen is None or ends is None or after.burst != window.burst + 1:
+    for windows in by_launch.values():
+        windows.sort(key=lambda window: window.burst)
+        for window, after in zip_longest(windows, windows[1:]):
+            seen, span = ports_in(run, window), after.span_unix_ns if after else (LONG_AFTER_NS,)
+            if seen is None or span is None or (after and after.burst != window.burst + 1):
                 continue
-            carried, dropped = _carried(seen, ends[0])
-            if not dropped:
-                found[case_id][0] += sum(map(sum, window.series.values())) + sum(window.after_bytes.values())
-                found[case_id][1] += carried
+            carried, dropped = _carried(seen, span[0])
+            arrived = sum(map(sum, window.series.values())) + sum(window.after_bytes.values())
+            if not dropped and arrived >= LEAST_BYTES:
+                found[window.case_id][0] += arrived
+                found[window.case_id][1] += carried
     return {case_id: (arrived, carried) for case_id, (arrived, carried) in found.items()}
 
 

@@ -18,9 +18,9 @@ _OWN_COUNTS = 6
 def device_series(line: Foreign) -> DeviceSeries:
     """Return what a device counted over time; raises ParseError."""
     counters = {name: part.wholes(most=MOST_COUNT) for name, part in line.at("counters").members()}
-    moments = (line.at(name).wholes() for name in ("at_unix_ns", "length_ns"))
+    at_ns, length_ns = line.at("at_unix_ns").wholes(), line.at("length_ns").wholes()
     try:
-        return DeviceSeries(line.at("device").text(), line.at("since_unix_ns").whole(), *moments, counters)
+        return DeviceSeries(line.at("device").text(), line.at("since_unix_ns").whole(), at_ns, length_ns, counters)
     except ValueError as error:
         raise ParseError(str(error), where=line.where) from None
 
