@@ -104,6 +104,15 @@ def test_intervals_that_are_not_the_bytes_of_the_whole_are_refused() -> None:
         intervals(server_text(8000).decode().replace("0.20-0.30", "0.20-0.20"))
 
 
+def test_an_interval_may_begin_a_rounding_beside_the_end_of_the_one_before() -> None:
+    text = (
+        "[  5]   2.41-2.90   sec  16.0 KBytes   267 Kbits/sec\n[  5]   2.91-3.03   sec   544 KBytes  38230 Kbits/sec\n"
+    )
+    first, second = intervals(text)
+    assert (first.end_s, second.start_s, second.end_s) == (2.9, 2.9, 3.03)
+    assert second.size_bytes == pytest.approx(0.12 * 38_230_000 / 8)
+
+
 def test_the_last_interval_may_be_shorter_than_its_digits_show() -> None:
     text = (
         server_text(8000, until_s=0.2)

@@ -27,6 +27,8 @@ STRAY_S = 0.1
 """By which the last interval may reach beyond the end."""
 COUNT_TOLERANCE = 0.05
 """Of bytes that two ends, or the intervals and the whole, count a little later or earlier."""
+ROUNDING_S = 0.011
+"""By which a printed interval may begin beside the end of the one before: its last digit, rounded in two ways."""
 LONGEST_COMPLAINT = 300
 
 
@@ -79,11 +81,10 @@ def intervals(text: str) -> list[Interval]:
         if hit is None or hit["start"] == hit["end"]:  # the last one, of less than its digits show
             continue
         row = _iperf.moved(hit, number)
-        if found and row.start_s != found[-1].end_s:
-            raise ParseError(
-                f"an interval begins at {row.start_s:g} s, and the one before ended at {found[-1].end_s:g}"
-            )
-        found.append(Interval(row.start_s, row.end_s, row.rate_bytes_per_s * row.seconds))
+        start_s = found[-1].end_s if found else row.start_s
+        if abs(row.start_s - start_s) > ROUNDING_S:
+            raise ParseError(f"an interval begins at {row.start_s:g} s, and the one before ended at {start_s:g}")
+        found.append(Interval(start_s, row.end_s, row.rate_bytes_per_s * row.seconds))
     return found
 
 
