@@ -137,6 +137,16 @@ def interval_text(low: float | None, high: float | None, text: Callable[[float],
     return f"{text(low)} to {text(high)}"
 
 
+def ratio_interval_text(low: float | None, high: float | None) -> str:
+    """Return the interval of a ratio; one that is very wide, and on one side of 1, is told by its nearer end."""
+    text = interval_text(low, high, ratio_text)
+    if text != TOO_WIDE or low is None or high is None:
+        return text
+    if low > 1:
+        return f"above {ratio_text(low)}"
+    return f"below {ratio_text(high)}" if high < 1 else text
+
+
 def percent(ratio: float) -> str:
     """Return how many percent a ratio lies above 1."""
     share = (ratio - 1) * 100

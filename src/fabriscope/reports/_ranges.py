@@ -9,7 +9,7 @@ from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.findings import Finding, where_text
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.words import UNKNOWN, advantage_range_text, interval_text, ratio_text, sizes_text
+from fabriscope.analysis.words import UNKNOWN, advantage_range_text, ratio_interval_text, ratio_text, sizes_text
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._verdicts import VerdictLine, verdict_lines
 
@@ -88,6 +88,6 @@ def _line(row: Range) -> RangeLine:
         leader=leader,
         verdict=row.verdict,
         by=by,
-        interval=interval_text(row.low, row.high, ratio_text) or UNKNOWN,
+        interval=ratio_interval_text(row.low, row.high) or UNKNOWN,
         needed=str(row.blocks_to_decide) if row.blocks_to_decide else "",
     )

@@ -13,7 +13,7 @@ from fabriscope.analysis.frames import PlannedCase
 from fabriscope.analysis.papers.claim_words import place_text
 from fabriscope.analysis.proof.transport import BADGES, NOT_WATCHED
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import interval_text, ratio_text, size_text, value_text
+from fabriscope.analysis.words import interval_text, ratio_interval_text, ratio_text, size_text, value_text
 from fabriscope.model.metrics import unit_of
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._group_figures import COUNTS
@@ -182,7 +182,7 @@ def _ratio_mark(row: Compared, figure: Figure, style: Style) -> RatioMark:
         curve=f"{left.label()} / {right.label()}",
         size=size_text(row.message_size_bytes),
         text=ratio_text(row.ratio),
-        interval=interval_text(row.low, row.high, ratio_text) or "none from one block",
+        interval=ratio_interval_text(row.low, row.high) or "none from one block",
         verdict=row.verdict,
         left=value_text(row.left_value, pair.metric_id),
         right=value_text(row.right_value, pair.metric_id),

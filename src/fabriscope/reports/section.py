@@ -164,6 +164,14 @@ class Picture:
     caption: str
     svg: Markup
 
+    @property
+    def named(self) -> Markup:
+        """Return the drawing with a name for whoever cannot see it: one of its own, else the caption."""
+        if "<title>" in self.svg:
+            return self.svg
+        head, _, drawn = self.svg.partition(">")
+        return Markup("{}><title>{}</title>{}").format(Markup(head), self.caption, Markup(drawn))  # noqa: S704
+
 
 @dataclass(frozen=True)
 class Grid:

@@ -25,7 +25,7 @@ from fabriscope.analysis.values.kept_state import KeptState
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
-from fabriscope.analysis.words import UNKNOWN, interval_text, ratio_text, size_text, value_text
+from fabriscope.analysis.words import UNKNOWN, ratio_interval_text, ratio_text, size_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
 from fabriscope.running import same_launches
@@ -68,7 +68,7 @@ class Pair:
                 size_text(row.message_size_bytes),
                 *(value_text(value, row.pair.metric_id) for value in (row.left_value, row.right_value)),
                 ratio_text(row.ratio),
-                interval_text(row.low, row.high, ratio_text) or UNKNOWN,
+                ratio_interval_text(row.low, row.high) or UNKNOWN,
                 row.verdict + (f" ({row.blocks_to_decide} would decide)" if row.blocks_to_decide else ""),
                 *(answer[index] for answer in self.answers.values()),
             ]

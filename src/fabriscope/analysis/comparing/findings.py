@@ -26,7 +26,7 @@ from fabriscope.analysis.words import (
     TOO_WIDE,
     advantage_range_text,
     advantage_text,
-    interval_text,
+    ratio_interval_text,
     ratio_text,
     size_text,
 )
@@ -201,7 +201,7 @@ def _interval_text(low: float | None, high: float | None, block_count: int) -> s
     if low is None or high is None:
         both = "both sides have a value in one block" if block_count == 1 else f"{block_count} blocks have both sides"
         return f"{both}, which gives no interval"
-    text = interval_text(low, high, ratio_text)
+    text = ratio_interval_text(low, high)
     return "the launches differ too much" if text == TOO_WIDE else f"the interval of the ratio is {text}"
 
 

@@ -9,7 +9,14 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES, run_place
 from fabriscope.analysis.comparing.questions import Question, Reply
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.trust import MEANINGS
-from fabriscope.analysis.words import TOO_WIDE, advantage_range_text, interval_text, ratio_text, size_text, sizes_text
+from fabriscope.analysis.words import (
+    TOO_WIDE,
+    advantage_range_text,
+    ratio_interval_text,
+    ratio_text,
+    size_text,
+    sizes_text,
+)
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 
@@ -87,7 +94,7 @@ def ends_text(reply: Reply) -> str:
     """Return the interval around those of all its points, as ratios; words where there is none."""
     if reply.ends is None:
         return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval"
-    words = interval_text(*reply.ends, ratio_text)
+    words = ratio_interval_text(*reply.ends)
     return words if words == TOO_WIDE else f"interval {words}"
 
 
