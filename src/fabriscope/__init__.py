@@ -2,7 +2,7 @@
 
     import fabriscope
     run = fabriscope.load("runs/demo")
-    run.summary()                       # polars frames; .to_pandas() where pandas is wanted
+    run.summary()                       # polars frames; .to_pandas() with fabriscope[pandas]
 
 What needs other libraries is imported when it is used, so that the command line starts at once.
 """
