@@ -73,7 +73,7 @@ class ByHand:
 
     def tables(self, make: str = "") -> list[str]:
         """Return what it holds, table by table; after making one of that name, where one is named."""
-        words = (str(self.folder / "Tables.java"), self.address, *([make] if make else []))
+        words = ("Tables", self.address, *([make] if make else []))
         argv = _java(self.place, "node2", self.folder, 128, *words)
         done = subprocess.run(argv, capture_output=True, text=True, timeout=TOOL_LIMIT_S, check=False)
         assert done.returncode == 0, done.stderr
@@ -82,7 +82,7 @@ class ByHand:
 
 def _java(place: Lab, host: str, folder: Path, heap_mib: int, *words: str) -> list[str]:
     options = (f"-Xmx{heap_mib}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", *JAVA_OPTIONS)
-    classes = (f"-Djava.io.tmpdir={folder}", "-cp", java_apps.classpath("hbase"))
+    classes = (f"-Djava.io.tmpdir={folder}", "-cp", f"{folder}:{java_apps.classpath('hbase')}")
     java = ("env", f"FABRISCOPE_FOLDER={folder}", java_apps.program("java"))
     return [*place.host(host).access, *java, *options, *classes, *words]
 
@@ -107,6 +107,8 @@ def standing(folder: Path) -> Iterator[ByHand]:
             one = folder / f"{words[1]}-{host}"
             daemons.append(_daemon(place, host, one, heap_mib, words, {**common, **own}))
         (folder / "Tables.java").write_text(_TABLES)
+        made = [java_apps.program("javac"), "-cp", java_apps.classpath("hbase"), str(folder / "Tables.java")]
+        subprocess.run(made, check=True, timeout=TOOL_LIMIT_S)
         by_hand = ByHand(place, f"{at['node2']}:2181", folder)
         by_hand.tables(make="of-others")
         yield by_hand

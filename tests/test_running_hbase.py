@@ -73,16 +73,19 @@ def start_long(by_hand: ByHand, folder: Path) -> tuple[subprocess.Popen[str], st
     """Start a run that lasts, and return it, once it has a table of its own, and what its client alone is told."""
     operations = 10**7 + secrets.randbelow(10**7)
     process = subprocess.Popen(argv_of(by_hand, folder, operations=operations), stderr=subprocess.PIPE, text=True)
-    until(lambda: any(line.startswith("table fabriscope-") for line in by_hand.tables()), process)
-    return process, f"ycsb.operationcount={operations}"
+    mark = f"ycsb.operationcount={operations}"
+    until(lambda: bool(clients(mark)), process)
+    until(lambda: any(line.startswith("table fabriscope-") for line in by_hand.tables()), process, pause_s=2.0)
+    return process, mark
 
 
-def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None, pause_s: float = 0.1) -> None:
+    """Wait; who asks by starting a Java asks seldom, or it takes the processors from what it waits for."""
     end_s = time.monotonic() + BEGUN_LIMIT_S
     while not is_so():
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < end_s
-        time.sleep(0.1)
+        time.sleep(pause_s)
 
 
 @pytest.mark.timeout(1200)

@@ -102,16 +102,18 @@ def start_long(by_hand: ByHand, folder: Path) -> tuple[subprocess.Popen[str], st
     argv = argv_of(by_hand, folder, path=mark, runs=1000)
     env = {**os.environ, "HADOOP_USER_NAME": running_hdfs.SUPERUSER}
     process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=env)
-    until(lambda: "/io_data/" in by_hand.shell("-ls", "-R", mark), process)
+    until(lambda: bool(clients(mark)), process)
+    until(lambda: "/io_data/" in by_hand.shell("-ls", "-R", mark), process, pause_s=2.0)
     return process, mark
 
 
-def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+def until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None, pause_s: float = 0.1) -> None:
+    """Wait; who asks by starting a Java asks seldom, or it takes the processors from what it waits for."""
     end_s = time.monotonic() + GONE_LIMIT_S
     while not is_so():
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < end_s
-        time.sleep(0.1)
+        time.sleep(pause_s)
 
 
 @pytest.mark.timeout(900)

@@ -7,13 +7,36 @@ from typing import TYPE_CHECKING
 import click
 
 from fabriscope.cli import _usage
-from fabriscope.lab.broken import FAULTS
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from fabriscope.lab import Lab
 
 
+class _Fault(click.ParamType):
+    """One of the faults, which are looked up when one is asked for: every command reads this file."""
+
+    name = "fault"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return it, or refuse it by their names."""
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return those that begin so."""
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    @staticmethod
+    def _choice() -> click.Choice[str]:
+        from fabriscope.lab.broken import FAULTS
+
+        return click.Choice(list(FAULTS))
+
+
 def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:
+    from fabriscope.lab.broken import FAULTS
+
     if is_list:
         width = max(map(len, FAULTS))
         for name, fault in FAULTS.items():
@@ -22,7 +45,7 @@ def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:
 
 
 @click.command(name="break")
-@click.argument("fault", type=click.Choice(list(FAULTS)), metavar="FAULT")
+@click.argument("fault", type=_Fault(), metavar="FAULT")
 @click.option("--lab", "lab_name", metavar="NAME", help="The lab; needed where several stand.")
 @click.option("--host", "host_name", metavar="HOST", help="The host that it befalls.  [default: the last]")
 @click.option("--fabric", metavar="FABRIC", help="Its link to this fabric.  [default: the first]")
@@ -38,6 +61,7 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
     fabriscope restore --list
     """
     from fabriscope import lab
+    from fabriscope.lab.broken import FAULTS
 
     built = lab.find(lab_name)
     fabrics = built.state.details["fabrics"]
@@ -59,6 +83,8 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
 
 def _mending(fault: str, on_full: str) -> str:
     """Return the option of `lab set` that ends a fault of the switch: what a full output does is nothing wrong."""
+    from fabriscope.lab.broken import FAULTS
+
     return f"--on-full {on_full}" if FAULTS[fault].is_of_fabric else "--clear"
 
 

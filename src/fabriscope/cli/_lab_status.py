@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabriscope.analysis.words import bytes_text
 from fabriscope.cli import _lab_queues
 from fabriscope.cli._lab_words import numbers_of
 
@@ -37,6 +36,7 @@ def described(record: LabState, *, with_counters: bool) -> dict[str, Any]:
 
 def show(one: dict[str, Any]) -> None:
     """Print a lab, as `described` tells it."""
+    from fabriscope.analysis.words import bytes_text
     from fabriscope.lab import changes
 
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["since_unix_s"]))
