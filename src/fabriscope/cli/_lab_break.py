@@ -9,29 +9,13 @@ import click
 from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from fabriscope.lab import Lab
 
 
-class _Fault(click.ParamType):
-    """One of the faults, which are looked up when one is asked for: every command reads this file."""
+def _names() -> list[str]:
+    from fabriscope.lab.broken import FAULTS
 
-    name = "fault"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return it, or refuse it by their names."""
-        return self._choice().convert(value, param, ctx)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return those that begin so."""
-        return self._choice().shell_complete(ctx, param, incomplete)
-
-    @staticmethod
-    def _choice() -> click.Choice[str]:
-        from fabriscope.lab.broken import FAULTS
-
-        return click.Choice(list(FAULTS))
+    return list(FAULTS)
 
 
 def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:
@@ -45,7 +29,7 @@ def _listed(ctx: click.Context, _: click.Parameter, is_list: bool) -> None:
 
 
 @click.command(name="break")
-@click.argument("fault", type=_Fault(), metavar="FAULT")
+@click.argument("fault", type=_usage.Choice("fault", _names), metavar="FAULT")
 @click.option("--lab", "lab_name", metavar="NAME", help="The lab; needed where several stand.")
 @click.option("--host", "host_name", metavar="HOST", help="The host that it befalls.  [default: the last]")
 @click.option("--fabric", metavar="FABRIC", help="Its link to this fabric.  [default: the first]")

@@ -6,13 +6,16 @@ import contextlib
 import difflib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabriscope.model.errors import FabriscopeError, shown
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class _AnyPath(click.Path):
@@ -40,6 +43,28 @@ class Count(click.IntRange):
         if isinstance(value, str) and not re.fullmatch("0|-?[1-9][0-9]{0,17}", value):
             self.fail(f"{shown(value)} is no whole number in decimal digits", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Choice(click.ParamType):  # type: ignore[type-arg]
+    """One of some names that are asked for only when one is needed: every command reads every file of commands.
+
+    (ParamType is generic in new versions of click only, hence the ignored argument.)
+    """
+
+    def __init__(self, name: str, names: Callable[[], Sequence[str]]) -> None:
+        self.name = name
+        self._names = names
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with all names."""
+        known = self._names()
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}", param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return those that begin so."""
+        return click.Choice(self._names()).shell_complete(ctx, param, incomplete)
 
 
 class Group(click.Group):

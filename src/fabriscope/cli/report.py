@@ -15,28 +15,12 @@ def _formats() -> list[str]:
     return sorted(discover("reports", "REPORT").plugins)
 
 
-class FormatChoice(click.ParamType):  # type: ignore[type-arg]
-    """The names of the registry, asked for only when they are needed: the libraries behind them load slowly.
-
-    (ParamType is generic in new versions of click only, hence the ignored argument.)
-    """
-
-    name = "format"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or fail with all names."""
-        known = _formats()
-        if value not in known:
-            self.fail(f"{value!r} is not one of {', '.join(known)}", param, ctx)
-        return value
-
-
 @click.command("report")
 @click.argument("run", type=_usage.PATH)
 @click.option(
     "--format",
     "formats",
-    type=FormatChoice(),
+    type=_usage.Choice("format", _formats),
     multiple=True,
     default=("html",),
     show_default=True,
