@@ -169,8 +169,7 @@ class Picture:
         """Return the drawing with a name for whoever cannot see it: one of its own, else the caption."""
         if "<title>" in self.svg:
             return self.svg
-        head, _, drawn = self.svg.partition(">")
-        return Markup("{}><title>{}</title>{}").format(Markup(head), self.caption, Markup(drawn))  # noqa: S704
+        return self.svg.replace(Markup(">"), Markup("><title>{}</title>").format(self.caption), 1)
 
 
 @dataclass(frozen=True)
