@@ -12,7 +12,6 @@ from fabriscope.model.run_data import RunData
 ON_WIRE_BYTES = 14 + 20 + 32 + 24
 """Of every frame: Ethernet, IPv4, TCP with its time stamps, and check sum, preamble and gap."""
 
-LEAST_BYTES = 16 << 10
 LONG_AFTER_NS = 2**62
 """When every launch has ended."""
 
@@ -21,9 +20,8 @@ def bytes_in_windows(run: RunData) -> dict[str, tuple[int, int]]:
     """Return case id to the payload that arrived in its windows, and that the switch delivered to the receiver in them.
 
     A window lasts until the launch's next burst begins, or it ends: by then all that was sent in it has been read,
-    however late the receiver had the processor. It is left out where a burst follows that was not measured, where a
-    frame was dropped (what was carried then arrived later, or twice), and where so little was sent that the period of
-    its begin, of which a share is taken, decides.
+    however late the receiver had the processor. It is left out where a burst follows that was not measured, and where a
+    frame was dropped: what was carried then arrived later, or twice.
     """
     by_launch: dict[int, list[StreamWindow]] = defaultdict(list)
     for (launch_id, _), windows in windows_by_launch(run).items():
@@ -37,15 +35,21 @@ def bytes_in_windows(run: RunData) -> dict[str, tuple[int, int]]:
                 continue
             carried, dropped = _carried(seen, span[0])
             arrived = sum(map(sum, window.series.values())) + sum(window.after_bytes.values())
-            if not dropped and arrived >= LEAST_BYTES:
+            if not dropped:
                 found[window.case_id][0] += arrived
                 found[window.case_id][1] += carried
     return {case_id: (arrived, carried) for case_id, (arrived, carried) in found.items()}
 
 
 def _carried(seen: WindowPorts, end_ns: int) -> tuple[int, int]:
-    """Return the payload that the switch delivered to the receiver from a window's begin on, and frames it dropped."""
-    begin_ns, port = seen.begin_unix_ns, seen.ports[seen.receivers[0]]
-    payload = [size - ON_WIRE_BYTES * count for size, count in zip(port.wire_bytes, port.frames, strict=True)]
-    carried = sum(share for _, share, _ in port.parts(payload, begin_ns, end_ns, end_ns - begin_ns))
-    return carried, sum(port.within("dropped_frames", begin_ns, end_ns))
+    """Return the payload that the switch delivered to the receiver from a window's begin on, and frames it dropped.
+
+    All senders wait before a window begins: so what is in the period of its begin is its own, and what is in the period
+    of the next one's is not.
+    """
+    port = seen.ports[seen.receivers[0]]
+    periods = zip(port.at_unix_ns, port.wire_bytes, port.frames, strict=True)
+    carried = sum(
+        size - ON_WIRE_BYTES * count for at_ns, size, count in periods if seen.begin_unix_ns < at_ns <= end_ns
+    )
+    return carried, sum(port.within("dropped_frames", seen.begin_unix_ns, end_ns))

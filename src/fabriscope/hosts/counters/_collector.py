@@ -222,13 +222,13 @@ class Collector:
                 self.reading(False)
                 next_s = max(next_s + apart_s(self.interval_s, now_s - self.began_s), time.monotonic())
             ticked_s = time.monotonic()
+        self.moments.take(self.moments.next_s)
+        for words in self.moments.rows():
+            say(words)
         self.end()
 
     def end(self):
         """Take the last reading, once the kernel has told of what was closed last."""
-        self.moments.take(self.moments.next_s)
-        for words in self.moments.rows():
-            say(words)
         self.processes.look(time.monotonic())
         until_s = time.monotonic() + LAST_WORDS_LIMIT_S
         time.sleep(LAST_WORDS_S)
