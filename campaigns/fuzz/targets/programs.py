@@ -6,9 +6,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from campaigns.fuzz.numbers import Numbers
 from campaigns.fuzz.targets import SAMPLES, TEST_DATA, Target
 
 from fabriscope.adapters.base import Adapter
@@ -16,13 +19,13 @@ from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.measurement import Launch, ParsedLaunch
+from fabriscope.readers.base import Document, Reader
+from fabriscope.readers.work import Work
 from fabriscope.registry import discover
 
 DATA = TEST_DATA / "adapters" / "data"
 _ADAPTERS = discover("adapters", "ADAPTER")
 _READERS = discover("readers", "READER")
-_TOKEN = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_CLOSE = 1e-9
 FACTORS = {
     "iperf3": (),
     "sockperf": (1e3,),
@@ -83,20 +86,37 @@ def _foreign(instrument: str) -> Target:
     adapter = _ADAPTERS.get(instrument)
 
     def check(text: bytes) -> bool:
-        parsed = _parsed(adapter, [(launch, _outcomes(text, how)) for launch, how in launches])
+        with read_once():
+            parsed = parsed_of(adapter, [(launch, _outcomes(text, how)) for launch, how in launches])
         for launch, answer in parsed:
-            _check_shape(answer, launch)
-            _check_numbers(answer, launch, text, FACTORS[instrument])
+            check_shape(answer, launch)
+            check_numbers(answer, launch, text, FACTORS[instrument])
         return any(answer.blocks for _, answer in parsed)
 
     return Target(instrument, lambda: _texts(DATA / instrument), check)
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Let readers give the same document for the same text while the block lasts: many launches ask about one text."""
+    known: dict[tuple[str, str], Document] = {}
+    read = Reader.read
+
+    def again(reader: Reader, text: str, work: Work | None = None) -> Document:
+        place = reader.name, text
+        if place not in known:
+            known[place] = read(reader, text, work)
+        return known[place]
+
+    with mock.patch.object(Reader, "read", again):
+        yield
 
 
 def _texts(*folders: Path) -> Iterator[bytes]:
     yield from (path.read_bytes() for folder in folders for path in sorted(folder.glob("*.txt")))
 
 
-def _parsed(adapter: Adapter, asked: Iterable[tuple[Launch, list[Outcome]]]) -> list[tuple[Launch, ParsedLaunch]]:
+def parsed_of(adapter: Adapter, asked: Iterable[tuple[Launch, list[Outcome]]]) -> list[tuple[Launch, ParsedLaunch]]:
     """Return each launch with its samples; raises what is no error of ours, and ours where no sample is."""
     problem: Exception | None = None
     parsed = []
@@ -111,7 +131,7 @@ def _parsed(adapter: Adapter, asked: Iterable[tuple[Launch, list[Outcome]]]) -> 
     return parsed
 
 
-def _check_shape(parsed: ParsedLaunch, launch: Launch) -> None:
+def check_shape(parsed: ParsedLaunch, launch: Launch) -> None:
     known = {case.case_id for case in launch.cases}
     assert {result.case_id for result in parsed.results} == known, "a case has no result, or a stranger has one"
     assert {block.case_id for block in parsed.blocks} <= known, "a value of a case that was not asked for"
@@ -119,36 +139,12 @@ def _check_shape(parsed: ParsedLaunch, launch: Launch) -> None:
     assert {block.case_id for block in parsed.blocks} <= measured, "a value of a case that failed"
 
 
-def _check_numbers(parsed: ParsedLaunch, launch: Launch, text: bytes, factors: Sequence[float]) -> None:
+def check_numbers(parsed: ParsedLaunch, launch: Launch, text: bytes, factors: Sequence[float]) -> None:
     """Check that each value is a printed number in its unit, or follows from one by the size of its message."""
-    numbers, sizes = _numbers(text), {case.case_id: case.message_size_bytes for case in launch.cases}
+    numbers, sizes = Numbers(text), {case.case_id: case.message_size_bytes for case in launch.cases}
     for block in parsed.blocks:
         for value in map(float, block.values):
-            assert _follows(value, numbers, sizes[block.case_id], factors), f"{value} stands nowhere in the text"
-
-
-def _numbers(text: bytes) -> set[float]:
-    """Return the numbers of a text; those of a locale with decimal commas, and with commas between digits, too."""
-    tokens = (token for mark in (b",", b".", b"") for token in _TOKEN.findall(text.replace(b",", mark)))
-    return {abs(float(token)) for token in tokens if len(token) < 40}
-
-
-def _follows(value: float, numbers: set[float], size: int, factors: Sequence[float]) -> bool:
-    # bytes over the time, and the time from the rate; messages per second times their size
-    times = (1e9, 1e6, 8e6 * 1e3 / (1 << 20), 1e6 * size and 1e6, 1e3)
-    for number in numbers:
-        products = (number * factor for factor in (*factors, size, size * 1e6, 1, 1e6))
-        quotients = (size * factor / number for factor in (times if number else ()))
-        if any(_is_close(value, other) for other in (*products, *quotients)):
-            return True
-    # a count over a time: iperf3's bytes, sockperf's messages times their size
-    return any(
-        _is_close(value * time, count * factor) for time in numbers if time for count in numbers for factor in (1, size)
-    )
-
-
-def _is_close(first: float, second: float) -> bool:
-    return abs(first - second) <= _CLOSE * abs(second)
+            assert numbers.explain(value, sizes[block.case_id], factors), f"{value} stands nowhere in the text"
 
 
 def _engine() -> Target:
@@ -182,7 +178,7 @@ def _engine() -> Target:
     def check(text: bytes) -> bool:
         numbers = {int(token) for token in re.findall(rb"-?[0-9]{1,30}", text)}
         outcome = Outcome(Command(("engine",), "a"), 0, text, b"", 0, 0)
-        parsed = _parsed(ADAPTER, [(launch, [outcome] * len(launch.entry.hosts)) for launch in launches])
+        parsed = parsed_of(ADAPTER, [(launch, [outcome] * len(launch.entry.hosts)) for launch in launches])
         for _, answer in parsed:
             for block in answer.blocks:
                 assert block.case_id in ids, "a value of a case that was not asked for"
@@ -199,7 +195,7 @@ def _reader(name: str) -> Target:
 
     def check(text: bytes) -> bool:
         document = reader.read(text.decode("utf-8", "replace"))
-        numbers = _numbers(text)
+        numbers = Numbers(text)
         for table in document.tables:
             names = {column.name: column for column in table.columns}
             assert len(names) == len(table.columns), "two columns have one name"
@@ -208,17 +204,14 @@ def _reader(name: str) -> Target:
                 for less, more in IN_ORDER:
                     rounding = max(10, names[less].factor / 2) if less in names else 0  # of a whole millisecond
                     most = row.number(more)
-                    limit = most * (1 + _CLOSE) + rounding if most else math.inf  # 0: it could not tell
+                    limit = most * (1 + 1e-9) + rounding if most else math.inf  # 0: it could not tell
                     assert not row.number(less) > limit, f"{less} is more than {more}"
                 for column, value in row.values.items():
                     if column not in DERIVED and not isinstance(value, str) and math.isfinite(value):
                         factors = (names[column].factor, *READER_FACTORS.get(name, FACTORS.get(name, ())))
                         size = int(row.values.get("message_size_bytes", 0))
-                        is_known = _follows(abs(value), numbers, size, factors)
-                        if column == "duration_s":  # from the begin of an interval to its end
-                            is_known = is_known or any(
-                                _is_close(value, end - begin) for begin in numbers for end in numbers
-                            )
+                        is_known = numbers.explain(abs(value), size, factors)
+                        is_known = is_known or (column == "duration_s" and numbers.differ_by(value))
                         assert is_known, f"{value} of {column} stands nowhere in the text"
         if not document.rows():
             document.check(name)
