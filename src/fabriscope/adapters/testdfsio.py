@@ -32,7 +32,9 @@ FOLDER = "/fabriscope-TestDFSIO"
 _SORT_MIB = 4
 """Of a map task's buffer: its output is five numbers."""
 
-_TASK = re.compile(r"^fabriscope: task start_ns=(-?\d+) end_ns=(-?\d+)$", re.MULTILINE)
+ROUNDING_S = 0.01
+"""Of the job's time, which is printed in hundredths of a second."""
+_TASK = re.compile(r"^fabriscope: task start_ns=(-?[0-9]{1,19}) end_ns=(-?[0-9]{1,19})$", re.MULTILINE)
 
 
 class TestDfsio(Asking):
@@ -85,7 +87,7 @@ class TestDfsio(Asking):
         details |= version_of("hadoop", outcomes[started])
         if not is_ours:
             details["hdfs"] = _running_hdfs.details(outcomes[0])
-        return ParsedLaunch(tuple(blocks), results, details)
+        return ParsedLaunch(tuple(block for block in blocks if block.case_id in measured), results, details)
 
 
 def _hdfs_of(launch: Launch, context: AdapterContext) -> Hdfs:
@@ -126,9 +128,9 @@ def _numbers(case: Case, said: str) -> tuple[dict[str, float], dict[str, object]
     tasks = [(int(start), int(end)) for start, end in _TASK.findall(said)]
     if len(tasks) != files:
         raise ParseError(f"{len(tasks)} files were timed, and {files} were asked for", where="testdfsio")
-    span_ns = max(end for _, end in tasks) - min(start for start, _ in tasks)
+    span_ns = _span_ns(tasks, printed.number("time_s"))
     values = {
-        "hdfs_bandwidth_bytes_per_s": sent_bytes * 1e9 / max(1, span_ns),
+        "hdfs_bandwidth_bytes_per_s": sent_bytes * 1e9 / span_ns,
         "dfsio_throughput_bytes_per_s": printed.number("bandwidth_bytes_per_s"),
         "dfsio_average_io_rate_bytes_per_s": printed.number("bandwidth_bytes_per_s_mean"),
     }
@@ -140,6 +142,18 @@ def _numbers(case: Case, said: str) -> tuple[dict[str, float], dict[str, object]
         "job_s": printed.number("time_s"),
         "span_ns": span_ns,
     }
+
+
+def _span_ns(tasks: Sequence[tuple[int, int]], job_s: float) -> int:
+    """Return the time from the first begin of a file to the last end; raises ParseError for one that cannot be."""
+    for start, end in tasks:
+        if end <= start:
+            raise ParseError(f"a file ended at {end} ns, and began at {start} ns", where="testdfsio")
+    span_ns = max(end for _, end in tasks) - min(start for start, _ in tasks)
+    if span_ns > (job_s + ROUNDING_S) * 1e9:
+        what = f"its files took {span_ns / 1e9:.4g} s, and the job that moved them {job_s:.4g} s"
+        raise ParseError(what, where="testdfsio")
+    return span_ns
 
 
 def _printed(said: str) -> Row:
