@@ -221,7 +221,7 @@ def test_what_a_run_names_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
 def test_damaged_folders_end_in_a_sentence_that_names_the_file() -> None:
     """campaigns/damaged_folders does hundreds; FABRISCOPE_TEST_DAMAGED says how many are tried here."""
     wrong: list[str] = []
-    damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "16"))), 7, wrong.append)
+    damaged_folders.try_all(range(int(os.environ.get("FABRISCOPE_TEST_DAMAGED", "8"))), 7, wrong.append)
     assert wrong == []
 
 

@@ -13,15 +13,18 @@ from fabriscope.model.errors import ParseError
 
 COUNT = int(os.environ.get("FABRISCOPE_TEST_FUZZ", "150"))
 """New texts of each target."""
+SHARE = {"folder": 8, "ycsb": 3}
+"""Of targets whose texts take long: of how many one is read, so that none takes ten seconds of a processor."""
 TARGETS = targets()
 KEPT = sorted(path for path in CORPUS.glob("*/*") if path.is_file())
 
 
 @pytest.mark.parametrize("name", sorted(TARGETS))
 def test_no_text_breaks_a_promise(name: str, tmp_path: Path) -> None:
-    found = fuzz(TARGETS[name], COUNT, seed=20261123, corpus=tmp_path)
+    count = COUNT // SHARE.get(name, 1)
+    found = fuzz(TARGETS[name], count, seed=20261123, corpus=tmp_path)
     assert found.violations == {}
-    assert found.text_count == COUNT
+    assert found.text_count == count
     assert found.accepted_count > 0, "no changed text is accepted: the target reads nothing"
     assert found.refused_count + found.accepted_count > 0
 
