@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
 from fabriscope.model.rounding import Span, exactly, span
-from fabriscope.readers import _marks, _rows
+from fabriscope.readers import _marks, _netpipe_sizes, _rows
 from fabriscope.readers._tables import finer
-from fabriscope.readers.base import Column, Draft, Reader, printed_row
+from fabriscope.readers.base import Column, Draft, Reader, TableDraft, printed_row
 from fabriscope.readers.terms import SAME_BUFFER, Terms
 
 BITS_PER_MBPS = 1 << 20
@@ -90,6 +90,15 @@ def _fill(draft: Draft) -> None:
         elif start := _ROW_START.match(line):
             draft.problem(_broken(line, f"{start['size'][:20]} B"), "cut")
             break
+    _check_sizes(draft, table)
+
+
+def _check_sizes(draft: Draft, table: TableDraft) -> None:
+    """Raise ParseError for the row of a size that the sweep does not visit."""
+    if strange := _netpipe_sizes.stranger([int(row["message_size_bytes"]) for _, row in table.rows]):
+        place, what = strange
+        draft.line = table.lines[place]
+        raise ParseError(what)
 
 
 _SIZE_5 = {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9}
