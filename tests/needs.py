@@ -37,6 +37,8 @@ HARDWARE = (ONE_PROCESSOR, NO_IPV6, NO_LOGS_OF_OTHERS, NO_COUNTS, NO_WORD_ON_FIL
 """What a machine may lack though everything is installed, as the reasons of skips say it."""
 NOT_FETCHED = "too large to be fetched for a test: "
 """How the reason begins where something is missing that not even CI brings."""
+MOST_SKIPS = 170
+"""How many tests may be skipped in CI for all of that: 112 want others' logs, 34 Hadoop or HBase, some the kernel."""
 NO_MPI = (
     "no MPI library with a compiler is on this machine"
     " -- `fabriscope mpi add mpich` or the Debian package libmpich-dev brings one"

@@ -2,7 +2,7 @@
 and what is too large to be fetched for one (Hadoop).
 
 `FABRISCOPE_TEST_SKIPS=hardware` makes any other skip an error, and so is a folder of tests of which all were skipped,
-whatever the reason; scripts/test sets it for root in CI.
+whatever the reason, and so are more than needs.MOST_SKIPS of them; scripts/test sets it for root in CI.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.needs import HARDWARE, NOT_FETCHED
+from tests.needs import HARDWARE, MOST_SKIPS, NOT_FETCHED
 
 
 class Skips:
@@ -18,6 +18,7 @@ class Skips:
 
     def __init__(self) -> None:
         self.unexpected: list[str] = []
+        self._count = 0
         self._skipped: set[str] = set()
         self._ran: set[str] = set()
 
@@ -28,6 +29,7 @@ class Skips:
                 self._ran.add(folder)
             return
         self._skipped.add(folder)
+        self._count += 1
         _, _, text = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
         reason = text.removeprefix("Skipped: ")
         if reason not in HARDWARE and not reason.startswith(NOT_FETCHED):
@@ -48,7 +50,7 @@ class Skips:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail the session."""
-        is_wrong = self.unexpected or self._without_any()
+        is_wrong = self.unexpected or self._without_any() or self._count > MOST_SKIPS
         if is_wrong and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -58,6 +60,9 @@ class Skips:
             terminalreporter.section(f"{len(self.unexpected)} skipped for want of what can be installed", red=True)
             for line in self.unexpected:
                 terminalreporter.line(line)
+        if self._count > MOST_SKIPS:
+            words = f"{self._count} tests were skipped, and {MOST_SKIPS} may be: mend that, or tests/needs.py"
+            terminalreporter.line(words, red=True)
         for folder in self._without_any():
             terminalreporter.line(f"{folder}: every test in this folder was skipped", red=True)
 

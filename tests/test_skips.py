@@ -52,6 +52,18 @@ def test_missing_hardware_and_what_is_not_fetched_are_no_errors(tmp_path: Path, 
     assert "1 passed, 1 skipped" in done.stdout
 
 
+@pytest.mark.parametrize(("more", "status"), [(0, 0), (1, 1)])
+def test_more_skips_than_there_are_reasons_for_are_an_error(tmp_path: Path, more: int, status: int) -> None:
+    count = needs.MOST_SKIPS + more
+    text = SKIPS.format(reason="needs.ONE_PROCESSOR").replace(
+        "def test_skips()", f"@pytest.mark.parametrize('one', range({count}))\ndef test_skips(one)"
+    )
+    done = session(tmp_path, text, "hardware")
+    assert done.returncode == status, done.stdout
+    assert (f"{count} tests were skipped, and {needs.MOST_SKIPS} may be" in done.stdout) == bool(status)
+    assert session(tmp_path, text, "").returncode == 0
+
+
 def test_a_folder_of_which_every_test_is_skipped_is_an_error_whatever_the_reason(tmp_path: Path) -> None:
     room = tmp_path / "room"
     room.mkdir()

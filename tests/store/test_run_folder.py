@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import resource
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from fabriscope.model.run_data import SAMPLE_COLUMNS
 from fabriscope.store import inside
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
+KILL_SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
 RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
 """Written when samples had no column `rank` and cases no parameters; its summary, as printed then, stands beside it."""
 ENTRY = Entry("tcp", "gige", "inter", ("n0", "n1"))
@@ -429,6 +432,9 @@ def test_a_full_disk_damages_nothing(folder: store.RunFolder) -> None:
 
 
 def test_kill_at_any_time_loses_at_most_one_launch(tmp_path: Path) -> None:
+    """How many launches are waited for, and for how long then, follows from KILL_SEED."""
+    chance = random.Random(KILL_SEED)
+    again = f"again: FABRISCOPE_TEST_SEED={KILL_SEED}"
     code = f"""
 import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_run_folder import *
@@ -444,14 +450,15 @@ for number in range(len(folder.done()) + 1, 10**6):
     for _ in range(4):
         child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
         assert child.stdout is not None
-        for _ in range(3):
+        for _ in range(chance.randint(1, 5)):
             said = int(child.stdout.readline())
+        time.sleep(chance.uniform(0, 0.02))  # ends: after 20 ms
         os.kill(child.pid, signal.SIGKILL)
         said = max([said, *(int(line) for line in child.stdout.read().split())])
         child.wait()
         done = store.open_run(path).done()
-        assert sorted(done) == list(range(1, len(done) + 1))
-        assert len(done) in (said, said + 1)
+        assert sorted(done) == list(range(1, len(done) + 1)), again
+        assert len(done) in (said, said + 1), again
         assert store.open_run(path).read().samples.collect().height == 5 * len(done)
 
 
