@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.adapters.test_contradictions import DATA, said
+from tests.adapters.test_contradictions import said
+from tests.adapters.test_foreign import DATA
 
 from fabriscope.model.errors import ParseError
 from fabriscope.readers import _netpipe_sizes

@@ -8,6 +8,7 @@ from dataclasses import replace
 from campaigns.fuzz.targets import SAMPLES, TEST_DATA, Target
 from campaigns.fuzz.targets.programs import check_numbers, check_shape, parsed_of, read_once
 from tests.adapters import test_application_programs as applications
+from tests.adapters import test_foreign as foreign
 from tests.adapters import test_osu as osu
 from tests.adapters import test_perftest_streams as streams
 from tests.adapters import test_rping as rping
@@ -109,7 +110,7 @@ def _rping() -> Target:
         every = [rping.answered(command) for command in rping.commands_of(asked)]
         return lambda text: [replace(one, stdout=text) if b"ping data" in one.stdout else one for one in every]
 
-    launches = [rping.launch("rping", "verbs", rping.ping_pong(size)) for size in (64, 4096)]
+    launches = [foreign.launch("rping", "verbs", foreign.ping_pong(size)) for size in (64, 4096)]
     seeds = (rping.pinged(64), rping.pinged(64), rping.pinged(4096), *_files("adapters/data/rping/*"))
     return _target("rping", lambda: seeds, [(one, outcomes_of(one)) for one in launches], ())
 
