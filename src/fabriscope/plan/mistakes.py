@@ -37,6 +37,8 @@ _WANTED = {
 
 _BAD_FILE = ("is no name of a YAML file beside the plan", "name it, for example, x.yaml")
 _BAD_NAME = ("has characters that a name cannot have, or is too long", "use letters, digits, '.', '_' and '-'")
+_BOTH = {("placements", word): "write [inter, intra]" for word in ("both", "all")}
+"""A key and a word that it does not know, to what was meant."""
 _BOUNDS = {
     "greater_than_equal": "at least", "less_than_equal": "at most",
     "greater_than": "more than", "less_than": "less than",
@@ -61,7 +63,14 @@ def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:
     """
     found = [dict(item) for item in error.errors(include_url=False) if item["type"] != "too_short" or not item["input"]]
     told = {_place(item) for item in found if item["type"] != "dict_type"}
-    return [item for item in found if item["type"] != "dict_type" or _place(item) not in told]
+    unknown = (_place(item) for item in found if item["type"] == "extra_forbidden")
+    strange = {place[:-1] for place in unknown if place[:1] == ("mpi",)}
+    return [
+        item
+        for item in found
+        if not (item["type"] == "dict_type" and _place(item) in told)
+        and not (item["type"] == "missing" and _place(item)[:-1] in strange)
+    ]
 
 
 def _place(item: Mapping[str, Any]) -> Place:
@@ -75,9 +84,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        if str(place[-1]).isdigit():
-            return f"there is no key {shown(str(place[-1]))} here", "put several values of one key in brackets: [8, 16]"
-        return f"there is no key {shown(str(place[-1]))} here", nearest(str(place[-1]), known) if known else None
+        return _unknown_key(place, known)
     if kind == "missing":
         return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
     if isinstance(context.get("error"), values.NotPossible):
@@ -101,7 +108,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if kind in _WANTED:
         wanted, fix = _WANTED[kind]
         if kind in ("tuple_type", "list_type") and isinstance(item["input"], str) and _is_short(item["input"]):
-            fix = f"write [{item['input']}]"
+            fix = _BOTH.get((key, item["input"]), f"write [{item['input']}]")
         return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
     if kind in _BOUNDS:
         bound = next(iter(context.values()))
@@ -109,6 +116,18 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
         return f"{key}: {_BOUNDS[kind]} {least} is expected, not {_written(item['input'])}", None
     message = str(item["msg"])
     return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
+
+
+def _unknown_key(place: Place, known: Collection[str]) -> tuple[str, str | None]:
+    """Return what is wrong with a key that nothing knows, and the fix."""
+    name = str(place[-1])
+    what = f"there is no key {shown(name)} here"
+    if name.isdigit():
+        return what, "put several values of one key in brackets: [8, 16]"
+    is_library = place[:1] == ("mpi",) and len(place) == 3 and not difflib.get_close_matches(name, known)
+    if is_library and _is_short(name):
+        return f"mpi: {name!r} is no key of a library", f"write [{name}], or [{{name: {name}, ...}}] with its keys"
+    return what, nearest(name, known) if known else None
 
 
 def _is_short(text: str) -> bool:
