@@ -5,14 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import random
 import resource
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +28,6 @@ from fabriscope.model.run_data import SAMPLE_COLUMNS
 from fabriscope.store import inside
 
 STORED_RUN = Path(__file__).parent / "data" / "run-version-1"
-KILL_SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
 RUN_BEFORE_RANKS = STORED_RUN.with_name("run-before-ranks")
 """Written when samples had no column `rank` and cases no parameters; its summary, as printed then, stands beside it."""
 ENTRY = Entry("tcp", "gige", "inter", ("n0", "n1"))
@@ -429,37 +425,6 @@ def test_a_full_disk_damages_nothing(folder: store.RunFolder) -> None:
         assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
     folder.append(record(2), blocks())
     assert sorted(folder.done()) == [1, 2]
-
-
-def test_kill_at_any_time_loses_at_most_one_launch(tmp_path: Path) -> None:
-    """How many launches are waited for, and for how long then, follows from KILL_SEED."""
-    chance = random.Random(KILL_SEED)
-    again = f"again: FABRISCOPE_TEST_SEED={KILL_SEED}"
-    code = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_run_folder import *
-folder = store.open_run(sys.argv[1])
-for number in range(len(folder.done()) + 1, 10**6):
-    folder.append(record(number), blocks(), [outcome()])
-    print(number, flush=True)
-"""
-    path = tmp_path / "run"
-    many = [Launch(number, number, ENTRY, (CASE,), seed=7, budget_ns=10**9) for number in range(1, 10_000)]
-    store.create(path, store.describe((), many), "")
-    said = 0
-    for _ in range(4):
-        child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
-        assert child.stdout is not None
-        for _ in range(chance.randint(1, 5)):
-            said = int(child.stdout.readline())
-        time.sleep(chance.uniform(0, 0.02))  # ends: after 20 ms
-        os.kill(child.pid, signal.SIGKILL)
-        said = max([said, *(int(line) for line in child.stdout.read().split())])
-        child.wait()
-        done = store.open_run(path).done()
-        assert sorted(done) == list(range(1, len(done) + 1)), again
-        assert len(done) in (said, said + 1), again
-        assert store.open_run(path).read().samples.collect().height == 5 * len(done)
 
 
 def test_a_run_of_version_1_stays_readable() -> None:
