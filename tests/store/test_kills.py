@@ -1,4 +1,4 @@
-"""Who writes a run's folder is killed at random moments, the same for the same seed: at most the last launch is lost."""
+"""Who writes a run is killed at random moments, the same for the same seed: at most the last launch is lost."""
 
 from __future__ import annotations
 
