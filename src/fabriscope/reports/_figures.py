@@ -19,6 +19,7 @@ from fabriscope.model.metrics import METRICS, base_of, metric_of
 from fabriscope.reports._figure import CURVES, Figure
 from fabriscope.reports._group_figures import along, is_of_group, over_ranks, shown_layouts
 from fabriscope.reports._paper_figures import paper_figures
+from fabriscope.reports._stream_figures import AXIS, by_size, over_streams
 
 MOST_SERIES = 3
 """Swept settings with figures of their own; of more, only the first, and the settings figures."""
@@ -74,6 +75,12 @@ def _group_figures(results: Results, part: Sequence[GradedEstimate]) -> Iterator
             figure = _curves(results, f"{name}-{one.name}{_slug(series)}", title, one.rows)
             rows, values = along(one.rows, one.axis), along(figure.values, one.axis)
             yield replace(figure, rows=rows, values=values, axis=one.axis, by_series=bool(one.hues), hues=one.hues)
+        for streams in over_streams(of_series):
+            title = f"{streams.title}{f', {series}' if series else ''}"
+            named = f"{name}-over-streams{_slug(streams.name)}{_slug(series)}"
+            figure = _curves(results, named, title, streams.rows)
+            rows, values = by_size(figure.rows), by_size(figure.values)
+            yield replace(figure, rows=rows, values=values, axis=AXIS, by_series=True)
 
 
 def _part_figures(results: Results, name: str, title: str, part: Sequence[GradedEstimate]) -> Iterator[Figure]:
