@@ -20,6 +20,16 @@ def ended_badly(outcomes: Sequence[Outcome]) -> str:
     return "; ".join(_ending(rank, one) for rank, one in enumerate(outcomes) if rank == 0 or one.exit_status != 0)
 
 
+def ended_before(outcomes: Sequence[Outcome]) -> str:
+    """Return how other ranks ended for which rank 0 was then ended by us; nothing where it was not.
+
+    What rank 0 says of itself is our signal then, and no reason.
+    """
+    if outcomes[0].exit_status is not None or outcomes[0].timed_out:
+        return ""
+    return "; ".join(_ending(rank, one) for rank, one in enumerate(outcomes) if one.exit_status)
+
+
 def _signal(outcome: Outcome) -> int | None:
     """Return the signal that ended a program, also as a shell on its host tells it: 128 more."""
     status = outcome.exit_status or 0

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 
-from fabriscope.adapters._engine_endings import ended_badly, killed
+from fabriscope.adapters._engine_endings import ended_badly, ended_before, killed
 from fabriscope.adapters._engine_rdma import library_words, port_words
 from fabriscope.adapters._engine_stream import Stream, read_stream
 from fabriscope.adapters.base import LOOPBACK_ADDRESS, AdapterContext
@@ -244,7 +244,7 @@ def _first_mates(hosts: Sequence[str]) -> list[int]:
 def _problem(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
     """Return what went wrong with the launch as a whole, None if nothing did."""
     if stream.launch_failures:
-        return stream.launch_failures[0]
+        return ended_before(outcomes) or stream.launch_failures[0]
     status = stream.footer.get("status") if stream.footer is not None else None
     if status == "ok":
         return None
