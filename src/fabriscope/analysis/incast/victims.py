@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -23,6 +23,7 @@ from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.tails import LaunchTail
 from fabriscope.model.benchmark_kind import BESIDE
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
+from fabriscope.model.host_lists import unfolded
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.run_data import RunData
 from fabriscope.model.stream_benchmarks import CONGESTION, UNCONGESTED, UNDER_INCAST
@@ -60,7 +61,7 @@ class Victim:
     message_size_bytes: int
     stream_count: int
     shares: str
-    """Which hosts the flow and the incast have in common, in words."""
+    """Which hosts the flow and the incast have in common, and which switches of a lab, in words."""
     alone: Centre
     beside: Centre
     slowdown: Centre
@@ -73,12 +74,15 @@ class Victim:
     """SLOWED, SPARED (by no more than the plan's margin) or UNDECIDED."""
     evidence: Evidence
     """Of the incast, over all of these launches."""
+    to_idle_port: bool = False
+    """Whether a lab's switch sends nothing else to the host that answers."""
 
     @property
     def name(self) -> str:
         """Return how a sentence calls it."""
         what = "latency" if metric_of(self.metric_id).sign < 0 else "bandwidth"
-        beside = f"a flow that shares {self.shares} with {self.stream_count} to one"
+        flow = "a flow to an idle port" if self.to_idle_port else "a flow"
+        beside = f"{flow} that shares {self.shares} with {self.stream_count} to one"
         return f"{self.curve.label(ranks=False)}: {what} of {beside}"
 
     def sentence(self) -> str:
@@ -128,21 +132,41 @@ def _victim(
     slow_tails = [slow / fast for slow, fast in tails if slow and fast and sign < 0]
     slowdown = _centre(slowdowns, rules)
     entry = run.manifest.cases[any_row.case_id].entry
+    switch = run.manifest.switches.get(entry.fabric or "")
+    shares = shared_words(entry.hosts, None if switch is None else switch.queues.second_switch)
     return Victim(
-        curve, metric_id, size, len(entry.hosts) - 3, shared_words(entry.hosts),
+        curve, metric_id, size, len(entry.hosts) - 3, shares,
         _centre([alone[launch].value for launch in both], rules),
         _centre([beside[launch].value for launch in both], rules),
         slowdown, _centre(slow_tails, rules), len(both), _state(slowdown, rules.margin),
-        evidence.get(entry.entry_id, Evidence()),
+        evidence.get(entry.entry_id, Evidence()), switch is not None and entry.hosts[1] not in entry.hosts[3:],
     )  # fmt: skip
 
 
-def shared_words(rank_hosts: Sequence[str]) -> str:
-    """Return which hosts a flow between the first two ranks has in common with many to one of the others."""
-    source, target, _, *senders = rank_hosts
+def shared_words(rank_hosts: Sequence[str], second_switch: str | None = None) -> str:
+    """Return what a flow between the first two ranks has in common with many to one of the others.
+
+    `second_switch` are the hosts behind the second switch of a lab; None where nobody knows the switches.
+    """
+    source, target, receiver, *senders = rank_hosts
     words = ["a sender's host"] if source in senders else []
     words += ["the host of another end that sends"] if target in senders else []
-    return " and ".join(words) or "no host"
+    if second_switch is not None:
+        behind = unfolded(second_switch) if second_switch else ()
+        words.append(
+            _shared_switch(
+                (source in behind, target in behind), receiver in behind, {host in behind for host in senders}
+            )
+        )
+    return " and ".join(word for word in words if word) or ("no host" if second_switch is None else "nothing")
+
+
+def _shared_switch(flow: tuple[bool, bool], receiver: bool, senders: Collection[bool]) -> str:
+    """Return which switch, or which way of the cable between two, both use; True is behind the second one."""
+    crosses = flow[0] != flow[1] and flow[1] == receiver and flow[0] in senders
+    if crosses:
+        return "the cable between the switches"
+    return "a switch" if {*flow} & {receiver, *senders} else ""
 
 
 def _centre(values: Sequence[float], rules: Rules) -> Centre:
