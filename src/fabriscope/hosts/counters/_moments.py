@@ -8,7 +8,7 @@ import time
 
 SHORTEST_PERIOD_S, MOMENTS_SHARE, MOST_MOMENTS = 0.01, 0.01, 8192
 WAKING = 1.5  # what a look costs together with waking up for it, over what it costs
-SMOOTHING = 0.1
+LEAST_LOOKS = 20  # what a few cost says little where the kernel counts by ticks of 4 ms
 OF_INTERFACES = ("rx_bytes", "rx_packets", "rx_dropped", "tx_bytes", "tx_packets", "tx_dropped")
 OF_PORTS = (
     "counters/port_rcv_data", "counters/port_xmit_data", "counters/port_xmit_wait", "hw_counters/rcvd_pkts",
@@ -97,7 +97,7 @@ class Moments:
                 except (OSError, ValueError) as error:
                     problems["counters of %s over time" % name] = error.strerror or str(error)
         self.offset_s = time.time() - time.monotonic()
-        self.period_s, self.cost_s = SHORTEST_PERIOD_S, 0.0
+        self.period_s, self.used_s, self.look_count = SHORTEST_PERIOD_S, 0.0, 0
         self.at_s = time.monotonic()
         self.next_s = self.at_s if self.counted else float("inf")
 
@@ -119,9 +119,10 @@ class Moments:
             if len(looks) > MOST_MOMENTS:  # one of each two neighbours, and looks half as often from now on
                 ends_s[1:], looks[1:], begins_s[1:] = ends_s[2::2], looks[2::2], begins_s[1:-1:2]
                 self.period_s *= 2
-        cost_s = WAKING * (time.process_time() - before_s)
-        self.cost_s += (cost_s - self.cost_s) * (SMOOTHING if self.cost_s else 1)
-        self.next_s = max(self.next_s + max(self.period_s, self.cost_s / MOMENTS_SHARE), time.monotonic())
+        self.used_s += WAKING * (time.process_time() - before_s)
+        self.look_count += 1
+        cost_s = self.used_s / max(self.look_count, LEAST_LOOKS)
+        self.next_s = max(self.next_s + max(self.period_s, cost_s / MOMENTS_SHARE), time.monotonic())
 
     def rows(self):
         """Return what to say of each device: by how much its counters grew in each period in which one did."""
