@@ -20,12 +20,13 @@ def bytes_in_windows(run: RunData) -> dict[str, tuple[int, int]]:
     """Return case id to the payload that arrived in its windows, and that the switch delivered to the receiver in them.
 
     A window lasts until the launch's next burst begins, or it ends: by then all that was sent in it has been read,
-    however late the receiver had the processor. It is left out where a burst follows that was not measured, and where a
-    frame was dropped: what was carried then arrived later, or twice.
+    however late the receiver had the processor. It is left out where a burst follows that was not measured, or may
+    (a case failed), and where a frame was dropped: what was carried then arrived later, or twice.
     """
     by_launch: dict[int, list[StreamWindow]] = defaultdict(list)
+    whole = {one.launch_id for one in run.journal if all(result.status == "ok" for result in one.results.values())}
     for (launch_id, _), windows in windows_by_launch(run).items():
-        by_launch[launch_id] += windows
+        by_launch[launch_id] += windows if launch_id in whole else []
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for windows in by_launch.values():
         windows.sort(key=lambda window: window.burst)
