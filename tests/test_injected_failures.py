@@ -15,14 +15,14 @@ from tests import needs
 ROOT = Path(__file__).parents[1]
 SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
 SHARES = {
-    "store": 12,
-    "run-store": 200,
-    "launcher": 80,
-    "guard": 80,
-    "lab": 70,
+    "store": 24,
+    "run-store": 400,
+    "launcher": 160,
+    "guard": 160,
+    "lab": 140,
     "unshare": 5,
     "keeper": 2,
-    "furnish": 30,
+    "furnish": 60,
     "hosts": 4,
 }
 """One failure in this many is made, the first of them chosen by the seed."""
