@@ -20,6 +20,7 @@ from fabriscope.store.files import to_json
 JOURNAL_NAME = "journal.jsonl"
 MOST_NAMED = 3
 """Damaged lines that are named one by one; of more, their number is told."""
+_FOLDER_GONE = "the run's folder is not there any more: it was moved or removed while the run wrote to it"
 _CHANGED_MEANWHILE = (
     "what was written to the journal is gone or was changed: something else removed it or wrote to it during the run"
 )
@@ -78,6 +79,9 @@ class Journal:
         seen = _signature(self._path)
         if seen is not None and seen == self._seen:
             return
+        if self.is_locked and not self._folder.is_dir():
+            fix = "`fabriscope run --resume` goes on where it was moved to; what was removed takes a new run"
+            raise StoreError(_FOLDER_GONE, where=str(self._folder), fix=fix)
         content = _content_of(self._folder)
         sound = content[: self._sound_bytes]
         is_as_it_was = sound == b"".join(line.raw + b"\n" for line in self._lines)
