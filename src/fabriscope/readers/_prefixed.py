@@ -7,8 +7,10 @@ share, and what the second reading has more than the first one is told.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Literal, Protocol, TypeVar
 
 from fabriscope.model.counting import counted
@@ -19,6 +21,8 @@ from fabriscope.readers import _rows
 MOST_LINES = 20_000
 """Of a text that is read again."""
 MOST_READINGS = 6
+MOST_OF_ALL = 0.9
+"""The share of lines that begin alike where all are said to."""
 LONGEST_LINE = 1000
 """Before which a prefix is looked for."""
 _ENDED_BY_SIGN = re.compile(r" {0,40}(?:\S{1,60} {1,4}){0,4}?\S{0,60}[\]>:|)}#=*$%;,]{1,4}(?: {1,2}|(?=[|\[A-Za-z]))")
@@ -89,6 +93,24 @@ def strays(
             is_cut = more_values > values or [one.name for one in again.tables] != [one.name for one in tables]
             yield what, "cut" if is_cut else "noted", _number(part.numbers, place)
             return
+
+
+def of_every_line(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before nearly every line, and the text without it, for each form that it may have."""
+    lines = text.splitlines()[:MOST_LINES]
+    full = [line for line in lines if line.strip()]
+    ends = zip(min(full), max(full), strict=False) if len(full) > 2 else ()  # what these two share all share
+    same = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    if same.strip():
+        yield same.strip(), "\n".join([*(line.removeprefix(same) for line in lines), ""])
+    for pattern in (_ENDED_BY_SIGN, _WORD):
+        hits = [pattern.match(line) if len(line) <= LONGEST_LINE else None for line in lines]
+        forms = Counter(_DIGITS.sub("0", hit[0].strip()) for hit in hits if hit)
+        for form, count in forms.most_common(1):
+            if count >= max(3, MOST_OF_ALL * len(full)):
+                first = next(hit[0].strip() for hit in hits if hit and _DIGITS.sub("0", hit[0].strip()) == form)
+                rest = (line[hit.end() :] if hit else line for line, hit in zip(lines, hits, strict=True))
+                yield first, "\n".join([*rest, ""])
 
 
 def _count(tables: Iterable[Table], others: Iterable[object]) -> tuple[int, int]:

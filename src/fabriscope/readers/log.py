@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from fabriscope.model import plain_files
 from fabriscope.model.errors import ParseError
-from fabriscope.readers import _quoted
+from fabriscope.model.foreign import shown
+from fabriscope.readers import _prefixed, _quoted
 from fabriscope.readers.base import Document, Problem, Reader
 from fabriscope.readers.work import Work
 
@@ -79,6 +80,10 @@ def documents(text: str, readers: Mapping[str, Reader], name: str, program: str 
         what = f"what {' and '.join(quoted)} printed stands in strings of JSON here"
         raise ParseError(what, where=f"{name}, line {min(quoted.values())}", fix=_quoted.FIX)
     if not names:
+        for prefix, rest in _prefixed.of_every_line(text):
+            if behind := [one for one in sorted(readers) if readers[one].recognises(rest)]:
+                what = f"every line begins with something like {shown(prefix)}, behind which {behind[0]} wrote"
+                raise ParseError(what, where=f"{name}, line 1", fix="take that away from every line")
         known = ", ".join(f"{one} ({readers[one].reads})" for one in sorted(readers))
         raise ParseError("no known program wrote this", where=name, fix=f"known: {known}")
     work = Work()
