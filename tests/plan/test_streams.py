@@ -52,6 +52,15 @@ def test_the_streams_to_each_host_that_receives_follow_one_another_round_the_hos
     }
 
 
+def test_one_to_many_is_one_host_that_sends_to_several(tmp_path: Path) -> None:
+    text = "many_to_many: {to: 'node[2-4]', from: node1, streams: [1, 2]}\n" + MANY
+    receivers = ("node2", "node3", "node4")
+    assert placed(tmp_path, text) == {
+        "gige.tcp.inter.3to3x1": (*receivers, *["node1"] * 3),
+        "gige.tcp.inter.6to3x1": (*receivers, *["node1"] * 6),
+    }
+
+
 def test_many_to_one_and_many_to_many_of_the_same_ranks_are_launches_of_their_own(tmp_path: Path) -> None:
     one = "many_to_one: {to: node1, from: 'node[2-4]', streams: 3}\n"
     both = one + "many_to_many: {to: 'node[1-2]', streams: 1}\nbenchmarks: {many_to_one: {}, many_to_many: {}}\n"
