@@ -6,6 +6,7 @@
 
 #include "fabriscope/error.h"
 #include "interrupt.h"
+#include "processors.h"
 #include "session.h"
 
 namespace fabriscope {
