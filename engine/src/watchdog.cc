@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "fabriscope/clock.h"
@@ -16,6 +17,12 @@ namespace {
 constexpr std::int64_t kLookEveryNs = 250'000'000;
 // A peer that is gone is usually noticed by the main thread, which can say more: wait for that.
 constexpr int kDepartedLooks = 4;
+
+// A time in seconds, to a tenth: `10.1 s`.
+std::string seconds_text(std::int64_t time_ns) {
+  const std::int64_t tenths = time_ns / 100'000'000;
+  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
+}
 
 }  // namespace
 
@@ -86,8 +93,8 @@ std::optional<Watchdog::Alarm> Watchdog::look() {
   }
   if (now_ns - seen_at_ns_ < timeout_ns_ + extra_ns_) return std::nullopt;
   return Alarm{case_id_,
-               "no progress for " + std::to_string((now_ns - seen_at_ns_) / 1'000'000) +
-                   " ms (case_timeout_ns is " + std::to_string(timeout_ns_) + ")",
+               "no progress for " + seconds_text(now_ns - seen_at_ns_) + " (case_timeout is " +
+                   seconds_text(timeout_ns_) + ")",
                kExitWatchdog};
 }
 

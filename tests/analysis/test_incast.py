@@ -122,9 +122,11 @@ def test_the_knees_interval_is_that_of_the_launches() -> None:
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(3, 0, 0, 0))], DROPPED, "3 frames dropped"),
         ([point(1, 98.0), point(2, 97.0, evidence=Evidence(0, 8, 0, 0))], PAUSED, "8 pauses"),
         ([point(1, 50.0), point(2, 51.0)], UNDECIDED, "the machine is the limit"),
-        ([point(1, 50.0), point(2, 51.0, evidence=LOST)], DROPPED, "0 frames dropped, 7 frames lost on cables"),
+        ([point(1, 50.0), point(2, 51.0, evidence=LOST)], UNDECIDED, "the fabric limit them is not told; 0 frames dr"),
+        ([point(1, 98.0), point(2, 91.0, evidence=LOST)], DROPPED, "0 frames dropped, 7 frames lost on cables"),
         ([point(1, 98.0), point(2, 20.0, evidence=LOST)], COLLAPSES, "0 frames dropped, 7 frames lost on cables"),
-        ([point(1, 50.0), point(2, 51.0, evidence=Evidence(9, 0, 0, 0))], DROPPED, "9 frames dropped"),
+        ([point(1, 50.0), point(2, 51.0, evidence=Evidence(9, 0, 0, 0))], UNDECIDED, "at most 51% of what the wire"),
+        ([point(2, 39.0, evidence=Evidence(0, 28, 0, 0))], UNDECIDED, "is not told; 0 frames dropped, 28 pauses"),
         ([point(1, None), point(2, None)], UNDECIDED, "nothing was measured"),
         ([point(1, 98.0), point(2, None)], UNDECIDED, "with 2 streams there is no aggregate: it was above the wire"),
         (

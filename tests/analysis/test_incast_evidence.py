@@ -80,7 +80,7 @@ def test_what_is_sent_again_is_a_loss_only_where_no_switch_counts_drops() -> Non
         (Evidence(rdma_retries=12, notifications=4), 98.0, DROPPED, "12 retries of RDMA, 4 notifications"),
         (Evidence(), 98.0, HOLDS, "no counter tells of drops"),
         (Evidence(), 50.0, UNDECIDED, "the machine is the limit"),
-        (Evidence(rdma_retries=12), 50.0, DROPPED, "12 retries"),
+        (Evidence(rdma_retries=12), 50.0, UNDECIDED, "whether hosts or the fabric limit them is not told; 12 r"),
     ],
 )
 def test_the_state_goes_by_whoever_counts(evidence: Evidence, value: float, state: str, said: str) -> None:

@@ -89,7 +89,7 @@ def test_a_launch_of_which_the_switch_told_nothing_takes_nothing_from_the_others
     run = RunData("", Manifest(2, cases={"c": Case(entry, "many_to_one", 8)}), (), pl.LazyFrame())
     monkeypatch.setattr(switch_windows, "windows_by_launch", lambda _: {(1, "c"): [seen.window], (2, "c"): [other]})
     monkeypatch.setattr(switch_windows, "ports_in", lambda _, window: seen if window is seen.window else None)
-    assert switch_windows.counts_by_case(run) == {"c": SwitchCounts({"to": 15}, 0, 12)}
+    assert switch_windows.counts_by_case(run) == {"c": SwitchCounts({"to": 15}, 0, 12, 0.0, 40 * MS)}
 
 
 def test_a_port_without_a_value_for_each_period_is_refused() -> None:

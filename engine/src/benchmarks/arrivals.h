@@ -45,6 +45,11 @@ class Arrivals {
     }
   }
 
+  // A round begins: no byte that comes from now on was under way before.
+  void begin_round(std::int64_t now_ns) {
+    for (Stream& stream : streams_) stream.since_ns = now_ns;
+  }
+
   // True once all that was posted at this stream's endpoint has arrived. What has come of a message
   // that is not whole is counted as well, where the transport can tell.
   bool come_further(std::size_t index) {

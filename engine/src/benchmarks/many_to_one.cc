@@ -242,6 +242,7 @@ class ManyToOne : public Benchmark {
       }
       stream.is_open = true;
     }
+    arrivals_.begin_round(SteadyClock::now());
     tell_all(streams, question);
     std::size_t open_count = streams.size();
     arrivals_.wait(

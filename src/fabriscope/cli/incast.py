@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabriscope.cli import _measuring, _usage
-from fabriscope.model.errors import HostError
+from fabriscope.model.errors import HostError, printable
 from fabriscope.model.foreign import is_digits
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
@@ -29,9 +29,7 @@ _LAYERS = {
 @click.command(name="incast")
 @click.option("--to", "receiver", required=True, metavar="HOSTS", help="The host that receives, or several.")
 @click.option("--from", "senders", required=True, metavar="HOSTS", help="The hosts that send, as in node[2-5].")
-@click.option(
-    "--streams", default="", metavar="COUNTS", help="To each host: 1..10, or 1,4,8  [default: 1 to the senders]."
-)
+@click.option("--streams", metavar="COUNTS", help="To each host: 1..10, or 1,4,8  [default: 1 to the senders].")
 @click.option(
     "--size", "sizes", multiple=True, default=("64KiB",), metavar="SIZE", help="Of a message; may be repeated."
 )
@@ -74,7 +72,11 @@ def incast(**options: Any) -> None:
     if summary.failed_cases:
         click.echo(_measuring.failed_sentence(summary))
     click.echo(f"kept in {summary.path}; `fabriscope report {summary.path}` writes the report")
-    raise SystemExit(_status(results_of(data).incast_curves))
+    curves = results_of(data).incast_curves
+    if not curves:
+        reasons = (one.reason for record in data.journal for one in record.results.values() if one.reason)
+        click.echo(f"undecided: nothing was measured: {printable(next(reasons, 'no launch was made'))}")
+    raise SystemExit(_status(curves))
 
 
 def _status(curves: list[IncastCurve]) -> int:
@@ -92,6 +94,9 @@ def _plan_text(options: dict[str, Any]) -> str:
 
     if (options["lab"] is None) == (options["interface"] is None):
         raise click.UsageError("give --interface for real hosts, or --lab to build them here")
+    for option, name in (("receiver", "--to"), ("senders", "--from")):
+        if not options[option].strip():
+            raise click.UsageError(f"{name} names no host")
     layer, is_lab = _LAYERS[options["over"]], options["lab"] is not None
     if (layer == "mpi") != (options["mpi"] is not None):
         raise click.UsageError("--over mpi and --mpi NAME belong together; `fabriscope mpi list` shows the names")
@@ -102,7 +107,8 @@ def _plan_text(options: dict[str, Any]) -> str:
     fabric: dict[str, Any] = {"lab": _lab(options["lab"])} if is_lab else {"interface": options["interface"]}
     if is_rdma:
         fabric["rdma"] = options["rdma"] or ("soft-roce" if is_lab else "roce")
-    benchmark = {"sizes": list(options["sizes"]), "duration": options["duration"]}
+    duration = options["duration"]
+    benchmark = {"sizes": list(options["sizes"]), "duration": int(duration) if is_digits(duration) else duration}
     if options["rounds"]:
         benchmark["mode"] = "rounds"
     if layer == "verbs" and is_lab:
@@ -129,7 +135,7 @@ def _plan_text(options: dict[str, Any]) -> str:
 def _streams(options: dict[str, Any], pair: list[str]) -> dict[str, Any]:
     """Return who receives and who sends, how many streams, and the two hosts of a victim."""
     streams: dict[str, Any] = {"to": options["receiver"], "from": options["senders"]}
-    if options["streams"]:
+    if options["streams"] is not None:
         streams["streams"] = [int(one) if is_digits(one) else one for one in options["streams"].split(",")]
     if pair:
         streams["victim"] = dict(zip(("from", "to"), pair, strict=True))

@@ -14,11 +14,13 @@ from fabriscope.analysis.incast.destinations import destinations_of
 from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
 from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
-from fabriscope.analysis.incast.switch_windows import counts_by_case, evidence_of
+from fabriscope.analysis.incast.switch_windows import SwitchCounts, counts_by_case, evidence_of
 from fabriscope.analysis.values.estimates import Centre, Estimate
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
 from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.case import Entry
+from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
 
@@ -96,6 +98,7 @@ def _point(
     sound = {name: one for name, one in metrics.items() if row is not None and not row.impossible}
     aggregate = sound.get(AGGREGATE)
     of_entry = run.once(evidence_by_entry).get(case.entry_id, Evidence())
+    counts, entry = run.once(counts_by_case).get(case.case_id), run.manifest.cases[case.case_id].entry
     return IncastPoint(
         case_id=case.case_id,
         stream_count=case.rank_count - layout_from(case.ranks).receiver_count,
@@ -107,9 +110,19 @@ def _point(
         least_overlap=min((window.overlap for window in windows), default=None),
         launch_count=row.launch_count if row else 0,
         refused_window_count=sum(not window.is_comparable for window in windows),
-        evidence=evidence_of(run.once(counts_by_case).get(case.case_id), of_entry),
+        evidence=evidence_of(counts, of_entry),
         destinations=destinations_of(run, run.manifest.cases[case.case_id], windows, method),
+        sending_host_count=len(set(entry.hosts[entry.receivers :])),
+        carried_share=_carried_share(run, entry, counts),
     )
+
+
+def _carried_share(run: RunData, entry: Entry, counts: SwitchCounts | None) -> float | None:
+    fabric = run.manifest.fabrics.get(entry.fabric or "")
+    rate = fabric.line_rate_bits_per_s if fabric is not None else None
+    if counts is None or not counts.wire_ns or not rate or layer_of(entry.layer).needs_rdma:
+        return None
+    return counts.carried_bytes * 8e9 / counts.wire_ns / rate
 
 
 def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:

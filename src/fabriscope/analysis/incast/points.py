@@ -45,6 +45,10 @@ class IncastPoint:
     evidence: Evidence
     destinations: tuple[Destination, ...] = ()
     """Of many to many; many to one has none beside the whole."""
+    sending_host_count: int | None = None
+    carried_share: float | None = None
+    """Of the wire, what the lab's switch delivered in the windows; None where nobody knows it, and for RDMA, which
+    holds nothing back behind a frame that was lost."""
 
     @property
     def share_of_limit(self) -> float | None:

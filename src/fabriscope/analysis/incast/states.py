@@ -74,9 +74,13 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
     counts = _counted(told)
     if knee is not None and _nothing_was_full([point for point in told if point.stream_count >= knee.value]):
         return UNDECIDED, f"{_fall(told, knee)}, yet the switch dropped and paused nothing: {MACHINE}"
+    if knee is not None and (full := _wire_was_full([point for point in told if point.stream_count >= knee.value])):
+        return UNDECIDED, f"{_fall(told, knee)}, yet {full}; {counts}"
     if knee is not None and knee.high is not None:
         return COLLAPSES, f"{_fall(told, knee)}; {counts}"
     unfair = _unfairness(told)
+    if unfair and max(point.launch_count for point in told) < 2:
+        return UNDECIDED, f"{unfair}, in one launch: more launches would tell; {counts}"
     if knee is not None:
         fall = f"{_fall(told, knee)}, and the launches do not tell whether it did"
         return (UNFAIR, f"{unfair}; {fall}; {counts}") if unfair else (UNDECIDED, f"{fall}; {counts}")
@@ -85,6 +89,8 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
     share = _share_words(told[-1])
     if unfair:
         return UNFAIR, f"{unfair}; {counts}"
+    if never_full := _never_full(told):
+        return UNDECIDED, f"{never_full}; {counts}"
     if any(point.evidence.has_losses for point in told):
         return DROPPED, f"{share}; {counts}"
     if any(point.evidence.pauses for point in told):
@@ -102,8 +108,9 @@ def _lacking(points: Sequence[IncastPoint]) -> str:
 
 def _unfairness(points: Sequence[IncastPoint]) -> str:
     """Return where streams are least fair to each other; nothing where they are nowhere unfair."""
-    worst = min(points, key=lambda point: point.fairness if point.fairness is not None else 1.0)
-    if worst.fairness is None or worst.fairness >= LEAST_FAIRNESS:
+    several = [point for point in points if point.sending_host_count != 1]  # one host's queue divides its own streams
+    worst = min(several, key=lambda point: point.fairness if point.fairness is not None else 1.0, default=None)
+    if worst is None or worst.fairness is None or worst.fairness >= LEAST_FAIRNESS:
         return ""
     words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
     return f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}"
@@ -115,8 +122,7 @@ def _fall(points: Sequence[IncastPoint], knee: Knee) -> str:
         (point for point in points if point.stream_count < knee.value), key=lambda point: point.aggregate.value or 0.0
     )
     left, right = (value_text(point.aggregate.value or 0.0, AGGREGATE) for point in (most, at))
-    between = f"between {knee.low} and {knee.high}" if knee.high not in (None, knee.low) else ""
-    where = f" (the fall lies {between})" if between else ""
+    where = f" (by the intervals it begins with {knee.low} to {knee.high})" if knee.high not in (None, knee.low) else ""
     return f"the aggregate falls from {left} with {most.stream_count} to {right} with {at.stream_count}{where}"
 
 
@@ -141,6 +147,25 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
         return ""
     what = f"the hosts send or receive at most {max(shares):.0%} of what the wire allows"
     return f"{what}, and nothing was dropped or paused: {MACHINE}"
+
+
+def _never_full(points: Sequence[IncastPoint]) -> str:
+    """Return that no number of streams fills the wire, which then tells nothing of what fills it; else nothing."""
+    shares = [share for point in points if (share := point.share_of_limit) is not None]
+    if not shares or max(shares) >= FILLS:
+        return ""
+    most = f"the streams have at most {max(shares):.0%} of what the wire allows"
+    return f"{most}, with any number that was measured: whether hosts or the fabric limit them is not told"
+
+
+def _wire_was_full(points: Sequence[IncastPoint]) -> str:
+    """Return that the switch filled the wires to those that receive though less came to programs; else nothing."""
+    shares = [point.carried_share for point in points]
+    if any(share is None or share < FILLS for share in shares):
+        return ""
+    least = min(share for share in shares if share is not None)
+    held = "the rest was sent again, or waited in the receivers for frames that were lost"
+    return f"the switch delivered {least:.0%} of what the wire carries in these windows: {held}"
 
 
 def _nothing_was_full(points: Sequence[IncastPoint]) -> bool:

@@ -38,6 +38,10 @@ class SwitchCounts:
     marked_frames: int
     pauses: int
     """Of the hosts that send."""
+    carried_bytes: float = 0.0
+    """On the wire, to those that receive."""
+    wire_ns: int = 0
+    """For how long, of all wires to them together."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,13 @@ class WindowPorts:
     def total(self, hosts: Iterable[str], counter: Counter) -> int:
         """Return the sum of what was counted in the periods of which some part lies in the window."""
         return sum(sum(self.ports[host].within(counter, self.begin_unix_ns, self.end_unix_ns)) for host in hosts)
+
+    def carried_bytes(self) -> float:
+        """Return what was on the wire to those that receive; of periods that begin or end outside, their share."""
+        step_ns = self.end_unix_ns - self.begin_unix_ns
+        ports = (self.ports[host] for host in self.receivers)
+        parts = (port.parts(port.column("wire_bytes"), self.begin_unix_ns, self.end_unix_ns, step_ns) for port in ports)
+        return float(sum(share for of_port in parts for _, share, _ in of_port))
 
     def by_interval(self, hosts: Iterable[str], counter: Counter, fold: Callable[[list[int]], int]) -> list[int]:
         """Return a value for each interval in which the streams' bytes were written down.
@@ -131,13 +142,18 @@ def _counts(seen: WindowPorts | None) -> SwitchCounts | None:
     if seen is None:
         return None
     dropped = {host: seen.total([host], "dropped_frames") for host in seen.receivers}
-    return SwitchCounts(dropped, seen.total(seen.receivers, "marked_frames"), seen.total(seen.senders, "pauses"))
+    marked, pauses = seen.total(seen.receivers, "marked_frames"), seen.total(seen.senders, "pauses")
+    wire_ns = (seen.end_unix_ns - seen.begin_unix_ns) * len(seen.receivers)
+    return SwitchCounts(dropped, marked, pauses, seen.carried_bytes(), wire_ns)
 
 
 def _sum(parts: Sequence[SwitchCounts]) -> SwitchCounts:
     hosts = dict.fromkeys(host for part in parts for host in part.dropped_by_host)
     dropped = {host: sum(part.dropped_by_host.get(host, 0) for part in parts) for host in hosts}
-    return SwitchCounts(dropped, sum(part.marked_frames for part in parts), sum(part.pauses for part in parts))
+    marked, pauses = sum(part.marked_frames for part in parts), sum(part.pauses for part in parts)
+    return SwitchCounts(
+        dropped, marked, pauses, sum(part.carried_bytes for part in parts), sum(part.wire_ns for part in parts)
+    )
 
 
 def switch_frame(run: RunData) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 A window lasts as long as each sender sends, from the first sender's start on: no byte in it can have been on the wire
 before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
+In rounds it lasts until the last round is over: all that was asked for has come then, and no message is cut by its end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from fabriscope.analysis.frames import group_accounts
-from fabriscope.model.measurement import ARRIVED, RANK_START
+from fabriscope.model.measurement import ARRIVED, RANK_OPERATION, RANK_START
 from fabriscope.model.run_data import RunData
 
 LEAST_OVERLAP = 0.9
@@ -30,6 +31,7 @@ SERIES_SCHEMA = {
     "start_ns": pl.Int64,
     "interval_ns": pl.Int64,
     "bytes": pl.Int64,
+    "at_unix_ns": pl.Int64,
 }
 
 
@@ -59,6 +61,8 @@ class StreamWindow:
     """How long each stream was also sent before and after what is counted of it."""
     origin_unix_ns: int | None = None
     """What the launch's clock counts from; None where nobody said."""
+    has_whole_rounds: bool = False
+    """It ends with a round, and whatever came, came in it."""
 
     @property
     def span_unix_ns(self) -> tuple[int, int] | None:
@@ -67,6 +71,13 @@ class StreamWindow:
             return None
         begin_ns = self.origin_unix_ns + self.first_start_ns
         return begin_ns, begin_ns + self.duration_ns + self.skew_ns
+
+    def ends_at(self, rank: int, interval: int) -> int | None:
+        """Return when an interval of a stream ended, by the system's clock."""
+        if self.origin_unix_ns is None:
+            return None
+        begin_ns = self.origin_unix_ns + self.receiver_starts_ns[self.receiver_of(rank)]
+        return begin_ns + (interval + 1) * self.interval_ns
 
     @property
     def overlap(self) -> float:
@@ -82,6 +93,8 @@ class StreamWindow:
     @property
     def stream_bytes(self) -> dict[int, float]:
         """Return rank to the bytes that had arrived when the window ended; the interval of its end by its share."""
+        if self.has_whole_rounds:
+            return {rank: float(sum(counts) + self.after_bytes[rank]) for rank, counts in self.series.items()}
         end_ns = self.first_start_ns + self.duration_ns
         return {
             rank: _until(counts, self.interval_ns, end_ns - self.receiver_starts_ns[self.receiver_of(rank)])
@@ -139,7 +152,7 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         run.samples.filter(
             pl.col("case_id").is_in(case_ids),
             pl.col("phase") == "measure",
-            pl.col("quantity").is_in([ARRIVED, RANK_START]),
+            pl.col("quantity").is_in([ARRIVED, RANK_START, RANK_OPERATION]),
         )
         .group_by("launch_id", "block", "case_id", "burst", "rank", "quantity", maintain_order=True)
         .agg(pl.col("start_ns").first(), pl.col("value"))
@@ -152,6 +165,8 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         parts.start_ns, parts.receiver_count = start_ns, receivers[case_id]
         if quantity == ARRIVED:
             parts.series[rank] = tuple(int(value) for value in values)
+        elif quantity == RANK_OPERATION:
+            parts.operations_ns[rank] = int(values[0])
         else:
             parts.starts_ns[rank] = int(values[0])
     origins = {
@@ -163,6 +178,8 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
+        if run.manifest.cases[case_id].parameter_map.get("mode") == "rounds":
+            window = parts.whole_rounds(window)
         error_ns, margin_ns = int(account.start_error_ns or 0), int(account.margin_ns or 0)
         origin_ns = account.start_unix_ns or origins.get(launch_id)
         windows[launch_id, case_id].append(
@@ -179,6 +196,7 @@ class _Parts:
         self.receiver_count = 1
         self.series: dict[int, tuple[int, ...]] = {}
         self.starts_ns: dict[int, int] = {}
+        self.operations_ns: dict[int, int] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -205,9 +223,21 @@ class _Parts:
             {rank: counts[-1] for rank, counts in sorted(self.series.items())},
         )
 
+    def whole_rounds(self, window: StreamWindow) -> StreamWindow:
+        """Return the window as it is in rounds: until the last of those that receive has its last round."""
+        receivers = range(self.receiver_count)
+        if not set(receivers) <= set(self.operations_ns):
+            return window
+        end_ns = max(self.start_ns + self.starts_ns[rank] + self.operations_ns[rank] for rank in receivers)
+        return replace(window, duration_ns=end_ns - window.first_start_ns, has_whole_rounds=True)
+
 
 def series_frame(windows: Iterable[StreamWindow]) -> pl.DataFrame:
-    """Return one row for each stream and interval, SERIES_SCHEMA; `start_ns` is on the launch's clock."""
+    """Return one row for each stream and interval, SERIES_SCHEMA.
+
+    `start_ns` is on the launch's clock; `at_unix_ns` is the interval's end by the system's, as in the series of switch
+    and hosts, and null where nobody said what the launch's clock counts from.
+    """
     rows = [
         (
             window.launch_id,
@@ -219,6 +249,7 @@ def series_frame(windows: Iterable[StreamWindow]) -> pl.DataFrame:
             window.receiver_starts_ns[window.receiver_of(rank)] + place * window.interval_ns,
             window.interval_ns,
             count,
+            window.ends_at(rank, place),
         )
         for window in windows
         for rank, counts in window.series.items()
