@@ -39,6 +39,24 @@ def test_incast_names_no_file_that_nobody_has_seen(tmp_path: Path, capsys: pytes
     assert "incast.yaml" not in told
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--from", "", "--lab", "gige"), (2, "--from names no host")),
+        (("--from", "node2", "--streams", "", "--lab", "gige"), (2, "many_to_one.streams: '' is neither a count")),
+        (
+            ("--from", "node2", "--over", "mpi", "--mpi", "nolib", "--lab", "gige"),
+            (7, "incast's plan, line 23: there is no MPI library 'nolib' on this machine"),
+        ),
+    ],
+)
+def test_incast_says_what_is_missing(
+    words: tuple[str, ...], says: tuple[int, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = refused(capsys, "incast", "--to", "node1", *words, "-o", str(tmp_path / "run"))
+    assert (status, says[1] in told) == (says[0], True), told
+
+
 def test_an_option_before_the_host_is_no_host(capsys: pytest.CaptureFixture[str]) -> None:
     status, told = refused(capsys, "lab", "exec", "--name", "clk", "g1", "--", "date")
     assert status == 2

@@ -50,7 +50,8 @@ def test_what_was_on_the_wire_in_a_window_is_a_share_of_the_periods_at_its_ends(
     begin_ns, end_ns = one.span_unix_ns or (0, 0)
     ends = tuple(begin_ns + at * MS for at in (-5, 5, 15, 45))
     nothing, lengths = (0,) * 4, (10 * MS,) * 4
-    to = PortSeries("eth", "to", ends, nothing, (64, 100, 200, 400), *[nothing] * 4, lengths)
+    wire = (64, 100, 200, 400)
+    to = PortSeries("eth", "to", ends, nothing, wire, nothing, nothing, nothing, nothing, lengths)
     seen = WindowPorts(one, begin_ns, end_ns, Entry("tcp", "eth", "inter", ("to", "a")), {"to": to})
     assert seen.carried_bytes() == pytest.approx(50 + 200 + 200, abs=2)
 

@@ -77,12 +77,14 @@ def check(name: str, text: str) -> Plan:
 @contextlib.contextmanager
 def _of_words(name: str, path: Path) -> Iterator[None]:
     """Tell mistakes of a plan's file as those of a command's words."""
-    from fabriscope.model.errors import PlanError
+    from fabriscope.model.errors import FabriscopeError
 
     try:
         yield
-    except PlanError as error:
-        raise PlanError(str(error).replace(f"{path}:", f"{name}'s plan, line ")) from error
+    except FabriscopeError as error:
+        if f"{path}:" not in str(error):
+            raise
+        raise type(error)(str(error).replace(f"{path}:", f"{name}'s plan, line ")) from error
 
 
 def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_plan: bool = False) -> RunSummary:

@@ -64,6 +64,9 @@ def incast(**options: Any) -> None:
     from fabriscope.reports import terminal
     from fabriscope.store import open_run
 
+    for option, name in (("receiver", "--to"), ("senders", "--from")):
+        if not options[option].strip():
+            raise click.UsageError(f"{name} names no host")
     summary = _measuring.measure("incast", _plan_text(options), options["output"], quiet=options["quiet"])
     data = open_run(str(summary.path)).read()
     terminal.show_section(data, "incast")
@@ -94,9 +97,6 @@ def _plan_text(options: dict[str, Any]) -> str:
 
     if (options["lab"] is None) == (options["interface"] is None):
         raise click.UsageError("give --interface for real hosts, or --lab to build them here")
-    for option, name in (("receiver", "--to"), ("senders", "--from")):
-        if not options[option].strip():
-            raise click.UsageError(f"{name} names no host")
     layer, is_lab = _LAYERS[options["over"]], options["lab"] is not None
     if (layer == "mpi") != (options["mpi"] is not None):
         raise click.UsageError("--over mpi and --mpi NAME belong together; `fabriscope mpi list` shows the names")

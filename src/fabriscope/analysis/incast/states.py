@@ -25,6 +25,7 @@ FILLS = 0.9
 LEAST_FAIRNESS = 0.8
 """Jain's index below which streams are told to be unfair to each other."""
 MACHINE = "the machine is the limit, and of the fabric nothing can be told"
+ONE_LAUNCH = ", in one launch: more launches would tell"
 
 
 def knee_of(points: Sequence[IncastPoint]) -> Knee | None:
@@ -71,31 +72,44 @@ def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str
         return UNDECIDED, "nothing was measured"
     if missing := [point for point in points if point.aggregate.value is None]:
         return UNDECIDED, _lacking(missing)
-    counts = _counted(told)
-    if knee is not None and _nothing_was_full([point for point in told if point.stream_count >= knee.value]):
-        return UNDECIDED, f"{_fall(told, knee)}, yet the switch dropped and paused nothing: {MACHINE}"
-    if knee is not None and (full := _wire_was_full([point for point in told if point.stream_count >= knee.value])):
-        return UNDECIDED, f"{_fall(told, knee)}, yet {full}; {counts}"
-    if knee is not None and knee.high is not None:
-        return COLLAPSES, f"{_fall(told, knee)}; {counts}"
+    return _steady(told) if knee is None else _fallen(told, knee)
+
+
+def _fallen(told: Sequence[IncastPoint], knee: Knee) -> tuple[str, str]:
+    """Return the state of a curve that has a knee, and the evidence for it."""
+    fall, counts = _fall(told, knee), _counted(told)
+    beyond = [point for point in told if point.stream_count >= knee.value]
+    if _nothing_was_full(beyond):
+        return UNDECIDED, f"{fall}, yet the switch dropped and paused nothing: {MACHINE}"
+    if full := _wire_was_full(beyond):
+        return UNDECIDED, f"{fall}, yet {full}; {counts}"
+    if knee.high is not None:
+        return COLLAPSES, f"{fall}; {counts}"
+    fall = f"{fall}, and the launches do not tell whether it did"
     unfair = _unfairness(told)
-    if unfair and max(point.launch_count for point in told) < 2:
-        return UNDECIDED, f"{unfair}, in one launch: more launches would tell; {counts}"
-    if knee is not None:
-        fall = f"{_fall(told, knee)}, and the launches do not tell whether it did"
-        return (UNFAIR, f"{unfair}; {fall}; {counts}") if unfair else (UNDECIDED, f"{fall}; {counts}")
+    if unfair and not _is_one_launch(told):
+        return UNFAIR, f"{unfair}; {fall}; {counts}"
+    return UNDECIDED, f"{fall}; {counts}"
+
+
+def _steady(told: Sequence[IncastPoint]) -> tuple[str, str]:
+    """Return the state of a curve that falls nowhere, and the evidence for it."""
     if machine := _machine_is_the_limit(told):
         return UNDECIDED, machine
-    share = _share_words(told[-1])
-    if unfair:
-        return UNFAIR, f"{unfair}; {counts}"
+    counts = _counted(told)
+    if unfair := _unfairness(told):
+        once = _is_one_launch(told)
+        return (UNDECIDED if once else UNFAIR, f"{unfair}{ONE_LAUNCH if once else ''}; {counts}")
     if never_full := _never_full(told):
         return UNDECIDED, f"{never_full}; {counts}"
+    words = f"{_share_words(told[-1])}; {counts}"
     if any(point.evidence.has_losses for point in told):
-        return DROPPED, f"{share}; {counts}"
-    if any(point.evidence.pauses for point in told):
-        return PAUSED, f"{share}; {counts}"
-    return HOLDS, f"{share}; {counts}"
+        return DROPPED, words
+    return PAUSED if any(point.evidence.pauses for point in told) else HOLDS, words
+
+
+def _is_one_launch(points: Sequence[IncastPoint]) -> bool:
+    return max(point.launch_count for point in points) < 2
 
 
 def _lacking(points: Sequence[IncastPoint]) -> str:

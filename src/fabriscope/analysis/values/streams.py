@@ -15,6 +15,7 @@ import polars as pl
 
 from fabriscope.analysis.frames import group_accounts
 from fabriscope.model.measurement import ARRIVED, RANK_OPERATION, RANK_START
+from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
 
 LEAST_OVERLAP = 0.9
@@ -178,14 +179,20 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
-        if run.manifest.cases[case_id].parameter_map.get("mode") == "rounds":
+        if ("mode", "rounds") in run.manifest.cases[case_id].parameters:
             window = parts.whole_rounds(window)
-        error_ns, margin_ns = int(account.start_error_ns or 0), int(account.margin_ns or 0)
-        origin_ns = account.start_unix_ns or origins.get(launch_id)
-        windows[launch_id, case_id].append(
-            replace(window, start_error_ns=error_ns, margin_ns=margin_ns, origin_unix_ns=origin_ns)
-        )
+        windows[launch_id, case_id].append(_as_told(window, account, origins.get(launch_id)))
     return dict(windows)
+
+
+def _as_told(window: StreamWindow, account: GroupAccount, origin_unix_ns: int | None) -> StreamWindow:
+    """Return a window with what its account says of its clock."""
+    return replace(
+        window,
+        start_error_ns=int(account.start_error_ns or 0),
+        margin_ns=int(account.margin_ns or 0),
+        origin_unix_ns=account.start_unix_ns or origin_unix_ns,
+    )
 
 
 class _Parts:
