@@ -56,7 +56,8 @@ class BurstTimer {
   }
 
   // An operation that lasts calls it when its first message is on its way: where ranks share
-  // processors, those that are due as well begin now and not after this one's time slice.
+  // processors, it sleeps a moment, and those that are due as well begin now, not after its time
+  // slice.
   void give_way() const;
 
   std::int64_t start_ticks() const { return start_ticks_; }

@@ -29,8 +29,10 @@ void pause_briefly() {
 }
 
 // Of ranks that share processors: all sleep until just before the instant, each by a timer of its
-// own that is not late, and then hand their processors round, so that none keeps one from another.
-constexpr std::int64_t kWakeUs = 1000;
+// own that is not late. Whoever is first on a processor waits for the instant, begins, and sleeps
+// for so long that all others there begin as well: to yield does not always let them.
+constexpr std::int64_t kWakeUs = 100;
+constexpr long kGiveWayNs = 200'000;
 
 template <typename TickClock>
 void wait_in_a_crowd(std::int64_t instant_ticks, std::int64_t ticks_per_us) {
@@ -41,7 +43,7 @@ void wait_in_a_crowd(std::int64_t instant_ticks, std::int64_t ticks_per_us) {
     prctl(PR_SET_TIMERSLACK, 1UL);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
   }
-  while (TickClock::now() < instant_ticks) sched_yield();
+  while (TickClock::now() < instant_ticks) pause_briefly();
 }
 
 template <typename TickClock>
@@ -86,7 +88,9 @@ void BurstTimer::record_starts(Call call, void* operation) {
 }
 
 void BurstTimer::give_way() const {
-  if (group_ != nullptr && group_->is_crowded) sched_yield();
+  if (group_ == nullptr || !group_->is_crowded) return;
+  const timespec way{0, kGiveWayNs};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &way, nullptr);
 }
 
 void BurstTimer::run_group(Call call, void* operation) {
