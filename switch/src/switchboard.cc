@@ -163,13 +163,15 @@ void Switchboard::sample_ports(std::int64_t now_ns) {
   next_sample_ns_ = now_ns + Series::kPeriodNs;
   has_news_ = false;
   std::size_t place = 0;
-  for (const Attachment& attachment : attachments_)
+  for (const Attachment& attachment : attachments_) {
     has_news_ = series_.add(began_ns, now_ns, place++, totals_of(attachment, now_ns)) || has_news_;
+  }
   for (const auto& fabric : fabrics_) {
-    for (std::size_t trunk = 0; trunk < fabric->trunk_count(); ++trunk)
+    for (std::size_t trunk = 0; trunk < fabric->trunk_count(); ++trunk) {
       has_news_ =
           series_.add(began_ns, now_ns, place++, fabric->take_trunk_totals(trunk, now_ns)) ||
           has_news_;
+    }
   }
   if (has_news_) news_ns_ = now_ns;
 }
