@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from tests.analysis.test_incast import MS, point, window
 
+from fabriscope.analysis.incast.curves import _carried_share
 from fabriscope.analysis.incast.evidence import Evidence
 from fabriscope.analysis.incast.points import COLLAPSES, DROPPED, HOLDS, UNDECIDED, UNFAIR
 from fabriscope.analysis.incast.states import knee_of, state_of
-from fabriscope.analysis.incast.switch_windows import WindowPorts
+from fabriscope.analysis.incast.switch_windows import SwitchCounts, WindowPorts
 from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, StreamWindow, _Parts, series_frame
 from fabriscope.model.case import Entry
+from fabriscope.model.fabric import Fabric, RdmaPort
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.run_data import RunData
 from fabriscope.model.switch_series import PortSeries
 
 LOST = Evidence(20, 0, 0, 9000)
@@ -78,3 +83,23 @@ def test_streams_are_on_the_axis_of_switch_and_hosts() -> None:
     told = replace(window({1: (5, 6)}), origin_unix_ns=10**18)
     assert series_frame([told])["at_unix_ns"].to_list() == [10**18 + 1000 + (place + 1) * 10 * MS for place in (0, 1)]
     assert series_frame([window({1: (5,)})])["at_unix_ns"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("layer", "mpi", "is_rdma", "share"),
+    [
+        ("tcp", None, False, 0.8),
+        ("tcp", None, True, 0.8),
+        ("mpi", "openmpi", False, 0.8),
+        ("mpi", "openmpi", True, None),
+        ("verbs", None, True, None),
+    ],
+)
+def test_what_the_wire_carried_tells_of_tcp_alone(
+    layer: str, mpi: str | None, is_rdma: bool, share: float | None
+) -> None:
+    ports = {"to": RdmaPort("rxe0")} if is_rdma else {}
+    fabric = Fabric("eth", {"to": "eth0"}, line_rate_bits_per_s=1000, rdma_ports=ports)
+    run = RunData("", Manifest(2, fabrics={"eth": fabric}), (), pl.LazyFrame())
+    entry, counts = Entry(layer, "eth", "inter", ("to", "a"), mpi=mpi), SwitchCounts({}, 0, 0, 100.0, 10**9)
+    assert _carried_share(run, entry, counts) == share

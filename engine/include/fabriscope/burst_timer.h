@@ -19,7 +19,7 @@ struct GroupStart {
   const std::int64_t* instant_ticks = nullptr;  // by this rank's clock; null: a barrier instead
   Rendezvous* rendezvous = nullptr;             // for the barrier
   std::int64_t ticks_per_us = 1;
-  // More ranks than processors: they sleep until just before the instant, and give_way() is one.
+  // More ranks than processors: they sleep until just before the instant, and in give_way().
   bool is_crowded = false;
 };
 

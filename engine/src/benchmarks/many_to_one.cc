@@ -206,10 +206,12 @@ class ManyToOne : public Benchmark {
       endpoint.post_send(out, size_bytes);
       endpoint.test_all();  // a transport may send only when it is asked
       timer.give_way();
-      for (std::size_t posted = 1; posted == 1 || SteadyClock::now() < end_ns; posted = 0) {
+      std::size_t posted = 1;
+      do {
         for (; posted < context.window_size; ++posted) endpoint.post_send(out, size_bytes);
         endpoint.wait_all();
-      }
+        posted = 0;
+      } while (SteadyClock::now() < end_ns);
       *out = kLast;
       for (std::size_t i = 0; i < place_count_; ++i) endpoint.send(out, size_bytes);
     });
@@ -218,8 +220,6 @@ class ManyToOne : public Benchmark {
   // ---- rounds
 
   void ask(const BenchmarkContext& context, BurstTimer& timer) {
-    const std::size_t size_bytes = context.message_size_bytes;
-    const std::size_t window_size = context.window_size;
     std::vector<Stream> streams = streams_of(context);
     unsigned char question[kQuestionBytes] = {};
     timer.run([&] {
@@ -227,7 +227,7 @@ class ManyToOne : public Benchmark {
       arrivals_.begin(begin_ns);
       question[0] = kMore;
       do {
-        ask_once(streams, question, size_bytes, window_size);
+        ask_once(streams, question, context.message_size_bytes, context.window_size);
       } while (SteadyClock::now() < begin_ns + duration_ns_);
       question[0] = kLast;
       tell_all(streams, question);

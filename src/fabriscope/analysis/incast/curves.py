@@ -119,10 +119,11 @@ def _point(
 
 def _carried_share(run: RunData, entry: Entry, counts: SwitchCounts | None) -> float | None:
     fabric = run.manifest.fabrics.get(entry.fabric or "")
-    rate = fabric.line_rate_bits_per_s if fabric is not None else None
-    if counts is None or not counts.wire_ns or not rate or layer_of(entry.layer).needs_rdma:
+    if counts is None or not counts.wire_ns or fabric is None or not fabric.line_rate_bits_per_s:
         return None
-    return counts.carried_bytes * 8e9 / counts.wire_ns / rate
+    if layer_of(entry.layer).needs_rdma or (entry.mpi and fabric.rdma_ports):
+        return None
+    return counts.carried_bytes * 8e9 / counts.wire_ns / fabric.line_rate_bits_per_s
 
 
 def incast_frame(curves: Iterable[IncastCurve]) -> pl.DataFrame:
